@@ -1,0 +1,62 @@
+"""Learning-to-rank losses from the literature as objectives for LightGBM and XGBoost.
+
+>>> import boostplug as bp
+>>> bp.MPBoost()
+MPBoost(distance=LogDistance(lam=3.0), hessian='newton', normalization='none')
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> the module that defines it. Importing the package imports none of them (PEP 562).
+_HOME = {
+    "BinaryDistance": "losses",
+    "LGBMRanker": "frameworks.lightgbm",
+    "LinearDistance": "losses",
+    "LogDistance": "losses",
+    "LogisticDistance": "losses",
+    "Loss": "losses",
+    "MAP": "metrics",
+    "MPBoost": "losses",
+    "Metric": "metrics",
+    "NDCG": "metrics",
+    "Queries": "queries",
+    "XGBRanker": "frameworks.xgboost",
+    "compare": "experiments.compare",
+    "group_folds": "frameworks.folds",
+    "make_scorer": "frameworks.scorer",
+    "set_num_threads": "threads",
+}
+_MODULES = ("datasets", "testing")
+
+__all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 (strings, all of them)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"boostplug.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"boostplug.{name}")
+    else:
+        raise AttributeError(f"module 'boostplug' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if TYPE_CHECKING:
+    from boostplug import datasets, testing
+    from boostplug.experiments.compare import compare
+    from boostplug.frameworks.folds import group_folds
+    from boostplug.frameworks.lightgbm import LGBMRanker
+    from boostplug.frameworks.scorer import make_scorer
+    from boostplug.frameworks.xgboost import XGBRanker
+    from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, Loss, MPBoost
+    from boostplug.metrics import MAP, NDCG, Metric
+    from boostplug.queries import Queries
+    from boostplug.threads import set_num_threads

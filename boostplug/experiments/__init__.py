@@ -1,0 +1,1 @@
+"""Comparisons of losses and rankers on data sets."""

@@ -1,0 +1,1 @@
+"""Adapters between the frameworks' datasets and `Queries`; they know no maths."""

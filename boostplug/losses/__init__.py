@@ -1,0 +1,29 @@
+"""Losses. `LOSSES` is the registry: tests, command line and documentation take every loss from here."""
+
+from boostplug.losses.directed_distance import (
+    BinaryDistance,
+    DirectedDistance,
+    LinearDistance,
+    LogDistance,
+    LogisticDistance,
+)
+from boostplug.losses.loss import Loss
+from boostplug.losses.mpboost import MPBoost
+
+__all__ = [
+    "LOSSES",
+    "BinaryDistance",
+    "DirectedDistance",
+    "LinearDistance",
+    "LogDistance",
+    "LogisticDistance",
+    "Loss",
+    "MPBoost",
+]
+
+LOSSES: dict[str, tuple[Loss, ...]] = {
+    "mpboost": tuple(
+        MPBoost(distance=d) for d in (BinaryDistance(), LinearDistance(), LogDistance(), LogisticDistance())
+    ),
+}
+"""Name -> the variants that `boostplug compare` trains."""

@@ -1,0 +1,140 @@
+"""`Loss`: what every loss is, said once."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.queries import Queries
+
+__all__ = ["HessianKind", "Loss", "checked_scores"]
+
+Floats = NDArray[np.float64]
+HessianKind = Literal["exact", "bound", "global", "model"]
+
+
+def checked_scores(scores: ArrayLike, n_rows: int) -> Floats:
+    """Return scores as a contiguous float64 vector, refusing wrong shapes and what is not finite."""
+    array = np.asarray(scores)
+    if array.shape != (n_rows,):
+        hint = "; a ranking model has one output per row" if array.ndim > 1 else ""
+        raise ValueError(f"scores must have shape ({n_rows},), one per row of the queries; got {array.shape}{hint}")
+    if array.dtype.kind not in "biuf" and array.size:
+        raise ValueError(f"scores must hold real numbers, got dtype {array.dtype}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        raise ValueError(f"scores[{row}] = {array[row]} is not finite; lower the learning rate, or check init_score")
+    return array
+
+
+class Loss(ABC):
+    """A ranking loss: a value per query and derivatives per row, over plain arrays; it knows no framework.
+
+    A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
+    Subclasses are frozen dataclasses that implement `_value` and `_gradient_hessian`, which get checked scores.
+
+    Conventions, for all losses:
+
+    - scores: shape (n_rows,), finite, higher ranks first; never changed.
+    - `value`: shape (n_queries,), float64, 0 for a query without pairs or labels to learn from.
+    - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
+      by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
+    - a row's weight multiplies what it contributes; the pair (i, j) weighs √(w_i w_j); weight 0 removes the row.
+
+    An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
+    ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.
+    """
+
+    @property
+    @abstractmethod
+    def hessian_kind(self) -> HessianKind:
+        """What the diagonal Hessian h is, beside the true second derivatives ∇².
+
+        "exact": h = ∂g_i/∂F_i. "bound": diag(h) - ∇² is positive semidefinite at the point. "global": value(F + e) ≤
+        value(F) + gᵀe + ½ eᵀ diag(h) e for every e. "model": a formula of its own, stated by the loss.
+        """
+
+    @property
+    def couples_queries(self) -> bool:
+        """Whether one query's derivatives depend on the scores of other queries."""
+        return False
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether adding a constant to all scores of a query changes nothing, so that its gradients sum to 0."""
+        return True
+
+    def scale(self, queries: Queries) -> float:  # noqa: ARG002 (subclasses use it)
+        """Return the factor between the derivatives of the value and what `gradient_hessian` returns.
+
+        It depends on the data alone, never on scores, and brings the outputs to the order of 1 per document, which is
+        what the frameworks' absolute parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
+        """
+        return 1.0
+
+    def value(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return the loss of each query.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+        queries : Queries
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            At most 1e299: larger values are cut there.
+
+        Raises
+        ------
+        ValueError
+            If scores have another shape or hold NaN or infinity.
+        """
+        return self._value(checked_scores(scores, queries.n_rows), queries)
+
+    def gradient_hessian(self, scores: ArrayLike, queries: Queries) -> tuple[Floats, Floats]:
+        """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+        queries : Queries
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_rows,)
+            New arrays.
+
+        Raises
+        ------
+        ValueError
+            If scores have another shape or hold NaN or infinity.
+        """
+        return self._gradient_hessian(checked_scores(scores, queries.n_rows), queries)
+
+    @abstractmethod
+    def _value(self, scores: Floats, queries: Queries) -> Floats: ...
+
+    @abstractmethod
+    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]: ...
+
+    def __call__(self, a: Any, b: Any, weight: Any = None, group: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return gradient and Hessian to a framework.
+
+        Parameters
+        ----------
+        a, b : array and dataset, or two arrays
+            (scores, ``lgb.Dataset`` or ``xgb.DMatrix``) as ``lgb.train`` and ``xgb.train`` call it, or (labels, scores)
+            as ``lgb.LGBMRanker`` does.
+        weight, group : array, optional
+            Row weights and query sizes, from ``lgb.LGBMRanker``.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_rows,), float32
+        """
+        from boostplug.frameworks import plug
+
+        return plug.objective(self, a, b, weight, group)

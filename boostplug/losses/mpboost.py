@@ -1,0 +1,300 @@
+"""MPBoost: an exponential loss on all pairs that keeps the magnitude of preferences (Zhu et al., CIKM 2009)."""
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels import exponential as kernels
+from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
+from boostplug.losses.loss import HessianKind, Loss
+from boostplug.queries import GradeRuns, Queries
+from boostplug.threads import run_over_queries
+
+__all__ = ["MPBoost"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Normalization = Literal["none", "rows", "query"]
+Hessian = Literal["newton", "gentle", "bound"]
+
+_LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32
+_LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
+_BLOCK = 1 << 20  # gaps in one call of a user's distance
+_COEFFICIENTS: dict[Hessian, tuple[float, float]] = {"newton": (1.0, 0.0), "gentle": (0.0, 1.0), "bound": (2.0, 0.0)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MPBoost(Loss):
+    r"""Exponential loss on directed distances between grades, over all pairs of a query.
+
+    .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
+
+    with v the row weights and c_q of `normalization`. Zhu et al. (2009), Eq. 10, with each unordered pair once (the
+    paper counts both directions: its J is twice ours, with c_q = 1).
+
+    Parameters
+    ----------
+    distance : callable, default LogDistance(lam=3.0)
+        The paper's directed distance of a grade gap: `BinaryDistance`, `LinearDistance`, `LogDistance`,
+        `LogisticDistance`, or any function from a float64 array of gaps > 0 to a float64 array of positive distances.
+        A function must be positive (the paper's condition 3: refused otherwise) and should grow strictly (its condition
+        4: a warning otherwise). It sees each gap rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
+        gap. Define it at the top of a module if the loss is to be pickled.
+    hessian : {"newton", "gentle", "bound"}
+        "newton": h_i = Σ_j d² w, the true second derivative (kind "exact"). "gentle": h_i = Σ_j w, the paper's
+        GentleBoost step, which takes |d| ≈ 1 (kind "model"). "bound": h_i = 2 Σ_j d² w, which dominates the full
+        Hessian at the current scores, not beyond: an exponential has no global quadratic bound (kind "bound").
+    normalization : {"none", "rows", "query"}
+        What the pairs of a query weigh together, before row weights: "none": their number (c_q = 1), so long lists
+        dominate; "rows": the number of the query's judged documents; "query": 1.
+
+    Notes
+    -----
+    Scale: outputs are multiplied by the number of judged documents per pair weight, Σ_q n_q / Σ_q c_q P_q over the queries
+    that hold a pair (n_q documents, P_q pairs; row weights left out), so that a document's pairs weigh 1 on average.
+    Scores far in the wrong order (log w past 69) would not fit the frameworks' float32: then all rows of the call are
+    multiplied by one common power of 2, which leaves every Newton step -Σg/Σh as it is.
+
+    Cost: a query of n documents and K grades takes O(nK), all pairs exactly. With many distinct real-valued grades
+    (K(K - 1)/2 past 4n + 64) pairs are summed one by one in O(n) memory: 1,000 documents take about 10 ms, and the time
+    grows with the square. `BinaryDistance` takes O(n) for any grades.
+
+    References
+    ----------
+    Zhu, Chen, Zhu, Wang, Wang, Chen. A general magnitude-preserving boosting algorithm for search ranking. CIKM 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostplug import BinaryDistance, MPBoost, Queries
+    >>> loss = MPBoost(distance=BinaryDistance())
+    >>> queries = Queries([2, 1, 0], group=[3])
+    >>> loss.value(np.zeros(3), queries)
+    array([3.])
+    >>> gradient, hessian = loss.gradient_hessian(np.zeros(3), queries)
+    >>> gradient
+    array([-2.,  0.,  2.])
+    >>> hessian
+    array([2., 2., 2.])
+    """
+
+    distance: Distance = LogDistance(lam=3.0)
+    hessian: Hessian = "newton"
+    normalization: Normalization = "none"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.distance, type) or not callable(self.distance):
+            raise ValueError(
+                f"MPBoost: distance must be a distance such as LogDistance(lam=3.0), or a function of gaps; "
+                f"got {self.distance!r}"
+            )
+        for name, kind in (("hessian", Hessian), ("normalization", Normalization)):
+            if getattr(self, name) not in get_args(kind):
+                options = ", ".join(map(repr, get_args(kind)))
+                raise ValueError(f"MPBoost: {name} must be one of {options}; got {getattr(self, name)!r}")
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """"exact" for newton, "model" for gentle, "bound" for bound."""
+        kinds: dict[Hessian, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
+        return kinds[self.hessian]
+
+    def scale(self, queries: Queries) -> float:
+        """Return Σ_q n_q / Σ_q c_q P_q (see Notes); 1 where no query holds a pair."""
+        runs = queries.grade_runs
+        weight = float((self._factor(runs) * runs.n_pairs).sum())
+        return float(runs.n_judged.sum()) / weight if weight else 1.0
+
+    def _factor(self, runs: GradeRuns) -> Floats:
+        """Return c_q of each query that holds a pair."""
+        if self.normalization == "rows":
+            return runs.n_judged / runs.n_pairs
+        if self.normalization == "query":
+            return 1.0 / runs.n_pairs
+        return np.ones(len(runs.n_pairs))
+
+    def _value(self, scores: Floats, queries: Queries) -> Floats:
+        runs = queries.grade_runs
+        out = np.zeros(queries.n_queries)
+        if len(runs.query):
+            _, weights, shift, _ = self._sums(scores, queries, self._factor(runs), 0.0, 1.0)
+            pairs_twice = np.add.reduceat(weights[runs.rows], runs.run_start[runs.query_run[:-1]])
+            with np.errstate(divide="ignore"):
+                log_value = np.log(0.5 * pairs_twice) + shift
+            out[runs.query] = np.exp(np.minimum(log_value, math.log(_LARGEST_VALUE)))
+        return out
+
+    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+        runs = queries.grade_runs
+        factor = self._factor(runs) * self.scale(queries)
+        gradient, hessian, shift, top = self._sums(scores, queries, factor, *_COEFFICIENTS[self.hessian])
+        _into_range(gradient, hessian, shift, top, runs)
+        return gradient, hessian
+
+    def _sums(
+        self, scores: Floats, queries: Queries, factor: Floats, h_d2: float, h_1: float
+    ) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return (−Σ d w, Σ (h_d2 d² + h_1) w) per row, times factor, relative to e^shift per query; and the largest."""
+        runs = queries.grade_runs
+        plan = queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
+        gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
+        shift, top = np.zeros(len(runs.query)), np.zeros(len(runs.query))
+
+        def kernel(first: int, last: int) -> None:
+            kernels.accumulate(
+                first, last, scores, runs.rows, runs.sqrt_weight, runs.run_start, runs.run_grade, runs.query_run,
+                plan.how, plan.table_start, plan.table, plan.longest, plan.kind, plan.parameter, h_d2, h_1,
+                factor, gradient, hessian, shift, top,
+            )  # fmt: skip
+
+        run_over_queries(kernel, plan.work)
+        for q in np.flatnonzero(plan.how == kernels.GIVEN):
+            rows = runs.rows[plan.documents(q)]
+            g, h, shift[q] = plan.sums_by_blocks(q, scores[rows], h_d2, h_1)
+            gradient[rows], hessian[rows] = factor[q] * g, factor[q] * h
+            top[q] = factor[q] * max(np.abs(g).max(), h.max())
+        return gradient, hessian, shift, top
+
+
+def _into_range(gradient: Floats, hessian: Floats, shift: Floats, top: Floats, runs: GradeRuns) -> None:
+    """Undo the shifts and, where the largest output would pass `_LARGEST`, multiply all rows by one power of 2."""
+    if not len(top) or (top.max() <= _LARGEST and not shift.any()):
+        return
+    largest = float((np.log(np.maximum(top, np.finfo(np.float64).tiny)) + shift).max())
+    common = math.ceil(max(0.0, largest - math.log(_LARGEST)) / math.log(2.0)) * math.log(2.0)
+    per_query = np.exp(np.minimum(shift - common, 600.0))
+    sizes = np.diff(runs.run_start[runs.query_run])
+    multiplier = np.repeat(per_query, sizes)
+    for out in (gradient, hessian):
+        out[runs.rows] *= multiplier
+    lost = hessian[runs.rows] < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
+    gradient[runs.rows[lost]] = 0.0
+    hessian[runs.rows[lost]] = 0.0
+
+
+class _Plan:
+    """What depends on grades and distance alone: how each query's pairs are summed, and the distances."""
+
+    def __init__(self, runs: GradeRuns, distance: Distance) -> None:
+        self.runs = runs
+        self.distance = distance
+        built_in = isinstance(distance, DirectedDistance)
+        self.kind = distance.kind if isinstance(distance, DirectedDistance) else -1
+        self.parameter = distance.parameter if isinstance(distance, DirectedDistance) else math.nan
+        n_grades = np.diff(runs.query_run)
+        n_documents = np.diff(runs.run_start[runs.query_run])
+        n_cells = n_grades * (n_grades - 1) // 2
+        self.how = np.full(len(n_grades), kernels.FACTORISED)
+        if isinstance(distance, BinaryDistance):
+            self.how[:] = kernels.RUNNING
+        else:
+            self.how[n_cells > 4 * n_documents + 64] = kernels.PAIRWISE if built_in else kernels.GIVEN
+        factorised = self.how == kernels.FACTORISED
+        self.table_start = np.r_[0, np.cumsum(np.where(factorised, n_cells, 0))]
+        gaps = _gaps(runs, np.flatnonzero(factorised), int(self.table_start[-1]))
+        self.table = np.asarray(distance(gaps), dtype=np.float64) if built_in else _distances(distance, gaps)
+        self.longest = self._longest()
+        per_document = np.where(self.how == kernels.PAIRWISE, n_documents / 2, np.minimum(n_grades, 2**20) - 1)
+        self.work = np.r_[0, np.cumsum(n_documents * np.maximum(per_document, 1))].astype(np.int64)
+        if not np.isfinite(self.longest).all():
+            raise ValueError(f"MPBoost: {distance!r} of the largest grade gap is not finite; rescale the labels")
+
+    def _longest(self) -> Floats:
+        """Return each query's largest distance, checking a user's distance on all gaps on the way."""
+        runs = self.runs
+        widest = runs.run_grade[runs.query_run[1:] - 1] - runs.run_grade[runs.query_run[:-1]]
+        if isinstance(self.distance, DirectedDistance):
+            return self.distance(widest)
+        longest = np.zeros(len(widest))
+        for q in np.flatnonzero(self.how == kernels.FACTORISED):
+            longest[q] = self.table[self.table_start[q] : self.table_start[q + 1]].max()
+        for q in np.flatnonzero(self.how == kernels.GIVEN):
+            longest[q] = max(float(block.max()) for _, block in self._blocks(int(q)))
+        return longest
+
+    def documents(self, q: int) -> slice:
+        """Return the place of a query's documents in ``runs.rows``."""
+        runs = self.runs
+        return slice(runs.run_start[runs.query_run[q]], runs.run_start[runs.query_run[q + 1]])
+
+    def _blocks(self, q: int) -> Iterator[tuple[int, Floats]]:
+        """Yield (first run v0, distances from runs v0, v0 + 1, … to all lower runs, 0 elsewhere), in bounded memory."""
+        grades = self.runs.run_grade[self.runs.query_run[q] : self.runs.query_run[q + 1]]
+        step = max(1, _BLOCK // len(grades))
+        for v0 in range(1, len(grades), step):
+            gaps = grades[v0 : v0 + step, None] - grades[None, :]
+            lower = np.arange(len(grades))[None, :] < np.arange(v0, v0 + len(gaps))[:, None]
+            block = np.zeros(gaps.shape)
+            block[lower] = _distances(self.distance, gaps[lower])
+            yield v0, block
+
+    def sums_by_blocks(self, q: int, scores: Floats, h_d2: float, h_1: float) -> tuple[Floats, Floats, float]:
+        """Return gradient, Hessian and shift of one query whose distances come from a user's function, block by block."""
+        runs = self.runs
+        place = self.documents(q)
+        start = runs.run_start[runs.query_run[q] : runs.query_run[q + 1] + 1] - place.start
+        weight = runs.sqrt_weight[place] if len(runs.sqrt_weight) else runs.sqrt_weight
+        shift = 0.0
+        if self.longest[q] * np.ptp(scores) > kernels.SAFE_EXPONENT:
+            largest = max(kernels.largest_exponent(scores, start, block, v0) for v0, block in self._blocks(q))
+            shift = max(0.0, largest - kernels.SAFE_EXPONENT)
+        g, h = np.zeros(len(scores)), np.zeros(len(scores))
+        for v0, block in self._blocks(q):
+            kernels.accumulate_block(scores, weight, start, block, v0, h_d2, h_1, shift, g, h)
+        return g, h, shift
+
+
+def _gaps(runs: GradeRuns, chosen: Ints, n_cells: int) -> Floats:
+    """Return, query by query, the gaps between grade v and each lower grade u, v ascending, then u."""
+    gaps = np.empty(n_cells)
+    n_grades = np.diff(runs.query_run)[chosen]
+    first = runs.query_run[chosen]
+    place_of = np.r_[0, np.cumsum(n_grades * (n_grades - 1) // 2)]
+    for k in np.unique(n_grades):  # all queries with k grades at once
+        v, u = np.tril_indices(k, -1)
+        of = np.flatnonzero(n_grades == k)
+        place = place_of[of][:, None] + np.arange(len(v))[None, :]
+        gaps[place] = runs.run_grade[first[of][:, None] + v[None, :]] - runs.run_grade[first[of][:, None] + u[None, :]]
+    return gaps
+
+
+def _distances(distance: Distance, gaps: Floats) -> Floats:
+    """Return a user's distances of gaps > 0, checked for the paper's conditions (3) and (4)."""
+    if not len(gaps):
+        return np.zeros(0)
+    rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)
+    out: Any = distance(rounded)
+    values = np.asarray(out, dtype=np.float64)
+    if values.shape != rounded.shape:
+        raise ValueError(
+            f"MPBoost: distance must return one value per gap; it returned shape {values.shape} for {rounded.shape}"
+        )
+    bad = ~((values > 0) & np.isfinite(values))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"MPBoost: distance must be positive and finite for gaps > 0 (the paper's condition 3): "
+            f"distance({rounded[at]}) = {values[at]}"
+        )
+    apart = np.diff(rounded) > 1e-9 * rounded[1:]
+    flat = apart & (np.diff(values) < 1e-12 * values[1:])
+    if flat.any():
+        at = int(np.argmax(flat))
+        warnings.warn(
+            f"MPBoost: distance does not grow strictly (the paper's condition 4): distance({rounded[at]}) = {values[at]}, "
+            f"distance({rounded[at + 1]}) = {values[at + 1]}; grades further apart are not pushed further apart",
+            UserWarning,
+            stacklevel=2,
+        )
+    return values[back]
+
+
+def _to_12_digits(gaps: Floats) -> Floats:
+    """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal."""
+    unit = 10.0 ** (np.floor(np.log10(gaps)) - 11.0)
+    return np.round(gaps / unit) * unit

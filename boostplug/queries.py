@@ -1,0 +1,308 @@
+"""`Queries`: the documents of a ranking data set with their grades, queries and weights."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["GradeRuns", "Queries"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_R = TypeVar("_R")
+_KEPT = 8  # results that `Queries.remember` keeps
+_T = TypeVar("_T", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class GradeRuns:
+    """The documents that stand in a pair, by query and then by grade.
+
+    A document stands in a pair when it is labelled, has a positive weight, and its query holds another such document
+    of another grade. All other documents are left out, so they cost nothing.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_paired,)
+        Row of each document; within a run in file order.
+    run_start : ndarray of shape (n_runs + 1,)
+        A run is the documents of one grade in one query: ``rows[run_start[u]:run_start[u + 1]]``.
+    run_grade : ndarray of shape (n_runs,)
+        Grades ascend within a query.
+    query_run : ndarray of shape (n_paired_queries + 1,)
+        First run of each query that holds a pair.
+    query : ndarray of shape (n_paired_queries,)
+        Index of these queries in `Queries`.
+    n_pairs, n_judged : ndarray of shape (n_paired_queries,)
+        Pairs of different grades (each once), and documents that are labelled with a positive weight.
+    sqrt_weight : ndarray of shape (n_paired,) or (0,)
+        Square roots of the row weights, empty where all weights are 1: a pair weighs √(w_i w_j).
+    """
+
+    rows: Ints
+    run_start: Ints
+    run_grade: Floats
+    query_run: Ints
+    query: Ints
+    n_pairs: Floats
+    n_judged: Floats
+    sqrt_weight: Floats
+
+
+@final
+class Queries:
+    """Grades, query boundaries and weights of a ranking data set: immutable, checked once.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,)
+        Grades: finite real numbers, higher is better; negative, fractional and huge ones are fine.
+    group : array-like of shape (n_queries,), optional
+        Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
+    qid : array-like of shape (n_rows,), optional
+        Query id of each row (numbers or strings); the rows of a query stand together.
+    weight : array-like of shape (n_queries,) or (n_rows,), optional
+        Weights ≥ 0, per query or per row. The pair (i, j) weighs √(w_i w_j); weight 0 removes a row.
+    labelled : array-like of bool of shape (n_rows,), optional
+        False where a row's label means nothing; such rows take no part in anything that reads labels. Default: all True.
+
+    Attributes
+    ----------
+    n_queries, n_rows : int
+    boundaries : ndarray of shape (n_queries + 1,), int64
+        Query q holds the rows ``boundaries[q]:boundaries[q + 1]``.
+    labels : ndarray of shape (n_rows,), float64
+    row_weight : ndarray of shape (n_rows,), float64, or None
+        None where all weights are 1.
+    labelled : ndarray of shape (n_rows,), bool, or None
+        None where every row is labelled.
+
+    Raises
+    ------
+    ValueError
+        If an argument has the wrong shape or an impossible value; the message names argument, value and remedy.
+
+    Examples
+    --------
+    >>> queries = Queries([2, 0, 1, 1], group=[3, 1])
+    >>> queries
+    Queries(n_queries=2, n_rows=4)
+    >>> queries.boundaries
+    array([0, 3, 4])
+    """
+
+    n_queries: int
+    n_rows: int
+    boundaries: Ints
+    labels: Floats
+    row_weight: Floats | None
+    labelled: NDArray[np.bool_] | None
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        labelled: ArrayLike | None = None,
+    ) -> None:
+        if labels is None:
+            raise ValueError("labels is None; pass the grade of each row")
+        y = _numbers("labels", labels)
+        _refuse_where("labels", ~np.isfinite(y), y, "is not finite; drop such rows, or give them a finite label and labelled=False")
+        if (group is None) == (qid is None):
+            which = "neither" if group is None else "both"
+            raise ValueError(f"give exactly one of group (sizes of the queries) and qid (id of each row); got {which}")
+        if group is None:
+            assert qid is not None
+            boundaries = _boundaries_of_ids(qid, len(y))
+        else:
+            boundaries = _boundaries_of_sizes(group, len(y))
+        self.__dict__.update(
+            labels=_frozen(y),
+            boundaries=_frozen(boundaries),
+            n_rows=len(y),
+            n_queries=len(boundaries) - 1,
+            row_weight=_row_weight(weight, boundaries),
+            labelled=_labelled(labelled, len(y)),
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Queries is immutable; build a new one to change {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Queries is immutable; {name} cannot be deleted")
+
+    def __repr__(self) -> str:
+        weighted = "" if self.row_weight is None else ", weighted"
+        return f"Queries(n_queries={self.n_queries}, n_rows={self.n_rows}{weighted})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.labelled)
+
+    def remember(self, key: Hashable, build: Callable[[], _R]) -> _R:
+        """Return what `build` made of these queries for `key`, built at the first call; the last few keys are kept."""
+        kept: dict[Hashable, Any] = self.__dict__.setdefault("_kept", {})
+        if key not in kept:
+            value = build()
+            while len(kept) >= _KEPT:
+                kept.pop(next(iter(kept)), None)
+            kept[key] = value
+            return value
+        found: _R = kept[key]
+        return found
+
+    @cached_property
+    def query_of_row(self) -> Ints:
+        """Index of each row's query, of shape (n_rows,)."""
+        return _frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
+
+    @cached_property
+    def query_weight(self) -> Floats | None:
+        """Weight of each query in metrics, of shape (n_queries,): the mean of its rows' weights; None where all are 1."""
+        if self.row_weight is None:
+            return None
+        sizes = np.diff(self.boundaries)
+        sums = np.bincount(self.query_of_row, weights=self.row_weight, minlength=self.n_queries)
+        return _frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
+
+    @cached_property
+    def grade_runs(self) -> GradeRuns:
+        """The documents in pairs of different grades, by query and grade; built once."""
+        valid = np.ones(self.n_rows, bool) if self.labelled is None else self.labelled
+        if self.row_weight is not None:
+            valid = valid & (self.row_weight > 0)
+        rows = np.flatnonzero(valid)
+        rows = rows[np.lexsort((self.labels[rows], self.query_of_row[rows]))]
+        n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
+        n_runs = np.bincount(self.query_of_row[rows[self._run_starts(rows)]], minlength=self.n_queries)
+
+        rows = rows[n_runs[self.query_of_row[rows]] >= 2]
+        starts = self._run_starts(rows)
+        query = np.flatnonzero(n_runs >= 2)
+        run_start = np.r_[starts, len(rows)]
+        sizes = np.diff(run_start).astype(np.float64)
+        same_grade = np.bincount(self.query_of_row[rows[starts]], weights=sizes**2, minlength=self.n_queries)
+        weight = np.zeros(0) if self.row_weight is None else np.sqrt(self.row_weight[rows])
+        return GradeRuns(
+            rows=_frozen(rows),
+            run_start=_frozen(run_start),
+            run_grade=_frozen(self.labels[rows[starts]]),
+            query_run=_frozen(np.r_[0, np.cumsum(n_runs[query])]),
+            query=_frozen(query),
+            n_pairs=_frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
+            n_judged=_frozen(n_judged[query].astype(np.float64)),
+            sqrt_weight=_frozen(weight),
+        )
+
+    def _run_starts(self, rows: Ints) -> Ints:
+        """Return the positions in `rows` (by query and grade) at which query or grade change."""
+        query, grade = self.query_of_row[rows], self.labels[rows]
+        changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
+        return np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
+
+
+def _rebuild(labels: Floats, group: Ints, weight: Floats | None, labelled: NDArray[np.bool_] | None) -> Queries:
+    return Queries(labels, group=group, weight=weight, labelled=labelled)
+
+
+def _frozen(array: NDArray[_T]) -> NDArray[_T]:
+    array.setflags(write=False)
+    return array
+
+
+def _refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
+    """Raise for the first element of `values` at which `bad` holds."""
+    if bad.any():
+        at = int(np.argmax(bad))
+        more = int(bad.sum()) - 1
+        rest = f" ({more} more)" if more else ""
+        raise ValueError(f"{name}[{at}] = {values[at]!s} {why}{rest}")
+
+
+def _vector(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return `values` as a one-dimensional array."""
+    if hasattr(values, "to_numpy"):  # pandas, polars, pyarrow
+        values = values.to_numpy()
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; pass {name}.ravel() for a column")
+    return array
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    """Return a new float64 vector, refusing what is not a real number."""
+    array = _vector(name, values)
+    if array.dtype.kind not in "biufO" and array.size:
+        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")
+    try:
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold real numbers; {error}") from None
+
+
+def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
+    sizes = _numbers("group", group)
+    _refuse_where("group", ~((sizes >= 0) & (sizes == np.floor(sizes)) & (sizes < 2**53)), sizes, "is not a size ≥ 0")
+    boundaries = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
+    if boundaries[-1] != n_rows:
+        raise ValueError(
+            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {boundaries[-1]}, labels has "
+            f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
+        )
+    return boundaries
+
+
+def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
+    ids = _vector("qid", qid)
+    if len(ids) != n_rows:
+        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} labels")
+    if ids.dtype.kind == "f":
+        _refuse_where("qid", ~np.isfinite(ids), ids, "is not an id")
+    try:
+        codes = np.unique(ids, return_inverse=True)[1]
+    except TypeError:
+        raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
+    starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
+    heads = codes[boundaries[:-1]]
+    again = np.ones(len(heads), bool)
+    again[np.unique(heads, return_index=True)[1]] = False
+    if again.any():
+        row = boundaries[:-1][np.argmax(again)]
+        raise ValueError(
+            f"qid must be contiguous: {ids[row]!s} appears again in row {row} after other ids; "
+            "sort the rows by qid (stably) first"
+        )
+    return boundaries.astype(np.int64)
+
+
+def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
+    if weight is None:
+        return None
+    w = _numbers("weight", weight)
+    n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
+    if len(w) not in {n_rows, n_queries}:
+        raise ValueError(
+            f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
+        )
+    _refuse_where("weight", ~((w >= 0) & np.isfinite(w)), w, "is not a finite weight ≥ 0")
+    if len(w) != n_rows:
+        w = np.repeat(w, np.diff(boundaries))
+    return None if (w == 1.0).all() else _frozen(w)
+
+
+def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+    if labelled is None:
+        return None
+    mask = _vector("labelled", labelled)
+    if mask.dtype != np.bool_ or len(mask) != n_rows:
+        raise ValueError(
+            f"labelled must hold one bool per row ({n_rows}), got {len(mask)} values of dtype {mask.dtype}"
+        )
+    return None if mask.all() else _frozen(mask.copy())

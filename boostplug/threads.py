@@ -1,0 +1,98 @@
+"""How many threads the kernels use, and the one way to run a kernel over many queries.
+
+Kernels release the GIL and write to disjoint rows, so plain Python threads run them in parallel. Each query is the
+work of one thread, in one order: results are bit-equal for any number of threads. There is no OpenMP pool of our own
+to fight with the frameworks' pools, to break after a fork, or to forbid concurrent calls.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["get_num_threads", "run_over_queries", "set_num_threads"]
+
+_CHUNKS_PER_THREAD = 4
+_MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
+
+_chosen: int | None = None
+_pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
+
+
+def set_num_threads(n: int | None) -> None:
+    """Set the number of threads for losses and metrics where the framework's own setting is not readable.
+
+    Parameters
+    ----------
+    n : int or None
+        At least 1; None goes back to the default: ``OMP_NUM_THREADS`` where set, else all cores this process may use.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not a positive integer.
+    """
+    global _chosen  # noqa: PLW0603 (a process-wide setting is what this is)
+    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1):
+        raise ValueError(f"n must be an integer of at least 1, or None for the default; got {n!r}")
+    _chosen = None if n is None else int(n)
+
+
+def get_num_threads() -> int:
+    """Return the number of threads that losses and metrics use when the framework says nothing."""
+    if _chosen is not None:
+        return _chosen
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if first.isdigit() and int(first) > 0:
+        return int(first)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def _executor(workers: int) -> ThreadPoolExecutor:
+    """Return a pool of at least `workers` threads, made anew in a forked child (threads do not survive a fork)."""
+    global _pool  # noqa: PLW0603 (one pool per process)
+    if _pool is None or _pool[0] != os.getpid() or _pool[1] < workers:
+        _pool = (os.getpid(), workers, ThreadPoolExecutor(workers, thread_name_prefix="boostplug"))
+    return _pool[2]
+
+
+def run_over_queries(
+    kernel: Callable[[int, int], None], starts: NDArray[np.int64], num_threads: int | None = None
+) -> None:
+    """Call ``kernel(first, last)`` on ranges that cover all queries, in parallel.
+
+    Parameters
+    ----------
+    kernel : callable
+        Works on the queries ``first <= q < last`` and writes only their rows; releases the GIL.
+    starts : ndarray of shape (n_queries + 1,)
+        Cumulative work before each query (its rows, say), for balance.
+    num_threads : int, optional
+        Default: `get_num_threads`.
+    """
+    n_queries = len(starts) - 1
+    work = int(starts[-1] - starts[0])
+    threads = min(num_threads or get_num_threads(), n_queries, 1 + work // _MIN_WORK_PER_THREAD)
+    if threads <= 1:
+        kernel(0, n_queries)
+        return
+    chunks = min(n_queries, threads * _CHUNKS_PER_THREAD)
+    cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], chunks + 1))
+    cuts[0], cuts[-1] = 0, n_queries
+    edges = np.unique(cuts)
+    ticket = count()
+
+    def worker() -> None:
+        while (i := next(ticket)) < len(edges) - 1:
+            kernel(int(edges[i]), int(edges[i + 1]))
+
+    helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
+    worker()
+    for helper in helpers:
+        helper.result()
