@@ -6,18 +6,21 @@ to fight with the frameworks' pools, to break after a fork, or to forbid concurr
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["get_num_threads", "run_over_queries", "set_num_threads"]
+__all__ = ["get_num_threads", "run_over_queries", "set_num_threads", "threads_of_framework"]
 
 _CHUNKS_PER_THREAD = 4
 _MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
 
+_of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
 
@@ -42,7 +45,10 @@ def set_num_threads(n: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that losses and metrics use when the framework says nothing."""
+    """Return the number of threads that losses and metrics use now."""
+    framework = _of_framework.get()
+    if framework is not None:
+        return framework
     if _chosen is not None:
         return _chosen
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -52,6 +58,16 @@ def get_num_threads() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
         return os.cpu_count() or 1
+
+
+@contextmanager
+def threads_of_framework(n: int | None) -> Iterator[None]:
+    """Use `n` threads within the block: the number that the calling framework was told, or None where it is not known."""
+    token = _of_framework.set(n)
+    try:
+        yield
+    finally:
+        _of_framework.reset(token)
 
 
 def _executor(workers: int) -> ThreadPoolExecutor:

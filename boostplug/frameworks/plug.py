@@ -1,0 +1,186 @@
+"""Between a framework's call and a loss or metric: dataset → `Queries` → numbers → what the framework expects.
+
+A dataset's `Queries` are kept as long as the dataset lives and are built anew when its labels, groups or weights change.
+"""
+
+import sys
+import warnings
+from collections import deque
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.queries import Queries
+from boostplug.threads import threads_of_framework
+
+if TYPE_CHECKING:
+    from boostplug.losses import Loss
+    from boostplug.metrics import Metric
+
+__all__ = ["Fields", "assign", "evaluate", "objective"]
+
+Floats32 = NDArray[np.float32]
+
+_DATASETS = {"lightgbm": "Dataset", "xgboost": "DMatrix"}  # framework -> its class of datasets
+_TINY = np.finfo(np.float32).tiny  # below it float32 loses digits
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """What a framework's dataset holds, as the framework gives it.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+    group : ndarray of shape (n_queries,)
+        Sizes.
+    weight : ndarray, or None
+        Per query or per row.
+    """
+
+    labels: NDArray[Any]
+    group: NDArray[Any]
+    weight: NDArray[Any] | None
+
+    def same_as(self, other: "Fields") -> bool:
+        """Return whether both hold equal values."""
+        if (self.weight is None) != (other.weight is None):
+            return False
+        return (
+            np.array_equal(self.labels, other.labels)
+            and np.array_equal(self.group, other.group)
+            and (self.weight is None or other.weight is None or np.array_equal(self.weight, other.weight))
+        )
+
+
+_read: WeakKeyDictionary[Any, tuple[Fields, Queries]] = WeakKeyDictionary()
+_assigned: WeakKeyDictionary[Any, Queries] = WeakKeyDictionary()
+_recent: deque[tuple[Fields, Queries]] = deque(maxlen=4)  # of callers that pass arrays and no dataset
+_warned: WeakKeyDictionary[Queries, bool] = WeakKeyDictionary()
+
+
+def objective(loss: "Loss", a: Any, b: Any, weight: Any, group: Any) -> tuple[Floats32, Floats32]:
+    """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective."""
+    framework = _framework_of(b)
+    if framework is not None:
+        framework.check_objective_call(a, b)
+        queries, scores, threads = queries_of(b), a, framework.threads_of(b)
+    else:
+        if _framework_of(a) is not None:
+            raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
+        queries, scores, threads = _queries_of_arrays(a, weight, group), b, None
+    _check_length(scores, queries)
+    with threads_of_framework(threads):
+        gradient, hessian = loss.gradient_hessian(scores, queries)
+    _warn_if_nothing_to_learn(loss, gradient, hessian, queries)
+    return _as_float32(loss, gradient, hessian)
+
+
+def evaluate(metric: "Metric", scores: Any, data: Any) -> tuple[str, float, bool] | tuple[str, float]:
+    """Return a metric's result on a framework's dataset in that framework's form."""
+    framework = _framework_of(data)
+    if framework is None:
+        raise TypeError(
+            f"{metric.name} got {type(data).__name__} as its second argument; it takes (scores, Queries), "
+            "(scores, lgb.Dataset) as feval of lgb.train, or (scores, xgb.DMatrix) as custom_metric of xgb.train. "
+            "For a scikit-learn ranker pass it as eval_metric to boostplug.LGBMRanker or boostplug.XGBRanker"
+        )
+    queries = queries_of(data)
+    _check_length(scores, queries)
+    with threads_of_framework(framework.threads_of(data)):
+        value = float(metric(scores, queries))
+    if np.isnan(value):
+        raise ValueError(
+            f"{metric.name} is undefined on every query of a validation set (no relevant document anywhere); "
+            "check its labels, or choose what such a query counts with the metric's parameter empty"
+        )
+    result: tuple[str, float, bool] | tuple[str, float] = framework.metric_result(metric, value)
+    return result
+
+
+def assign(dataset: Any, queries: Queries) -> None:
+    """Let losses and metrics use `queries` for `dataset`, in place of what the framework could hold."""
+    _assigned[dataset] = queries
+
+
+def queries_of(dataset: Any) -> Queries:
+    """Return the `Queries` of a framework's dataset, built at the first call and whenever its fields have changed."""
+    if dataset in _assigned:
+        return _assigned[dataset]
+    framework = _framework_of(dataset)
+    assert framework is not None
+    fields: Fields = framework.read(dataset)
+    known = _read.get(dataset)
+    if known is not None and known[0].same_as(fields):
+        return known[1]
+    queries = Queries(fields.labels, group=fields.group, weight=fields.weight)
+    _read[dataset] = (fields, queries)
+    return queries
+
+
+def _framework_of(data: Any) -> ModuleType | None:
+    """Return our adapter for the framework that `data` is a dataset of, or None; imports no framework."""
+    for name, kind in _DATASETS.items():
+        module = sys.modules.get(name)
+        if module is not None and hasattr(module, kind) and isinstance(data, getattr(module, kind)):
+            return import_module(f"boostplug.frameworks.{name}")
+    return None
+
+
+def _queries_of_arrays(labels: Any, weight: Any, group: Any) -> Queries:
+    """Return the `Queries` of plain arrays, from the last few where they hold the same values."""
+    if group is None:
+        raise ValueError(
+            "group is missing: a ranking objective needs the queries. Use LGBMRanker with fit(…, group=sizes), "
+            "or lgb.train on a Dataset with group=sizes; LGBMRegressor and LGBMClassifier pass none"
+        )
+    fields = Fields(np.asarray(labels), np.asarray(group), None if weight is None else np.asarray(weight))
+    for known, queries in tuple(_recent):
+        if known.same_as(fields):
+            return queries
+    copy = Fields(fields.labels.copy(), fields.group.copy(), None if weight is None else np.array(weight))
+    queries = Queries(copy.labels, group=copy.group, weight=copy.weight)
+    _recent.append((copy, queries))
+    return queries
+
+
+def _check_length(scores: Any, queries: Queries) -> None:
+    shape = np.shape(scores)
+    if shape != (queries.n_rows,):
+        raise ValueError(
+            f"the framework passed scores of shape {shape} for {queries.n_rows} rows; a ranking model has one output per "
+            "row: leave num_class and multi-output parameters at their defaults"
+        )
+
+
+def _warn_if_nothing_to_learn(loss: "Loss", gradient: Any, hessian: Any, queries: Queries) -> None:
+    if gradient.any() or hessian.any() or queries in _warned:
+        return
+    _warned[queries] = True
+    runs = queries.grade_runs
+    cause = (
+        "its gradient has vanished at these scores"
+        if len(runs.rows)
+        else f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
+    )
+    warnings.warn(f"{loss!r} has nothing to learn from: {cause}; the model stays constant", UserWarning, stacklevel=4)
+
+
+def _as_float32(loss: "Loss", gradient: Any, hessian: Any) -> tuple[Floats32, Floats32]:
+    """Return both as float32; a row whose Hessian would lose its digits there takes no step at all."""
+    if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
+        raise FloatingPointError(f"{loss!r} returned a gradient or Hessian that is not finite; check weights and scores")
+    with np.errstate(over="ignore", under="ignore"):
+        g, h = gradient.astype(np.float32), hessian.astype(np.float32)
+    if not (np.isfinite(g).all() and np.isfinite(h).all()):
+        raise FloatingPointError(f"{loss!r} returned values past float32's 3.4e38; use smaller weights")
+    lost = h < _TINY
+    if lost.any():
+        g[lost] = 0.0
+        h[lost] = 0.0
+    return g, h
