@@ -67,7 +67,8 @@ class Queries:
     weight : array-like of shape (n_queries,) or (n_rows,), optional
         Weights ≥ 0, per query or per row. The pair (i, j) weighs √(w_i w_j); weight 0 removes a row.
     labelled : array-like of bool of shape (n_rows,), optional
-        False where a row's label means nothing; such rows take no part in anything that reads labels. Default: all True.
+        False where a row's label means nothing; such rows take no part in anything that reads labels.
+        Default: all True.
 
     Attributes
     ----------
@@ -113,7 +114,12 @@ class Queries:
         if labels is None:
             raise ValueError("labels is None; pass the grade of each row")
         y = _numbers("labels", labels)
-        _refuse_where("labels", ~np.isfinite(y), y, "is not finite; drop such rows, or give them a finite label and labelled=False")
+        _refuse_where(
+            "labels",
+            ~np.isfinite(y),
+            y,
+            "is not finite; drop such rows, or give them a finite label and labelled=False",
+        )
         if (group is None) == (qid is None):
             which = "neither" if group is None else "both"
             raise ValueError(f"give exactly one of group (sizes of the queries) and qid (id of each row); got {which}")
@@ -163,7 +169,7 @@ class Queries:
 
     @cached_property
     def query_weight(self) -> Floats | None:
-        """Weight of each query in metrics, of shape (n_queries,): the mean of its rows' weights; None where all are 1."""
+        """Weight of each query in metrics, of shape (n_queries,): its rows' mean weight; None where all are 1."""
         if self.row_weight is None:
             return None
         sizes = np.diff(self.boundaries)
@@ -203,7 +209,8 @@ class Queries:
         """Return the positions in `rows` (by query and grade) at which query or grade change."""
         query, grade = self.query_of_row[rows], self.labels[rows]
         changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
-        return np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
+        starts: Ints = np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
+        return starts
 
 
 def _rebuild(labels: Floats, group: Ints, weight: Floats | None, labelled: NDArray[np.bool_] | None) -> Queries:

@@ -62,7 +62,7 @@ def get_num_threads() -> int:
 
 @contextmanager
 def threads_of_framework(n: int | None) -> Iterator[None]:
-    """Use `n` threads within the block: the number that the calling framework was told, or None where it is not known."""
+    """Use `n` threads within the block: what the calling framework was told, or None where that is not known."""
     token = _of_framework.set(n)
     try:
         yield

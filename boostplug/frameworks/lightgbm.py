@@ -1,22 +1,28 @@
 """LightGBM: reading its Dataset, and an `LGBMRanker` that takes our losses and metrics."""
 
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from boostplug.frameworks import plug
+from boostplug.frameworks.inputs import checked, evaluation_sets, ranking_score, without_qid
 from boostplug.frameworks.plug import Fields
+from boostplug.losses import Loss
+from boostplug.metrics import NDCG, Metric
 
 try:
     import lightgbm as lgb
 except ImportError as error:
     raise ImportError("boostplug.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm]'") from error
 
-if TYPE_CHECKING:
-    from boostplug.metrics import Metric
-
 __all__ = ["LGBMRanker"]
 
+_INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
 _ALIASES = {
+    "metric": {"metric", "metrics", "metric_types"},
     "bagging_by_query": {"bagging_by_query"},
     "num_threads": {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"},
     "boosting": {"boosting", "boosting_type", "boost"},
@@ -26,26 +32,55 @@ _ALIASES = {
 
 
 def _parameter(dataset: Any, name: str) -> Any:
-    """Return a training parameter under any of its aliases, or None; lgb.train writes its own into the dataset."""
-    params = getattr(dataset, "params", None) or {}
-    for alias in sorted(_ALIASES[name], key=lambda a: a != name):
-        if params.get(alias) is not None:
-            return params[alias]
+    """Return a training parameter under any of its aliases, or None.
+
+    The Booster that is calling us knows all of them; the Dataset knows those it was constructed with.
+    """
+    for params in (_calling_booster_params(), getattr(dataset, "params", None)):
+        for alias in sorted(_ALIASES[name], key=lambda a: a != name):
+            if params and params.get(alias) is not None:
+                return params[alias]
     return None
 
 
+def _calling_booster_params() -> dict[str, Any] | None:
+    """Return the parameters of the Booster that is calling us: LightGBM hands an objective only the Dataset."""
+    frame = inspect.currentframe()
+    for _ in range(12):
+        frame = frame.f_back if frame is not None else None
+        if frame is None:
+            return None
+        caller = frame.f_locals.get("self")
+        if isinstance(caller, lgb.Booster):
+            params: dict[str, Any] = caller.params
+            return params
+    return None
+
+
+def _is_true(value: Any) -> bool:
+    return value is True or str(value).lower() in {"true", "1", "+"}
+
+
 def read(dataset: Any) -> Fields:
-    """Return labels, group sizes and row weights of a constructed `lgb.Dataset`."""
-    group = dataset.get_group()
-    if group is None or not len(group):
+    """Return labels, group sizes and row weights of a constructed `lgb.Dataset`.
+
+    They are read from the core: the Python side's copies go stale after ``set_field``.
+    """
+    boundaries = dataset.get_field("group")
+    if boundaries is None or len(boundaries) < 2:
         raise ValueError(
             "the lgb.Dataset has no group; pass group=sizes of the queries (rows of a query together) to lgb.Dataset"
         )
     labels = dataset.get_field("label")
     if labels is None:
         raise ValueError("the lgb.Dataset has no label; pass label=grades to lgb.Dataset")
+    weight = dataset.get_field("weight")
+    for name, values in (("label", labels), ("weight", weight)):
+        if values is not None and (np.abs(values) >= _INFINITY).any():
+            row = int(np.argmax(np.abs(values) >= _INFINITY))
+            raise ValueError(f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38")
     _refuse_partial_queries(dataset)
-    return Fields(labels=labels, group=np.asarray(group), weight=dataset.get_field("weight"))
+    return Fields(labels=labels, group=np.diff(boundaries), weight=weight)
 
 
 def _refuse_partial_queries(dataset: Any) -> None:
@@ -75,8 +110,8 @@ def threads_of(dataset: Any) -> int | None:
 
 def check_objective_call(scores: Any, dataset: Any) -> None:  # noqa: ARG001 (the frameworks' adapters share this form)
     """Refuse parameters under which LightGBM would train nonsense with a custom objective."""
-    by_query = _parameter(dataset, "bagging_by_query")
-    if by_query is True or str(by_query).lower() in {"true", "1", "+"}:
+    bags = float(_parameter(dataset, "bagging_fraction") or 1.0) < 1.0 and int(_parameter(dataset, "bagging_freq") or 0)
+    if bags and _is_true(_parameter(dataset, "bagging_by_query")):
         raise ValueError(
             "bagging_by_query=True trains a constant model with any custom objective in LightGBM; "
             "remove it (bagging_fraction without it samples rows)"
@@ -85,6 +120,169 @@ def check_objective_call(scores: Any, dataset: Any) -> None:  # noqa: ARG001 (th
         raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
 
 
-def metric_result(metric: "Metric", value: float) -> tuple[str, float, bool]:
+def metric_result(metric: Metric, value: float) -> tuple[str, float, bool]:
     """Return what `lgb.train` takes from a feval."""
     return metric.name, value, metric.greater_is_better
+
+
+class LGBMRanker(lgb.LGBMRanker):
+    """LightGBM's `LGBMRanker` that takes our losses as `objective` and our metrics as `eval_metric`.
+
+    All parameters and attributes are the parent's. With a built-in objective it is the parent, plus what `fit` adds.
+
+    Parameters
+    ----------
+    objective : Loss, str or callable, optional
+        One of our losses, or anything the parent takes; None is LightGBM's lambdarank.
+    **lightgbm_params
+        As for `lightgbm.LGBMRanker`.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> data = bp.datasets.make_ranking(n_queries=20, random_state=0)
+    >>> ranker = bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=5, num_leaves=4, verbose=-1)
+    >>> ranker.fit(data.X, data.y, qid=data.qid).predict(data.X).shape == data.y.shape
+    True
+    """
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        init_score: Any = None,
+        group: ArrayLike | None = None,
+        eval_set: Any = None,
+        eval_names: list[str] | None = None,
+        eval_sample_weight: Any = None,
+        eval_init_score: Any = None,
+        eval_group: Any = None,
+        eval_metric: Any = None,
+        eval_at: Sequence[int] = (1, 2, 3, 4, 5),
+        feature_name: Any = "auto",
+        categorical_feature: Any = "auto",
+        callbacks: list[Callable[..., Any]] | None = None,
+        init_model: Any = None,
+        *,
+        eval_X: Any = None,
+        eval_y: Any = None,
+        qid: ArrayLike | None = None,
+        eval_qid: Any = None,
+    ) -> "LGBMRanker":
+        """Fit; the parent's parameters and these.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            A DataFrame may hold the query ids as a column named qid, which is no feature then.
+        y : array-like of shape (n_rows,)
+            Grades; with our losses any finite numbers.
+        qid : array-like of shape (n_rows,), optional
+            Query id of each row; the rows of a query stand together. Give `qid`, `group` or a qid column.
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+            Weights ≥ 0 per query or per row.
+        eval_qid : list of array-like, optional
+            Query ids of each validation set.
+        eval_metric : Metric, str, callable or list of them, optional
+            Our metrics, or what the parent takes. Default with our losses: `NDCG` at each cut-off of `eval_at`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If labels, queries or weights are wrong; before any training.
+        """
+        features, queries = checked(X, y, qid, group, sample_weight)
+        if eval_X is not None or eval_y is not None:
+            eval_set = _pairs_of(eval_set, eval_X, eval_y)
+        sets = evaluation_sets(eval_set, eval_qid, eval_group, eval_sample_weight, (X, y, features, queries))
+        metrics = (
+            []
+            if eval_metric is None
+            else list(eval_metric)
+            if isinstance(eval_metric, (list, tuple))
+            else [eval_metric]
+        )
+        if not metrics and isinstance(self.objective, Loss) and sets and not self._names_metric():
+            metrics = [NDCG(k) for k in eval_at]
+        super().fit(
+            features,
+            y,
+            sample_weight=queries.row_weight,
+            init_score=init_score,
+            group=np.diff(queries.boundaries),
+            **_validation_data(sets),
+            eval_names=eval_names,
+            eval_sample_weight=[q.row_weight for _, _, q in sets] or None,
+            eval_init_score=eval_init_score,
+            eval_group=[np.diff(q.boundaries) for _, _, q in sets] or None,
+            eval_metric=[_on_arrays(m) if isinstance(m, Metric) else m for m in metrics] or None,
+            eval_at=eval_at,
+            feature_name=feature_name,
+            categorical_feature=categorical_feature,
+            callbacks=callbacks,
+            init_model=init_model,
+        )
+        return self
+
+    def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the parent's predictions; a column named qid is left out."""
+        return super().predict(without_qid(X)[0], *args, **kwargs)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        metric: Metric | None = None,
+    ) -> float:
+        """Return a metric of the predictions: `NDCG` (10) unless `metric` names another; queries as in `fit`."""
+        return ranking_score(self, X, y, qid, group, metric, sample_weight)
+
+    def _names_metric(self) -> bool:
+        return any(self.get_params().get(alias) is not None for alias in _ALIASES["metric"])
+
+    def _process_params(self, stage: str) -> dict[str, Any]:
+        """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
+        params: dict[str, Any] = super()._process_params(stage)
+        if stage == "fit" and isinstance(self._objective, Loss):
+            params["objective"] = self._objective
+            if not self._names_metric():
+                params["metric"] = None
+        return params
+
+
+def _on_arrays(metric: Metric) -> Callable[..., tuple[str, float, bool]]:
+    """Return the metric in the form that LGBMRanker calls: (labels, scores, weight, group)."""
+
+    def call(labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:
+        return metric_result(metric, plug.value_on_arrays(metric, labels, scores, weight, group))
+
+    return call
+
+
+def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
+    """Return LightGBM 4.7's eval_X and eval_y (one each, or tuples) as pairs."""
+    if eval_set is not None or eval_X is None or eval_y is None:
+        raise ValueError("give eval_X and eval_y together, or eval_set alone")
+    if not isinstance(eval_X, (tuple, list)):
+        eval_X, eval_y = (eval_X,), (eval_y,)
+    if len(eval_X) != len(eval_y):
+        raise ValueError(f"eval_X and eval_y must hold as many sets; got {len(eval_X)} and {len(eval_y)}")
+    return list(zip(eval_X, eval_y, strict=True))
+
+
+def _validation_data(sets: Sequence[tuple[Any, Any, Any]]) -> dict[str, Any]:
+    """Return the parent's arguments for validation data, under the names that its version prefers."""
+    if not sets:
+        return {}
+    if "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters:
+        return {"eval_X": tuple(X for X, _, _ in sets), "eval_y": tuple(y for _, y, _ in sets)}
+    return {"eval_set": [(X, y) for X, y, _ in sets]}

@@ -1,6 +1,6 @@
 """Between a framework's call and a loss or metric: dataset → `Queries` → numbers → what the framework expects.
 
-A dataset's `Queries` are kept as long as the dataset lives and are built anew when its labels, groups or weights change.
+A dataset's `Queries` live as long as the dataset, and are built anew when its labels, groups or weights change.
 """
 
 import sys
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boostplug.losses import Loss
     from boostplug.metrics import Metric
 
-__all__ = ["Fields", "assign", "evaluate", "objective"]
+__all__ = ["Fields", "assign", "evaluate", "objective", "value_on_arrays"]
 
 Floats32 = NDArray[np.float32]
 
@@ -91,16 +91,26 @@ def evaluate(metric: "Metric", scores: Any, data: Any) -> tuple[str, float, bool
             "For a scikit-learn ranker pass it as eval_metric to boostplug.LGBMRanker or boostplug.XGBRanker"
         )
     queries = queries_of(data)
-    _check_length(scores, queries)
     with threads_of_framework(framework.threads_of(data)):
-        value = float(metric(scores, queries))
+        value = _defined_value(metric, scores, queries)
+    result: tuple[str, float, bool] | tuple[str, float] = framework.metric_result(metric, value)
+    return result
+
+
+def value_on_arrays(metric: "Metric", labels: Any, scores: Any, weight: Any, group: Any) -> float:
+    """Return a metric's value for callers that pass arrays and no dataset."""
+    return _defined_value(metric, scores, _queries_of_arrays(labels, weight, group))
+
+
+def _defined_value(metric: "Metric", scores: Any, queries: Queries) -> float:
+    _check_length(scores, queries)
+    value = float(metric(scores, queries))
     if np.isnan(value):
         raise ValueError(
             f"{metric.name} is undefined on every query of a validation set (no relevant document anywhere); "
             "check its labels, or choose what such a query counts with the metric's parameter empty"
         )
-    result: tuple[str, float, bool] | tuple[str, float] = framework.metric_result(metric, value)
-    return result
+    return value
 
 
 def assign(dataset: Any, queries: Queries) -> None:
@@ -153,8 +163,8 @@ def _check_length(scores: Any, queries: Queries) -> None:
     shape = np.shape(scores)
     if shape != (queries.n_rows,):
         raise ValueError(
-            f"the framework passed scores of shape {shape} for {queries.n_rows} rows; a ranking model has one output per "
-            "row: leave num_class and multi-output parameters at their defaults"
+            f"the framework passed scores of shape {shape} for {queries.n_rows} rows; a ranking model has one output "
+            "per row: leave num_class and multi-output parameters at their defaults"
         )
 
 
@@ -174,7 +184,9 @@ def _warn_if_nothing_to_learn(loss: "Loss", gradient: Any, hessian: Any, queries
 def _as_float32(loss: "Loss", gradient: Any, hessian: Any) -> tuple[Floats32, Floats32]:
     """Return both as float32; a row whose Hessian would lose its digits there takes no step at all."""
     if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
-        raise FloatingPointError(f"{loss!r} returned a gradient or Hessian that is not finite; check weights and scores")
+        raise FloatingPointError(
+            f"{loss!r} returned a gradient or Hessian that is not finite; check weights and scores"
+        )
     with np.errstate(over="ignore", under="ignore"):
         g, h = gradient.astype(np.float32), hessian.astype(np.float32)
     if not (np.isfinite(g).all() and np.isfinite(h).all()):

@@ -57,7 +57,8 @@ def exponential(x: float) -> float:
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return p * _float_of_bits((_bits_of_float(shifted) + 1023) << 52)
+    power: float = _float_of_bits((_bits_of_float(shifted) + 1023) << 52)
+    return p * power
 
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc"})

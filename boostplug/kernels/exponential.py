@@ -1,6 +1,6 @@
 r"""Sums of :math:`w_{ij} = s_i s_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, document by document.
 
-Documents come by query and grade (`boostplug.queries.GradeRuns`); i stands for the higher grade, j for the lower one.
+Documents come by query and grade (`boostplug.queries.GradeRuns`); i has the higher grade, j the lower one.
 For one pair of grades d is one number, and the sum over all its pairs factorises:
 
 .. math:: \sum_j w_{ij} = s_i e^{-d F_i} \cdot \sum_j s_j e^{d F_j}
@@ -9,7 +9,7 @@ so all pairs of a query with K grades cost O(nK) exponentials and O(n) memory. W
 table of their distances would outgrow its documents, pairs are summed one by one in O(n) memory; for a distance that is
 the same for all pairs, running sums over the grades do in O(n).
 
-Range. As long as no exponent passes ±600, factors around the middle of the scores are safe. Past that each sum takes its
+Range. As long as no exponent passes ±600, factors around the middle of the scores are safe. Past it each sum takes its
 own reference (the extreme score of the grade summed over), and a query's results are held relative to ``e^shift``.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
     "largest_exponent",
 ]
 
-FACTORISED, RUNNING, PAIRWISE, GIVEN = 0, 1, 2, 3  # how a query's pairs are summed; GIVEN: by `accumulate_block`
+FACTORISED, RUNNING, PAIRWISE, GIVEN = 0, 1, 2, 3  # how to sum a query's pairs; GIVEN by `accumulate_block`
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
 SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
 
@@ -55,8 +55,21 @@ def distance_of_gap(kind: int, parameter: float, gap: float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _factorised(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, table: Any, t0: int, h_d2: float, h_1: float,
-                e: Any, g: Any, h: Any) -> None:
+def _factorised(
+    f: Any,
+    s: Any,
+    weighted: bool,
+    start: Any,
+    u0: int,
+    u1: int,
+    table: Any,
+    t0: int,
+    h_d2: float,
+    h_1: float,
+    e: Any,
+    g: Any,
+    h: Any,
+) -> None:
     """Sum all pairs of runs u0..u1 by factorisation; scores f, centred, exponents within ±300 on either side."""
     base = start[u0]
     t = t0
@@ -88,8 +101,20 @@ def _factorised(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, ta
 
 
 @numba.njit(cache=True, nogil=True)
-def _factorised_any_range(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, table: Any, t0: int, h_d2: float,
-                          h_1: float, g: Any, h: Any) -> float:
+def _factorised_any_range(
+    f: Any,
+    s: Any,
+    weighted: bool,
+    start: Any,
+    u0: int,
+    u1: int,
+    table: Any,
+    t0: int,
+    h_d2: float,
+    h_1: float,
+    g: Any,
+    h: Any,
+) -> float:
     """Do what `_factorised` does for scores of any range; return the shift: results are relative to e^shift."""
     base = start[u0]
     lowest, highest = np.empty(u1 - u0), np.empty(u1 - u0)
@@ -129,8 +154,9 @@ def _factorised_any_range(f: Any, s: Any, weighted: bool, start: Any, u0: int, u
 
 
 @numba.njit(cache=True, nogil=True)
-def _running(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, e: Any, g: Any,
-             h: Any) -> None:
+def _running(
+    f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, e: Any, g: Any, h: Any
+) -> None:
     """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
     base = start[u0]
     n = start[u1] - base
@@ -155,8 +181,9 @@ def _running(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2:
 
 
 @numba.njit(cache=True, nogil=True)
-def _running_any_range(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, g: Any,
-                       h: Any) -> float:
+def _running_any_range(
+    f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, g: Any, h: Any
+) -> float:
     """Do what `_running` does for scores of any range; return the shift: results are relative to e^shift."""
     base = start[u0]
     curvature = h_d2 + h_1
@@ -185,8 +212,22 @@ def _running_any_range(f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: 
 
 
 @numba.njit(cache=True, nogil=True)
-def _pair_by_pair(f: Any, s: Any, weighted: bool, start: Any, grade: Any, u0: int, u1: int, kind: int, parameter: float,
-                  bounded: bool, h_d2: float, h_1: float, g: Any, h: Any) -> float:
+def _pair_by_pair(
+    f: Any,
+    s: Any,
+    weighted: bool,
+    start: Any,
+    grade: Any,
+    u0: int,
+    u1: int,
+    kind: int,
+    parameter: float,
+    bounded: bool,
+    h_d2: float,
+    h_1: float,
+    g: Any,
+    h: Any,
+) -> float:
     """Sum all pairs one by one; return the shift: results are relative to e^shift."""
     base = start[u0]
     shift = 0.0
@@ -217,9 +258,29 @@ def _pair_by_pair(f: Any, s: Any, weighted: bool, start: Any, grade: Any, u0: in
 
 
 @numba.njit(cache=True, nogil=True)
-def accumulate(first: int, last: int, scores: Any, rows: Any, s: Any, start: Any, grade: Any, query_run: Any, how: Any,
-               table_start: Any, table: Any, longest: Any, kind: int, parameter: float, h_d2: float, h_1: float,
-               factor: Any, gradient: Any, hessian: Any, shift: Any, top: Any) -> None:
+def accumulate(
+    first: int,
+    last: int,
+    scores: Any,
+    rows: Any,
+    s: Any,
+    start: Any,
+    grade: Any,
+    query_run: Any,
+    how: Any,
+    table_start: Any,
+    table: Any,
+    longest: Any,
+    kind: int,
+    parameter: float,
+    h_d2: float,
+    h_1: float,
+    factor: Any,
+    gradient: Any,
+    hessian: Any,
+    shift: Any,
+    top: Any,
+) -> None:
     """Write gradient and Hessian of the rows of the queries ``first <= q < last``.
 
     Parameters
@@ -293,8 +354,9 @@ def largest_exponent(f: Any, start: Any, distance: Any, v0: int) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def accumulate_block(f: Any, s: Any, start: Any, distance: Any, v0: int, h_d2: float, h_1: float, shift: float, g: Any,
-                     h: Any) -> None:
+def accumulate_block(
+    f: Any, s: Any, start: Any, distance: Any, v0: int, h_d2: float, h_1: float, shift: float, g: Any, h: Any
+) -> None:
     """Add the pairs of the runs from v0 on with all lower runs of one query; ``distance[v - v0, u]`` is given."""
     weighted = s.shape[0] > 0
     for row in range(distance.shape[0]):

@@ -55,7 +55,7 @@ class BinaryDistance(DirectedDistance):
 
     kind: ClassVar[int] = exponential.BINARY
 
-    def __call__(self, gap: Floats) -> Floats:
+    def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return np.ones_like(gap, dtype=np.float64)
 
 
@@ -71,7 +71,7 @@ class LinearDistance(DirectedDistance):
         """Alpha."""
         return self.alpha
 
-    def __call__(self, gap: Floats) -> Floats:
+    def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return self.alpha * np.asarray(gap, dtype=np.float64)
 
 
@@ -87,7 +87,7 @@ class LogDistance(DirectedDistance):
         """Lambda."""
         return self.lam
 
-    def __call__(self, gap: Floats) -> Floats:
+    def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))
 
 
@@ -103,5 +103,5 @@ class LogisticDistance(DirectedDistance):
         """Beta."""
         return self.beta
 
-    def __call__(self, gap: Floats) -> Floats:
+    def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return 1.0 / (1.0 + np.exp(-self.beta * np.asarray(gap, dtype=np.float64)))

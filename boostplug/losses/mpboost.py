@@ -55,8 +55,8 @@ class MPBoost(Loss):
 
     Notes
     -----
-    Scale: outputs are multiplied by the number of judged documents per pair weight, Σ_q n_q / Σ_q c_q P_q over the queries
-    that hold a pair (n_q documents, P_q pairs; row weights left out), so that a document's pairs weigh 1 on average.
+    Scale: outputs are multiplied by the number of judged documents per pair weight, Σ_q n_q / Σ_q c_q P_q over the
+    queries that hold a pair (n_q documents, P_q pairs; row weights left out): a document stands for 1 on average.
     Scores far in the wrong order (log w past 69) would not fit the frameworks' float32: then all rows of the call are
     multiplied by one common power of 2, which leaves every Newton step -Σg/Σh as it is.
 
@@ -83,7 +83,7 @@ class MPBoost(Loss):
     array([2., 2., 2.])
     """
 
-    distance: Distance = LogDistance(lam=3.0)
+    distance: Distance = LogDistance(lam=3.0)  # noqa: RUF009 (an immutable value)
     hessian: Hessian = "newton"
     normalization: Normalization = "none"
 
@@ -100,7 +100,7 @@ class MPBoost(Loss):
 
     @property
     def hessian_kind(self) -> HessianKind:
-        """"exact" for newton, "model" for gentle, "bound" for bound."""
+        """What the Hessian is: "exact" for newton, "model" for gentle, "bound" for bound."""
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return kinds[self.hessian]
 
@@ -139,7 +139,7 @@ class MPBoost(Loss):
     def _sums(
         self, scores: Floats, queries: Queries, factor: Floats, h_d2: float, h_1: float
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return (−Σ d w, Σ (h_d2 d² + h_1) w) per row, times factor, relative to e^shift per query; and the largest."""
+        """Return (−Σ d w, Σ (h_d2 d² + h_1) w) per row, times factor, relative to e^shift; and the largest."""
         runs = queries.grade_runs
         plan = queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
         gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
@@ -153,7 +153,7 @@ class MPBoost(Loss):
             )  # fmt: skip
 
         run_over_queries(kernel, plan.work)
-        for q in np.flatnonzero(plan.how == kernels.GIVEN):
+        for q in np.flatnonzero(plan.how == kernels.GIVEN).tolist():
             rows = runs.rows[plan.documents(q)]
             g, h, shift[q] = plan.sums_by_blocks(q, scores[rows], h_d2, h_1)
             gradient[rows], hessian[rows] = factor[q] * g, factor[q] * h
@@ -172,7 +172,9 @@ def _into_range(gradient: Floats, hessian: Floats, shift: Floats, top: Floats, r
     multiplier = np.repeat(per_query, sizes)
     for out in (gradient, hessian):
         out[runs.rows] *= multiplier
-    lost = hessian[runs.rows] < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
+    lost = (
+        hessian[runs.rows] < 1e-300
+    )  # next to nothing beside the largest: no step, rather than one of rounding errors
     gradient[runs.rows[lost]] = 0.0
     hessian[runs.rows[lost]] = 0.0
 
@@ -211,10 +213,10 @@ class _Plan:
         if isinstance(self.distance, DirectedDistance):
             return self.distance(widest)
         longest = np.zeros(len(widest))
-        for q in np.flatnonzero(self.how == kernels.FACTORISED):
+        for q in np.flatnonzero(self.how == kernels.FACTORISED).tolist():
             longest[q] = self.table[self.table_start[q] : self.table_start[q + 1]].max()
-        for q in np.flatnonzero(self.how == kernels.GIVEN):
-            longest[q] = max(float(block.max()) for _, block in self._blocks(int(q)))
+        for q in np.flatnonzero(self.how == kernels.GIVEN).tolist():
+            longest[q] = max(float(block.max()) for _, block in self._blocks(q))
         return longest
 
     def documents(self, q: int) -> slice:
@@ -234,7 +236,7 @@ class _Plan:
             yield v0, block
 
     def sums_by_blocks(self, q: int, scores: Floats, h_d2: float, h_1: float) -> tuple[Floats, Floats, float]:
-        """Return gradient, Hessian and shift of one query whose distances come from a user's function, block by block."""
+        """Return gradient, Hessian and shift of one query, with a user's function called block by block."""
         runs = self.runs
         place = self.documents(q)
         start = runs.run_start[runs.query_run[q] : runs.query_run[q + 1] + 1] - place.start
@@ -286,8 +288,9 @@ def _distances(distance: Distance, gaps: Floats) -> Floats:
     if flat.any():
         at = int(np.argmax(flat))
         warnings.warn(
-            f"MPBoost: distance does not grow strictly (the paper's condition 4): distance({rounded[at]}) = {values[at]}, "
-            f"distance({rounded[at + 1]}) = {values[at + 1]}; grades further apart are not pushed further apart",
+            "MPBoost: distance does not grow strictly (the paper's condition 4): "
+            f"distance({rounded[at]}) = {values[at]}, distance({rounded[at + 1]}) = {values[at + 1]}; "
+            "grades further apart are not pushed further apart",
             UserWarning,
             stacklevel=2,
         )

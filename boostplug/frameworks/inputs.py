@@ -1,0 +1,77 @@
+"""What both rankers share: queries from `qid`, `group` or a DataFrame's qid column, checked before any training."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boostplug.metrics import NDCG, Metric
+from boostplug.queries import Queries
+
+__all__ = ["checked", "evaluation_sets", "ranking_score", "without_qid"]
+
+
+def without_qid(X: Any) -> tuple[Any, Any]:
+    """Split a DataFrame with a column named qid into features and that column, as XGBoost's ranker does."""
+    columns = getattr(X, "columns", None)
+    if columns is None or "qid" not in list(columns):
+        return X, None
+    qid = X["qid"]
+    try:
+        return X.drop(columns=["qid"]), qid  # pandas
+    except TypeError:
+        return X.drop("qid"), qid  # polars
+
+
+def checked(X: Any, y: ArrayLike, qid: Any, group: Any, weight: Any, where: str = "") -> tuple[Any, Queries]:
+    """Return features and `Queries`; `where` is put before argument names in errors ("eval_" for validation sets)."""
+    X, column = without_qid(X)
+    if column is not None:
+        if qid is not None or group is not None:
+            given = f"{where}qid" if qid is not None else f"{where}group"
+            raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
+        qid = column
+    if qid is None and group is None:
+        raise ValueError(
+            f"{where}qid or {where}group is missing: pass the query id of each row, the sizes of the queries, "
+            "or a DataFrame with a column 'qid'"
+        )
+    try:
+        queries = Queries(y, qid=qid, group=group, weight=weight)
+    except ValueError as error:
+        if where:
+            raise ValueError(f"in the validation set: {error}") from None
+        raise
+    rows = getattr(X, "shape", (queries.n_rows,))[0]
+    if rows != queries.n_rows:
+        raise ValueError(f"{where}X has {rows} rows, its labels {queries.n_rows}; pass one label per row")
+    return X, queries
+
+
+def evaluation_sets(
+    eval_set: Any, eval_qid: Any, eval_group: Any, weights: Any, train: tuple[Any, Any, Any, Queries]
+) -> list[tuple[Any, Any, Queries]]:
+    """Return (features, labels, queries) of each validation set; the training set itself is recognised."""
+    if isinstance(eval_set, tuple) and len(eval_set) == 2:  # LightGBM takes a single pair
+        eval_set = [eval_set]
+    sets = list(eval_set or ())
+    lists: list[Any] = []
+    for name, values in (("eval_qid", eval_qid), ("eval_group", eval_group), ("the validation sets' weights", weights)):
+        if values is not None and len(values) != len(sets):
+            raise ValueError(f"{name} must hold one entry per validation set ({len(sets)}), got {len(values)}")
+        lists.append([None] * len(sets) if values is None else values)
+    train_X, train_y, features, train_queries = train
+    out = []
+    for (X, y), qid, group, weight in zip(sets, *lists, strict=True):
+        if X is train_X and y is train_y and qid is None and group is None and weight is None:
+            out.append((features, y, train_queries))
+        else:
+            X_valid, queries = checked(X, y, qid, group, weight, "eval_")
+            out.append((X_valid, y, queries))
+    return out
+
+
+def ranking_score(model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | None, weight: Any) -> float:
+    """Return a metric of a model's predictions, NDCG@10 by default."""
+    features, queries = checked(X, y, qid, group, weight)
+    return float((metric or NDCG(10))(np.asarray(model.predict(features)), queries))
