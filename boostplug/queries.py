@@ -3,17 +3,18 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["GradeRuns", "Queries"]
+__all__ = ["GradeRuns", "Queries", "frozen"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
-_KEPT = 8  # results that `Queries.remember` keeps
+_lock = Lock()
 _T = TypeVar("_T", bound=np.generic)
 
 
@@ -129,8 +130,8 @@ class Queries:
         else:
             boundaries = _boundaries_of_sizes(group, len(y))
         self.__dict__.update(
-            labels=_frozen(y),
-            boundaries=_frozen(boundaries),
+            labels=frozen(y),
+            boundaries=frozen(boundaries),
             n_rows=len(y),
             n_queries=len(boundaries) - 1,
             row_weight=_row_weight(weight, boundaries),
@@ -150,22 +151,29 @@ class Queries:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.labelled)
 
-    def remember(self, key: Hashable, build: Callable[[], _R]) -> _R:
-        """Return what `build` made of these queries for `key`, built at the first call; the last few keys are kept."""
-        kept: dict[Hashable, Any] = self.__dict__.setdefault("_kept", {})
-        if key not in kept:
-            value = build()
-            while len(kept) >= _KEPT:
-                kept.pop(next(iter(kept)), None)
-            kept[key] = value
-            return value
-        found: _R = kept[key]
-        return found
+    def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
+        """Return ``build()``, kept for as long as these queries live: what depends on the data alone is computed once.
+
+        At most `limit` values are kept for one first element of `key`; the oldest goes first, so that a new lambda in
+        every round does not fill the memory.
+        """
+        with _lock:
+            kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
+            if key in kept:
+                found: _R = kept[key]
+                return found
+        built = build()
+        with _lock:
+            kept[key] = built
+            same_kind = [other for other in kept if other[0] == key[0]]
+            for other in same_kind[:-limit]:
+                del kept[other]
+        return built
 
     @cached_property
     def query_of_row(self) -> Ints:
         """Index of each row's query, of shape (n_rows,)."""
-        return _frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
+        return frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
 
     @cached_property
     def query_weight(self) -> Floats | None:
@@ -174,7 +182,7 @@ class Queries:
             return None
         sizes = np.diff(self.boundaries)
         sums = np.bincount(self.query_of_row, weights=self.row_weight, minlength=self.n_queries)
-        return _frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
+        return frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
 
     @cached_property
     def grade_runs(self) -> GradeRuns:
@@ -195,14 +203,14 @@ class Queries:
         same_grade = np.bincount(self.query_of_row[rows[starts]], weights=sizes**2, minlength=self.n_queries)
         weight = np.zeros(0) if self.row_weight is None else np.sqrt(self.row_weight[rows])
         return GradeRuns(
-            rows=_frozen(rows),
-            run_start=_frozen(run_start),
-            run_grade=_frozen(self.labels[rows[starts]]),
-            query_run=_frozen(np.r_[0, np.cumsum(n_runs[query])]),
-            query=_frozen(query),
-            n_pairs=_frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
-            n_judged=_frozen(n_judged[query].astype(np.float64)),
-            sqrt_weight=_frozen(weight),
+            rows=frozen(rows),
+            run_start=frozen(run_start),
+            run_grade=frozen(self.labels[rows[starts]]),
+            query_run=frozen(np.r_[0, np.cumsum(n_runs[query])]),
+            query=frozen(query),
+            n_pairs=frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
+            n_judged=frozen(n_judged[query].astype(np.float64)),
+            sqrt_weight=frozen(weight),
         )
 
     def _run_starts(self, rows: Ints) -> Ints:
@@ -217,7 +225,8 @@ def _rebuild(labels: Floats, group: Ints, weight: Floats | None, labelled: NDArr
     return Queries(labels, group=group, weight=weight, labelled=labelled)
 
 
-def _frozen(array: NDArray[_T]) -> NDArray[_T]:
+def frozen(array: NDArray[_T]) -> NDArray[_T]:
+    """Return `array`, made read-only."""
     array.setflags(write=False)
     return array
 
@@ -301,7 +310,7 @@ def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
     _refuse_where("weight", ~((w >= 0) & np.isfinite(w)), w, "is not a finite weight ≥ 0")
     if len(w) != n_rows:
         w = np.repeat(w, np.diff(boundaries))
-    return None if (w == 1.0).all() else _frozen(w)
+    return None if (w == 1.0).all() else frozen(w)
 
 
 def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
@@ -312,4 +321,4 @@ def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | No
         raise ValueError(
             f"labelled must hold one bool per row ({n_rows}), got {len(mask)} values of dtype {mask.dtype}"
         )
-    return None if mask.all() else _frozen(mask.copy())
+    return None if mask.all() else frozen(mask.copy())

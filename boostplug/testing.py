@@ -52,7 +52,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
 
 
 def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Queries]]:
-    """Yield (description, scores, queries) of every awkward kind: ties, empty and tiny queries, huge scores, weights."""
+    """Yield (description, scores, queries) of every awkward kind: ties, empty queries, huge scores, weights."""
     group = np.array([7, 1, 0, 12, 2, 5])
     n = int(group.sum())
     grades = rng.integers(0, 5, n).astype(np.float64)
@@ -72,8 +72,8 @@ def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Querie
     yield "one row", np.zeros(1), Queries([3], group=[1])
 
 
-def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """Value per query; gradient and Hessian per row, float64, new arrays; all finite."""
+def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check the outputs: value per query; gradient and Hessian per row; float64, new, finite."""
     value = loss.value(scores, queries)
     g, h = loss.gradient_hessian(scores, queries)
     _expect(value.shape == (queries.n_queries,), f"value has shape {value.shape}, not ({queries.n_queries},)")
@@ -88,34 +88,42 @@ def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.rando
     _expect(not np.shares_memory(g, again) and not np.shares_memory(g, h), "outputs share memory")
 
 
-def hessian_is_positive(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """The Hessian is ≥ 0, and > 0 where the gradient is not 0."""
+def hessian_is_positive(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check that the Hessian is ≥ 0, and > 0 where the gradient is not 0."""
     g, h = loss.gradient_hessian(scores, queries)
     _expect(bool((h >= 0).all()), f"smallest Hessian {h.min() if len(h) else 0}")
     _expect(bool((h[g != 0] > 0).all()), "Hessian 0 beside a gradient that is not 0")
 
 
 def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Gradient = scale · finite difference of value.sum() (central, 4th order), where the value is of moderate size."""
+    """Check gradient = scale · finite difference of value.sum(), central and of 4th order, at moderate scores."""
     if not _moderate(scores):
         return
     g, _ = loss.gradient_hessian(scores, queries)
     scale = loss.scale(queries)
     for i in _some_rows(queries, rng):
-        slope = _derivative(lambda x, i=i: float(loss.value(_moved(scores, i, x), queries).sum()))
+
+        def value(x: float, i: int = i) -> float:
+            return float(loss.value(_moved(scores, i, x), queries).sum())
+
+        slope = _derivative(value)
         # A difference loses what the rounding of the whole sum costs over a step of 1e-3.
         slack = 1e-6 * abs(g[i]) + 1e-10 * scale * (1.0 + float(loss.value(scores, queries).sum()))
         _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}")
 
 
 def hessian_is_its_kind(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check "exact": h = ∂g_i/∂F_i; "bound": diag(h) − ∇² ⪰ 0 here; "global": the quadratic lies above along every step."""
+    """Check "exact": h = ∂g_i/∂F_i; "bound": diag(h) − ∇² ⪰ 0 here; "global": the quadratic lies above."""
     if not _moderate(scores) or loss.hessian_kind == "model":
         return
     g, h = loss.gradient_hessian(scores, queries)
     if loss.hessian_kind == "exact":
         for i in _some_rows(queries, rng):
-            slope = _derivative(lambda x, i=i: float(loss.gradient_hessian(_moved(scores, i, x), queries)[0][i]))
+
+            def gradient(x: float, i: int = i) -> float:
+                return float(loss.gradient_hessian(_moved(scores, i, x), queries)[0][i])
+
+            slope = _derivative(gradient)
             slack = 1e-6 * h[i] + 1e-9 * float(h.max())
             _expect(abs(h[i] - slope) <= slack, f"row {i}: Hessian {h[i]}, difference of gradients {slope}")
     elif loss.hessian_kind == "bound":
@@ -137,8 +145,8 @@ def hessian_is_its_kind(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
             _expect(there <= bound + slack, f"step of size {size}: value {there} above the quadratic {bound}")
 
 
-def gradients_sum_to_zero(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """In each query, where the loss depends on score differences alone."""
+def gradients_sum_to_zero(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check it in each query, where the loss depends on score differences alone."""
     if not loss.shift_invariant:
         return
     g, _ = loss.gradient_hessian(scores, queries)
@@ -149,7 +157,7 @@ def gradients_sum_to_zero(loss: Loss, scores: Floats, queries: Queries, rng: np.
 
 
 def shifts_change_nothing(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """A constant added to a query's scores changes nothing, where the loss says so."""
+    """Check that a constant added to a query's scores changes nothing, where the loss says so."""
     if not loss.shift_invariant or not _moderate(scores):
         return
     shift = rng.integers(-8, 9, queries.n_queries).astype(np.float64)  # exact in float64
@@ -161,7 +169,7 @@ def shifts_change_nothing(loss: Loss, scores: Floats, queries: Queries, rng: np.
 
 
 def permuting_permutes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """The order of the documents within a query does not matter."""
+    """Check that the order of the documents within a query does not matter."""
     order = np.lexsort((rng.random(queries.n_rows), queries.query_of_row))
     shuffled = Queries(
         queries.labels[order],
@@ -176,7 +184,7 @@ def permuting_permutes(loss: Loss, scores: Floats, queries: Queries, rng: np.ran
 
 
 def queries_are_independent(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """One query's scores do not matter to another's outputs, unless the loss couples queries."""
+    """Check that a query's outputs need its own scores alone, unless the loss couples queries."""
     if loss.couples_queries or not _moderate(scores) or queries.n_queries < 2:
         return
     changed = queries.query_of_row == rng.integers(queries.n_queries)
@@ -187,7 +195,7 @@ def queries_are_independent(loss: Loss, scores: Floats, queries: Queries, rng: n
 
 
 def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """A row of weight 0 gets no step, and the others get what they would get without it."""
+    """Check that a row of weight 0 gets no step, and the others what they would get without it."""
     if queries.n_rows == 0:
         return
     weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
@@ -202,8 +210,8 @@ def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
     _same_outputs(rest, (g[kept], h[kept]), loss.gradient_hessian(scores[kept], rest))
 
 
-def equal_weights_scale(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """Twice the weight everywhere is twice the value, gradient and Hessian."""
+def equal_weights_scale(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check that twice the weight everywhere is twice the value, gradient and Hessian."""
     if not _moderate(scores):
         return
     weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
@@ -215,7 +223,7 @@ def equal_weights_scale(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
 
 
 def unlabelled_rows_are_apart(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """The label of an unlabelled row is never read."""
+    """Check that the label of an unlabelled row is never read."""
     if queries.labelled is None:
         return
     labels = np.where(queries.labelled, queries.labels, rng.normal(size=queries.n_rows))
@@ -224,8 +232,8 @@ def unlabelled_rows_are_apart(loss: Loss, scores: Floats, queries: Queries, rng:
         _expect(np.array_equal(x, y), "outputs changed with labels that mean nothing")
 
 
-def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """Scores may be read-only and float32, and are never changed."""
+def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check that scores may be read-only and float32, and are never changed."""
     single = scores.astype(np.float32)
     single.setflags(write=False)
     kept = single.copy()
@@ -240,8 +248,8 @@ def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gen
     _expect(np.array_equal(writable, scores), "scores changed")
 
 
-def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """Outputs are bit-equal for any number of threads."""
+def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check that outputs are bit-equal for any number of threads."""
     repeats = 1 + 60_000 // max(1, queries.n_rows)
     many = Queries(
         np.tile(queries.labels, repeats),
@@ -259,8 +267,8 @@ def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.
     _expect(all(np.array_equal(a, b) for a, b in zip(*outputs, strict=True)), "threads change the outputs")
 
 
-def is_a_value(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:  # noqa: ARG001
-    """Hashable, equal to its copies, picklable, immutable."""
+def is_a_value(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check that the loss is hashable, equal to its copies, picklable, immutable."""
     for other in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):  # noqa: S301 (our own bytes)
         _expect(other == loss and hash(other) == hash(loss), f"a copy is not equal: {other!r}")
     name = next(iter(getattr(loss, "__dataclass_fields__", {})), None)

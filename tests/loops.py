@@ -1,6 +1,7 @@
 """Plain double loops, straight from the equations: slow, obvious, and the yardstick for the kernels."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +15,7 @@ def mpboost(scores, labels, boundaries, distance, hessian="newton", normalizatio
     weight = np.ones(n) if weight is None else np.asarray(weight, float)
     labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
     value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(zip(boundaries[:-1], boundaries[1:], strict=True)):
+    for q, (first, last) in enumerate(pairwise(boundaries)):
         judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
         pairs = [(i, j) for i in judged for j in judged if labels[i] > labels[j]]
         if not pairs:

@@ -1,0 +1,165 @@
+"""`group_folds`: folds for cross-validation that never split a query."""
+
+from collections.abc import Iterator
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.queries import Queries
+
+__all__ = ["Folds", "GroupSizes", "group_folds"]
+
+Ints = NDArray[np.int64]
+Seed = int | np.integer[Any] | np.random.Generator | np.random.RandomState
+
+
+class GroupSizes(NamedTuple):
+    """Sizes of the queries on both sides of a fold, in row order: `group` for LightGBM and XGBoost."""
+
+    train: Ints
+    test: Ints
+
+
+class Folds(list[tuple[Ints, Ints]]):
+    """The folds: a list of ``(train rows, test rows)``, which is also a scikit-learn splitter.
+
+    Attributes
+    ----------
+    groups : list of GroupSizes
+        Per fold ``(train sizes, test sizes)``.
+    n_rows : int
+    """
+
+    def __init__(self, folds: list[tuple[Ints, Ints]], groups: list[GroupSizes], n_rows: int) -> None:
+        super().__init__(folds)
+        self.groups = groups
+        self.n_rows = n_rows
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (list(self), self.groups, self.n_rows)
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:  # noqa: ARG002
+        """Yield the folds, after a check that `X` has the rows they were made for."""
+        n_rows = self.n_rows if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows != self.n_rows:
+            raise ValueError(
+                f"the folds were made for {self.n_rows} rows, the data has {n_rows}; call group_folds with its qid"
+            )
+        yield from self
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Return the number of folds."""
+        return len(self)
+
+
+def group_folds(
+    qid_or_queries: ArrayLike | Queries, n_splits: int = 5, *, shuffle: bool = False, random_state: Seed | None = None
+) -> Folds:
+    """Return folds that never split a query, balanced in queries and in documents.
+
+    Over scikit-learn's ``GroupKFold``: the sizes of the queries come along, and shuffled folds are balanced too.
+    Between any two folds the numbers of test queries differ by at most one, and the numbers of test documents by at
+    most the longest query.
+
+    Parameters
+    ----------
+    qid_or_queries : array-like of shape (n_rows,) or Queries
+        Query id of each row, the rows of a query together; or the `Queries`. Queries without rows are in no fold.
+    n_splits : int, default=5
+        Number of folds: at least 2, at most the number of queries.
+    shuffle : bool, default=False
+        Draw the folds at random. Otherwise each query goes to the fold with the fewest documents, longest first.
+    random_state : int, numpy Generator or RandomState, optional
+        Seed, only with ``shuffle=True``.
+
+    Returns
+    -------
+    Folds
+        A list of ``(train rows, test rows)``, row indices ascending, with the sizes of the queries as ``groups``.
+
+    Raises
+    ------
+    ValueError
+        If `n_splits` is below 2 or above the number of queries, if `random_state` comes without `shuffle`, or if the
+        rows of a query do not stand together.
+
+    Notes
+    -----
+    - ``lgb.cv(params, dataset, folds=folds)`` (LightGBM's own folds split queries unless the objective is a built-in
+      ranking one), ``GridSearchCV(estimator, grid, cv=folds)``, ``cross_validate(…, cv=folds)``.
+    - ``xgb.cv`` refuses ``folds=`` for a DMatrix with queries: it makes folds of whole queries by itself, so pass it
+      ``nfold=`` and ``seed=`` only. To train on these very folds, slice the matrix::
+
+          for (train, test), groups in zip(folds, folds.groups):
+              dtrain = dmatrix.slice(train, allow_groups=True)
+              dtrain.set_group(groups.train)
+
+      Weights then have to be set as well: XGBoost's are one per query, and ``slice`` cuts them by rows.
+
+    Examples
+    --------
+    >>> folds = group_folds([7, 7, 7, 8, 9, 9], n_splits=2)
+    >>> for train, test in folds:
+    ...     print(train, test)
+    [3 4 5] [0 1 2]
+    [0 1 2] [3 4 5]
+    >>> folds.groups[0].train
+    array([1, 2])
+    """
+    queries = qid_or_queries if isinstance(qid_or_queries, Queries) else _queries_of(qid_or_queries)
+    sizes = np.diff(queries.boundaries)
+    present = np.flatnonzero(sizes > 0)
+    n_splits = _checked_splits(n_splits, len(present))
+    if random_state is not None and not shuffle:
+        raise ValueError(f"random_state={random_state!r} has no effect without shuffle=True; pass both or neither")
+
+    fold = _fold_of(sizes[present], n_splits, _generator(random_state) if shuffle else None)
+    fold_of_query = np.full(queries.n_queries, -1)
+    fold_of_query[present] = fold
+    fold_of_row = fold_of_query[queries.query_of_row]
+    folds = [(np.flatnonzero(fold_of_row != f), np.flatnonzero(fold_of_row == f)) for f in range(n_splits)]
+    groups = [GroupSizes(sizes[present[fold != f]], sizes[present[fold == f]]) for f in range(n_splits)]
+    return Folds(folds, groups, queries.n_rows)
+
+
+def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | np.random.RandomState | None) -> Ints:
+    """Return the fold of each query.
+
+    Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a
+    block, the documents of two folds differ by the sum over blocks of (longest − shortest) at most, which telescopes.
+    """
+    order = np.arange(len(sizes)) if random is None else random.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    fold = np.empty(len(sizes), np.int64)
+    load = np.zeros(n_splits, np.int64)
+    for low in range(0, len(sizes), n_splits):
+        block = order[low : low + n_splits]
+        to = np.argsort(load, kind="stable") if random is None else random.permutation(n_splits)
+        to = to[: len(block)]
+        fold[block] = to
+        load[to] += sizes[block]
+    return fold
+
+
+def _queries_of(qid: Any) -> Queries:
+    return Queries(np.zeros(len(qid)), qid=qid)
+
+
+def _checked_splits(n_splits: Any, n_queries: int) -> int:
+    try:
+        n = 0 if isinstance(n_splits, bool) else index(n_splits)
+    except TypeError:
+        n = 0
+    if n < 2:
+        raise ValueError(f"n_splits must be an integer of at least 2; got {n_splits!r}")
+    if n > n_queries:
+        raise ValueError(f"n_splits={n} folds need as many queries, but only {n_queries} have rows; pass fewer folds")
+    return n
+
+
+def _generator(random_state: Seed | None) -> np.random.Generator | np.random.RandomState:
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    return np.random.default_rng(random_state)

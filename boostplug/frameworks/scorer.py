@@ -1,0 +1,158 @@
+"""`make_scorer`: ranking metrics as scorers of scikit-learn's GridSearchCV and cross_validate."""
+
+from copy import deepcopy
+from typing import Any, Self
+
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from boostplug.metrics import Metric
+from boostplug.queries import Queries
+
+__all__ = ["RankingScorer", "make_scorer"]
+
+
+class RankingScorer(BaseEstimator):
+    """A scorer that needs to know the queries: ``scorer(estimator, X, y, qid=…)``.
+
+    It requests `qid` by metadata routing without being told to. (scikit-learn's own scorers have no public base class;
+    this one is a `BaseEstimator`, for cloning, that says by itself what it requests.)
+
+    Parameters
+    ----------
+    metric : Metric
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: Any = None
+    ) -> float:
+        """Return the metric of the estimator's predictions; greater is better, so errors come with a minus.
+
+        Parameters
+        ----------
+        estimator : object with ``predict``
+        X : array-like of shape (n_rows, n_features)
+            Given to ``estimator.predict`` as it is. A DataFrame may hold the ids as column ``qid``.
+        y : array-like of shape (n_rows,)
+            Grades.
+        qid, group : array-like, optional
+            Query id of each row, or sizes of the queries; at most one of them, and none with a ``qid`` column.
+        sample_weight : array-like of shape (n_rows,) or (n_queries,), optional
+            Weights of rows or queries.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If the queries are not known, or are given twice.
+        """
+        given = [name for name, value in (("qid", qid), ("group", group)) if value is not None]
+        if "qid" in getattr(X, "columns", ()):
+            given.append("the column qid of X")
+            qid = X["qid"]
+        if len(given) > 1:
+            raise ValueError(f"the queries are given more than once: by {' and by '.join(given)}; keep one of them")
+        if not given:
+            raise ValueError(
+                f"{self.metric.name} needs the query of each row. In GridSearchCV and cross_validate, either let X be "
+                "a DataFrame with a column qid, or call sklearn.set_config(enable_metadata_routing=True) and pass "
+                "params={'qid': qid} (GridSearchCV.fit takes qid=qid). A direct call takes qid= or group="
+            )
+        queries = Queries(y, qid=qid, group=group, weight=sample_weight)
+        value = float(self.metric(estimator.predict(X), queries))
+        return value if self.metric.greater_is_better else -value
+
+    def set_score_request(self, **requests: bool | str | None) -> Self:
+        """Say what metadata routing brings to the scorer.
+
+        Parameters
+        ----------
+        **requests : bool, str or None
+            For `qid` (True at first) and `sample_weight` (None at first): True requests it, False ignores it, None
+            makes it an error to pass it, and a string requests what is passed under that name.
+
+        Returns
+        -------
+        RankingScorer
+            The scorer itself.
+
+        Raises
+        ------
+        RuntimeError
+            If metadata routing is not enabled.
+        TypeError
+            If something else is requested.
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "set_score_request has no effect while metadata routing is off; call "
+                "sklearn.set_config(enable_metadata_routing=True) first"
+            )
+        if unknown := requests.keys() - {"qid", "sample_weight"}:
+            raise TypeError(f"the scorer can request qid and sample_weight, not {', '.join(sorted(unknown))}")
+        routing = self.get_metadata_routing()
+        for name, alias in requests.items():
+            routing.score.add_request(param=name, alias=alias)
+        self._metadata_request = routing  # where scikit-learn's clone looks for it
+        return self
+
+    def get_metadata_routing(self) -> Any:
+        """Return a copy of what the scorer requests."""
+        if hasattr(self, "_metadata_request"):
+            return deepcopy(self._metadata_request)
+        routing = MetadataRequest(owner=type(self).__name__)
+        routing.score.add_request(param="qid", alias=True)
+        routing.score.add_request(param="sample_weight", alias=None)
+        return routing
+
+    def __repr__(self) -> str:
+        return f"make_scorer({self.metric!r})"
+
+    def _accept_sample_weight(self) -> bool:
+        """Say that weights are taken: scikit-learn asks its own scorers this where routing is off."""
+        return True
+
+
+def make_scorer(metric: Metric) -> RankingScorer:
+    """Return a scorer of `metric` for GridSearchCV, cross_validate and whatever else takes ``scoring=``.
+
+    The scorer finds the queries in one of these:
+
+    - metadata routing (``sklearn.set_config(enable_metadata_routing=True)``): the scorer requests `qid`, so
+      ``cross_validate(…, params={"qid": qid})`` and ``GridSearchCV(…).fit(X, y, qid=qid)`` bring it. An estimator
+      whose ``fit`` takes a `qid` requests it with ``set_fit_request(qid=True)``;
+    - a column ``qid`` of a DataFrame X, as XGBoost has it; the estimator gets the column too.
+
+    Folds must not split a query: ``cv=bp.group_folds(qid, 5)``.
+
+    Parameters
+    ----------
+    metric : Metric
+
+    Returns
+    -------
+    RankingScorer
+        ``scorer(estimator, X, y, *, qid=None, group=None, sample_weight=None)``; picklable, cloneable.
+
+    Raises
+    ------
+    TypeError
+        If `metric` is not a `Metric`.
+
+    Examples
+    --------
+    >>> from boostplug.metrics import NDCG
+    >>> make_scorer(NDCG(5))
+    make_scorer(NDCG(k=5, convention='standard', gain='exp2', ties='average', empty=None))
+    """
+    if not isinstance(metric, Metric):
+        remedy = f"; pass {metric.__name__}()" if isinstance(metric, type) and issubclass(metric, Metric) else ""
+        raise TypeError(f"metric must be a Metric such as NDCG(10), got {metric!r}{remedy}")
+    return RankingScorer(metric)

@@ -1,0 +1,173 @@
+"""`group_folds`: no query is split, folds are balanced, and every framework takes them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_validate
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+
+def letor_like(seed, n_queries=30):
+    rng = np.random.default_rng(seed)
+    group = np.maximum(1, rng.geometric(0.1, n_queries))
+    X = rng.normal(size=(group.sum(), 3))
+    y = np.clip(np.round(X[:, 0] + 1), 0, 4)
+    return X, y, group, np.repeat(np.arange(n_queries), group)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    group=st.lists(st.integers(0, 12), min_size=2, max_size=25).filter(lambda g: sum(n > 0 for n in g) >= 2),
+    data=st.data(),
+)
+def test_partition_of_queries_balanced_in_queries_and_documents(group, data):
+    n_splits = data.draw(st.integers(2, sum(n > 0 for n in group)))
+    shuffle = data.draw(st.booleans())
+    queries = bp.Queries(np.zeros(sum(group)), group=group)
+    folds = bp.group_folds(queries, n_splits, shuffle=shuffle, random_state=3 if shuffle else None)
+    assert len(folds) == folds.get_n_splits() == len(folds.groups) == n_splits
+    for (train, test), groups in zip(folds, folds.groups, strict=True):
+        np.testing.assert_array_equal(np.union1d(train, test), np.arange(queries.n_rows))
+        assert len(train) + len(test) == queries.n_rows
+        for rows, sizes in ((train, groups.train), (test, groups.test)):
+            assert (np.diff(rows) > 0).all()
+            ids, counts = np.unique(queries.query_of_row[rows], return_counts=True)
+            np.testing.assert_array_equal(sizes, counts)
+            np.testing.assert_array_equal(counts, np.array(group)[ids])  # whole queries
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(queries.n_rows))
+    n_queries = [len(groups.test) for groups in folds.groups]
+    assert max(n_queries) - min(n_queries) <= 1
+    n_rows = [len(test) for _, test in folds]
+    assert max(n_rows) - min(n_rows) <= max(group)
+
+
+def test_ids_and_queries_give_the_same_folds():
+    _, y, group, qid = letor_like(0)
+    expected = bp.group_folds(bp.Queries(y, group=group), 4)
+    names = np.array([f"q{i}" for i in qid])
+    for ids in (qid, list(qid), names, bp.Queries(y, qid=qid)):
+        folds = bp.group_folds(ids, 4)
+        for (a, b), (c, d) in zip(folds, expected, strict=True):
+            np.testing.assert_array_equal(a, c)
+            np.testing.assert_array_equal(b, d)
+
+
+def rows_of_tests(folds):
+    return [tuple(test) for _, test in folds]
+
+
+def test_shuffle_is_seeded_and_random_even_where_all_sizes_differ():
+    group = np.arange(1, 13)
+    qid = np.repeat(group, group)
+    one = rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=1))
+    assert one == rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=1))
+    assert one == rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=np.random.default_rng(1)))
+    partitions = {frozenset(rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=i))) for i in range(20)}
+    assert len(partitions) == 20
+    assert len(rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=np.random.RandomState(1)))) == 3
+    assert len(bp.group_folds(qid, 3, shuffle=True)) == 3
+    assert rows_of_tests(bp.group_folds(qid, 3)) == rows_of_tests(bp.group_folds(qid, 3))
+
+
+def test_at_least_as_balanced_as_scikit_learn():
+    _, _, _, qid = letor_like(4, n_queries=203)
+    ours = [len(test) for _, test in bp.group_folds(qid, 5)]
+    shuffled = [len(test) for _, test in bp.group_folds(qid, 5, shuffle=True, random_state=0)]
+    theirs = [len(test) for _, test in GroupKFold(5).split(qid, groups=qid)]
+    assert np.ptp(ours) <= np.ptp(theirs) + 2
+    assert np.ptp(shuffled) <= np.bincount(qid).max()
+
+
+@pytest.mark.parametrize(
+    ("qid", "options", "message"),
+    [
+        ([1, 1, 2, 3], {"n_splits": 4}, "n_splits=4 folds need as many queries, but only 3 have rows"),
+        ([1, 1, 2, 3], {}, "n_splits=5"),
+        ([], {"n_splits": 2}, "only 0 have rows"),
+        ([1, 2], {"n_splits": 1}, "n_splits must be an integer of at least 2; got 1"),
+        ([1, 2], {"n_splits": 2.0}, "n_splits must be an integer"),
+        ([1, 2], {"n_splits": True}, "n_splits must be an integer"),
+        ([1, 2], {"n_splits": 2, "random_state": 0}, "random_state=0 has no effect without shuffle=True"),
+        ([1, 2, 1], {"n_splits": 2}, "qid must be contiguous: 1 appears again in row 2"),
+    ],
+)
+def test_errors(qid, options, message):
+    with pytest.raises(ValueError, match=message):
+        bp.group_folds(qid, **options)
+
+
+def test_copies_and_pickles():
+    folds = bp.group_folds(np.repeat(np.arange(6), 3), 3)
+    for again in (copy.deepcopy(folds), pickle.loads(pickle.dumps(folds)), clone(folds, safe=False)):
+        assert type(again) is type(folds)
+        assert again.n_rows == folds.n_rows
+        assert rows_of_tests(again) == rows_of_tests(folds)
+        np.testing.assert_array_equal(again.groups[1].train, folds.groups[1].train)
+
+
+def test_scikit_learn_takes_them():
+    X, y, _, qid = letor_like(1)
+    folds = bp.group_folds(qid, 3, shuffle=True, random_state=0)
+    seen = cross_validate(LinearRegression(), X, y, cv=folds, return_indices=True)["indices"]
+    assert [tuple(test) for test in seen["test"]] == rows_of_tests(folds)
+    assert cross_val_predict(LinearRegression(), X, y, cv=folds).shape == y.shape
+    search = clone(GridSearchCV(LinearRegression(), {"fit_intercept": [True, False]}, cv=folds)).fit(X, y)
+    assert search.n_splits_ == 3
+    with pytest.raises(ValueError, match=r"the folds were made for .* rows, the data has 5"):
+        cross_validate(LinearRegression(), X[:5], y[:5], cv=folds)
+
+
+def test_lightgbm_takes_them_and_splits_no_query():
+    X, y, group, qid = letor_like(2)
+    # The first label of a query says how long it is, so that a fold shows whether its queries are whole.
+    starts = np.cumsum(group) - group
+    label = np.zeros(len(y))
+    label[starts] = group
+    dataset = lgb.Dataset(X, label, group=group, free_raw_data=False)
+    folds = bp.group_folds(qid, 3, shuffle=True, random_state=5)
+    seen = []
+
+    def objective(scores, data):
+        sizes = data.get_group()
+        np.testing.assert_array_equal(data.get_label()[np.cumsum(sizes) - sizes], sizes)
+        return scores - data.get_label(), np.ones_like(scores)
+
+    def metric(_, data):
+        sizes = data.get_group()
+        np.testing.assert_array_equal(data.get_label()[np.cumsum(sizes) - sizes], sizes)
+        seen.append(tuple(sizes))
+        return "seen", 0.0, True
+
+    params = {"objective": objective, "metric": "None", "num_threads": 1, "verbose": -1, "min_data_in_leaf": 1}
+    lgb.cv(params, dataset, num_boost_round=2, folds=folds, feval=metric)
+    assert sorted(set(seen)) == sorted(tuple(groups.test) for groups in folds.groups)
+    with pytest.raises(ValueError, match="the folds were made for 6 rows"):
+        lgb.cv(params, dataset, num_boost_round=1, folds=bp.group_folds([1, 1, 2, 2, 3, 3], 3), feval=metric)
+
+
+def test_xgboost_by_slicing():
+    """As the docstring says: xgb.cv refuses folds for a DMatrix with queries."""
+    X, y, _, qid = letor_like(3)
+    dmatrix = xgb.DMatrix(X, y, qid=qid, nthread=1)
+    folds = bp.group_folds(qid, 3)
+    params = {"objective": "rank:pairwise", "nthread": 1}
+    with pytest.raises(xgb.core.XGBoostError):
+        xgb.cv(params, dmatrix, num_boost_round=1, folds=folds)
+    for (train, _), groups in zip(folds, folds.groups, strict=True):
+        dtrain = dmatrix.slice(train, allow_groups=True)
+        dtrain.set_group(groups.train)
+        np.testing.assert_array_equal(np.diff(dtrain.get_uint_info("group_ptr")), groups.train)
+        np.testing.assert_array_equal(dtrain.get_label(), y[train].astype(np.float32))
+        xgb.train(params, dtrain, num_boost_round=1)
+    ungrouped = xgb.cv({"nthread": 1}, xgb.DMatrix(X, y, nthread=1), num_boost_round=1, folds=folds, as_pandas=False)
+    assert len(ungrouped["test-rmse-mean"]) == 1

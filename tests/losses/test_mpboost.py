@@ -1,0 +1,243 @@
+"""MPBoost against the plain double loop, the paper's arithmetic, and the traps of its numerics."""
+
+import math
+import warnings
+
+import loops
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.losses import mpboost
+from boostplug.threads import set_num_threads
+
+
+def root_distance(gap):
+    return np.sqrt(gap) + 0.1 * gap
+
+
+DISTANCES = [bp.BinaryDistance(), bp.LinearDistance(alpha=0.3), bp.LogDistance(), bp.LogisticDistance(), root_distance]
+LABELS = {
+    "grades": lambda rng, n: rng.integers(0, 5, n),
+    "negative grades": lambda rng, n: rng.integers(-2, 3, n),
+    "real": lambda rng, n: rng.normal(size=n),
+    "real with ties": lambda rng, n: np.round(2 * rng.normal(size=n), 1),
+    "two grades": lambda rng, n: rng.integers(0, 2, n),
+}
+GROUPS = [[7, 1, 0, 12, 3], [90, 2]]  # 90 real labels: more grades than the table of distances may hold
+
+
+def problem(rng, labels, group, spread=1.0, weight=None, labelled=None):
+    n = sum(group)
+    return spread * rng.normal(size=n), bp.Queries(
+        LABELS[labels](rng, n), group=group, weight=weight, labelled=labelled
+    )
+
+
+def assert_equals_loop(loss, scores, queries):
+    """Compare to 1e-9 of each query's largest; past 2^100 all rows may share one power of 2."""
+    value, g, h = loops.mpboost(
+        scores, queries.labels, queries.boundaries, loss.distance, loss.hessian, loss.normalization,
+        queries.row_weight, queries.labelled,
+    )  # fmt: skip
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    scale = loss.scale(queries)
+    if h.max(initial=0.0) * scale > 1e29:
+        scale *= 2.0 ** round(math.log2(hessian.max() / (scale * h.max())))
+    for found, expected in ((gradient, scale * g), (hessian, scale * h)):
+        for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
+            largest = np.abs(expected[first:last]).max(initial=0.0)
+            np.testing.assert_allclose(found[first:last], expected[first:last], rtol=0, atol=1e-9 * largest)
+    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=["small", "many grades"])
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
+@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+def test_equals_double_loop(distance, hessian, labels, group):
+    rng = np.random.default_rng(1)
+    for spread in (0.0, 0.01, 1.0, 10.0):
+        scores, queries = problem(rng, labels, group, spread)
+        assert_equals_loop(bp.MPBoost(distance=distance, hessian=hessian), scores, queries)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("normalization", ["none", "rows", "query"])
+@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+def test_equals_double_loop_with_weights_and_unlabelled_rows(distance, normalization, labels):
+    rng = np.random.default_rng(2)
+    for group in GROUPS:
+        n = sum(group)
+        for weight in (None, rng.random(n) * (rng.random(n) < 0.8), rng.random(len(group))):
+            scores, queries = problem(rng, labels, group, 1.0, weight, rng.random(n) < 0.8)
+            assert_equals_loop(bp.MPBoost(distance=distance, normalization=normalization), scores, queries)
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+def test_equals_double_loop_where_exponents_pass_the_safe_range(distance, labels, monkeypatch):
+    # Scores spread so that exponents pass ±600 in the right order, and reach far into the wrong one.
+    rng = np.random.default_rng(3)
+    for group in GROUPS:
+        scores, queries = problem(rng, labels, group)
+        scores += 200.0 * queries.labels
+        assert_equals_loop(bp.MPBoost(distance=distance), scores, queries)
+        assert_equals_loop(bp.MPBoost(distance=distance), rng.permutation(scores) / 10.0, queries)
+
+
+@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+@pytest.mark.parametrize("labels", ["grades", "real"])
+def test_newton_steps_survive_scores_of_1000(distance, labels):
+    """One wrong pair 2,000 apart: log w = 2000 d fits no float, g/h = -1/d does."""
+    rng = np.random.default_rng(4)
+    for group in GROUPS:
+        n = sum(group)
+        queries = bp.Queries(LABELS[labels](rng, n), group=group)
+        for scores in (1000.0 * np.sign(rng.normal(size=n)), 100.0 * rng.normal(size=n), -1000.0 * queries.labels):
+            loss = bp.MPBoost(distance=distance)
+            g, h = loss.gradient_hessian(scores, queries)
+            g32, h32 = g.astype(np.float32), h.astype(np.float32)
+            assert np.isfinite(g32).all()
+            assert np.isfinite(h32).all()
+            assert np.isfinite(loss.value(scores, queries)).all()
+            top = int(np.argmax(h))
+            assert h32[top] > 1e25 or h.max() < 1e3
+            np.testing.assert_allclose(g32[top] / h32[top], g[top] / h[top], rtol=1e-6)
+            assert (h[g != 0] > 0).all()
+
+
+def test_two_far_below_the_third_are_still_a_pair():
+    """The digest's trap: F = -1000, -1000, 1000, first two a pair; a query-wide reference makes inf · 0."""
+    queries = bp.Queries([1, 0, 0], group=[3], labelled=[True, True, False])
+    loss = bp.MPBoost(distance=bp.BinaryDistance())
+    g, h = loss.gradient_hessian([-1000.0, -1000.0, 1000.0], queries)
+    np.testing.assert_array_equal(g, [-2.0, 2.0, 0.0])  # scale: 2 documents, 1 pair
+    np.testing.assert_array_equal(h, [2.0, 2.0, 0.0])
+    queries = bp.Queries([1, 0, 2], group=[3])
+    g, _ = loss.gradient_hessian([-1000.0, -1000.0, 1000.0], queries)
+    np.testing.assert_allclose(g, [-1.0, 1.0, 0.0])
+
+
+def test_values_of_the_paper_as_arithmetic():
+    queries = bp.Queries([2, 0], group=[2])
+    scores = [0.5, 0.1]
+    for distance, d in [
+        (bp.BinaryDistance(), 1.0),
+        (bp.LinearDistance(alpha=0.2), 0.2 * 2),
+        (bp.LogDistance(lam=3.0), math.log(1 + 3 * 2)),
+        (bp.LogisticDistance(beta=0.5), 1 / (1 + math.exp(-0.5 * 2))),
+    ]:
+        assert distance(np.array([2.0])) == pytest.approx([d])
+        w = math.exp(-d * (0.5 - 0.1))
+        loss = bp.MPBoost(distance=distance, hessian="gentle")
+        assert loss.value(scores, queries) == pytest.approx([w])
+        g, h = loss.gradient_hessian(scores, queries)
+        assert loss.scale(queries) == 2.0
+        assert g == pytest.approx([-2 * d * w, 2 * d * w])
+        assert h == pytest.approx([2 * w, 2 * w])
+
+
+def test_scale_makes_a_document_stand_for_one():
+    rng = np.random.default_rng(5)
+    queries = bp.Queries(rng.integers(0, 5, 1000), group=[900, 10, 90])
+    for normalization in ("none", "rows", "query"):
+        loss = bp.MPBoost(distance=bp.BinaryDistance(), normalization=normalization)
+        _, h = loss.gradient_hessian(np.zeros(1000), queries)
+        assert h.mean() == pytest.approx(2.0)  # every pair stands on two documents
+
+
+def test_normalization_says_what_a_query_weighs():
+    rng = np.random.default_rng(6)
+    queries = bp.Queries(rng.integers(0, 3, 50), group=[40, 10])
+    for normalization, weight in (("rows", [40.0, 10.0]), ("query", [1.0, 1.0])):
+        value = bp.MPBoost(normalization=normalization).value(np.zeros(50), queries)
+        np.testing.assert_allclose(value, weight)
+
+
+def test_documents_in_no_pair_are_not_visited():
+    queries = bp.Queries([1, 1, 1, 0, 2], group=[3, 2])
+    assert queries.grade_runs.rows.tolist() == [3, 4]
+
+
+def test_one_query_of_a_million_rows():
+    rng = np.random.default_rng(7)
+    queries = bp.Queries(rng.integers(0, 5, 1_000_000), group=[1_000_000])
+    g, h = bp.MPBoost().gradient_hessian(rng.normal(size=1_000_000), queries)
+    assert abs(g.sum()) <= 1e-9 * np.abs(g).sum()
+    assert (h > 0).all()
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+def test_bit_equal_for_any_number_of_threads(distance, labels):
+    rng = np.random.default_rng(8)
+    group = rng.integers(1, 60, 3000)
+    n = int(group.sum())
+    queries = bp.Queries(LABELS[labels](rng, n), group=group, weight=rng.random(n))
+    scores = rng.normal(size=n)
+    results = []
+    for threads in (1, 2, 5):
+        set_num_threads(threads)
+        results.append(bp.MPBoost(distance=distance).gradient_hessian(scores, queries))
+    set_num_threads(None)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+
+
+def test_callable_that_breaks_condition_3_is_refused():
+    queries = bp.Queries([2, 0, 1], group=[3])
+    for bad in (lambda gap: -gap, lambda gap: 0 * gap, lambda gap: gap * math.inf, lambda gap: gap * math.nan):
+        with pytest.raises(ValueError, match="condition 3"):
+            bp.MPBoost(distance=bad).gradient_hessian(np.zeros(3), queries)
+    with pytest.raises(ValueError, match="one value per gap"):
+        bp.MPBoost(distance=lambda gap: 1.0).gradient_hessian(np.zeros(3), queries)
+
+
+def test_callable_that_does_not_grow_warns():
+    queries = bp.Queries([2, 0, 1], group=[3])
+    with pytest.warns(UserWarning, match="condition 4"):
+        bp.MPBoost(distance=np.ones_like).gradient_hessian(np.zeros(3), queries)
+
+
+def test_gaps_that_differ_by_rounding_alone_are_one_gap():
+    assert 0.3 - 0.2 != 0.2 - 0.1
+    queries = bp.Queries([0.1, 0.2, 0.3], group=[3])
+    seen = []
+
+    def distance(gap):
+        seen.append(gap)
+        return gap
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bp.MPBoost(distance=distance).gradient_hessian(np.zeros(3), queries)
+    assert [len(gap) for gap in seen] == [2]
+
+
+def test_callable_gets_its_gaps_in_blocks(monkeypatch):
+    """No n × n table: the largest array that a distance sees is bounded."""
+    monkeypatch.setattr(mpboost, "_BLOCK", 500)
+    rng = np.random.default_rng(9)
+    queries = bp.Queries(rng.normal(size=100), group=[100])
+    sizes = []
+
+    def distance(gap):
+        sizes.append(len(gap))
+        return np.log1p(gap)
+
+    scores = rng.normal(size=100)
+    g, h = bp.MPBoost(distance=distance).gradient_hessian(scores, queries)
+    assert max(sizes) <= 500
+    expected = bp.MPBoost(distance=bp.LogDistance(lam=1.0)).gradient_hessian(scores, queries)
+    np.testing.assert_allclose([g, h], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_equal_losses_share_what_is_kept():
+    queries = bp.Queries([2, 0, 1], group=[3])
+    bp.MPBoost().gradient_hessian(np.zeros(3), queries)
+    bp.MPBoost(hessian="bound").gradient_hessian(np.zeros(3), queries)
+    assert len(queries.__dict__["_kept"]) == 1
+    for lam in range(1, 30):
+        bp.MPBoost(distance=bp.LogDistance(lam=lam)).gradient_hessian(np.zeros(3), queries)
+    assert len(queries.__dict__["_kept"]) <= 8

@@ -1,0 +1,238 @@
+"""NDCG against scikit-learn, ir-measures, and numbers worked by hand."""
+
+from itertools import permutations, product
+from math import log2
+
+import ir_measures
+import numpy as np
+import pytest
+from ir_measures import Qrel, ScoredDoc, nDCG
+from sklearn.metrics import ndcg_score
+
+import boostplug as bp
+from boostplug.queries import Queries
+
+
+def halved(r):
+    return r / 2
+
+
+class TakesList:
+    __hash__ = None
+
+    def __call__(self, r):
+        return r
+
+
+def random_data(seed, *, ties, n_queries=40, longest=150):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(1, longest, n_queries)
+    labels = rng.integers(0, 5, group.sum()) * (rng.random(group.sum()) < 0.3)
+    scores = rng.integers(0, 8, len(labels)) if ties else rng.permutation(len(labels))
+    return scores.astype(float), Queries(labels, group=group)
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 70, 1000, None])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("gain", ["exp2", "linear", halved])
+def test_against_scikit_learn(k, ties, gain):
+    scores, queries = random_data(1, ties=ties)
+    gains = {"exp2": lambda r: 2.0**r - 1, "linear": lambda r: r}.get(gain, gain)
+    values = bp.NDCG(k, gain=gain, empty=0).per_query(scores, queries)
+    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
+        if b - a > 1:  # scikit-learn refuses single documents
+            expected = ndcg_score([gains(queries.labels[a:b])], [scores[a:b]], k=k)
+            assert values[q] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 5, 100])
+def test_against_ir_measures(k):
+    """Distinct scores; the documents without a label have no line in the qrels: trec_eval's "not judged"."""
+    scores, queries = random_data(2, ties=False)
+    labelled = np.random.default_rng(0).random(queries.n_rows) < 0.7
+    queries = Queries(queries.labels, group=np.diff(queries.boundaries), labelled=labelled)
+    docs = [(f"q{q}", f"d{i}", i) for i, q in enumerate(queries.query_of_row)]
+    qrels = [Qrel(q, d, int(queries.labels[i])) for q, d, i in docs if labelled[i]]
+    run = [ScoredDoc(q, d, float(scores[i])) for q, d, i in docs]
+    measure = nDCG(gains={r: 2**r - 1 for r in range(5)}) @ k
+    expected = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
+    values = bp.NDCG(k, empty=0).per_query(scores, queries)
+    assert len(expected) == queries.n_queries
+    for q, value in enumerate(values):
+        assert value == pytest.approx(expected[f"q{q}"], rel=1e-12)
+
+
+def test_the_conventions_by_hand():
+    queries = Queries([0, 1, 2, 0, 1], group=[5])
+    scores = [5.0, 4.0, 3.0, 2.0, 1.0]
+    dcg = 1 / log2(3) + 3 / log2(4) + 1 / log2(6)
+    ideal = 3 / log2(2) + 1 / log2(3) + 1 / log2(4)
+    assert bp.NDCG()(scores, queries) == pytest.approx(dcg / ideal, rel=1e-15)
+    letor = (1 + 3 / log2(3) + 1 / log2(5)) / (3 + 1 + 1 / log2(3))  # ranks 1 and 2 are not discounted
+    assert bp.NDCG(5, convention="letor")(scores, queries) == pytest.approx(letor, rel=1e-15)
+    assert bp.NDCG(None, convention="letor")(scores, queries) == pytest.approx(letor, rel=1e-15)
+    assert bp.NDCG(2, convention="letor")(scores, queries) == pytest.approx(1 / 4, rel=1e-15)
+    assert bp.NDCG(2, convention="letor", gain="linear")(scores, queries) == pytest.approx(1 / 3, rel=1e-15)
+    assert bp.NDCG(6, convention="letor")(scores, queries) == 0.0  # fewer than k rows
+    assert bp.NDCG(6)(scores, queries) == pytest.approx(dcg / ideal, rel=1e-15)
+
+
+def test_queries_without_relevant_documents():
+    """Rows: a short query with, a long one without, a short one without, a long one with relevant documents."""
+    queries = Queries([1, 0, 0, 0, 0, 0, 2], group=[1, 3, 1, 0, 2])
+    scores = np.arange(7.0)
+    nan = np.nan
+
+    def values(**options):
+        return bp.NDCG(2, **options).per_query(scores, queries)
+
+    np.testing.assert_array_equal(values(), [1, nan, nan, nan, 1])
+    np.testing.assert_array_equal(values(empty="skip"), [1, nan, nan, nan, 1])
+    np.testing.assert_array_equal(values(empty=0), [1, 0, 0, nan, 1])
+    np.testing.assert_array_equal(values(empty=1), [1, 1, 1, nan, 1])
+    np.testing.assert_array_equal(values(convention="letor"), [0, 0, 0, nan, 1])
+    np.testing.assert_array_equal(values(convention="letor", empty="skip"), [0, nan, nan, nan, 1])
+    assert bp.NDCG(2)(scores, queries) == 1.0
+    assert bp.NDCG(2, convention="letor")(scores, queries) == 1 / 4
+
+
+def dcg_by_loop(grades, k, letor):
+    total = 0.0
+    for rank, grade in enumerate(grades[:k], start=1):
+        total += (2**grade - 1) / (max(1.0, log2(rank)) if letor else log2(1 + rank))
+    return total
+
+
+@pytest.mark.parametrize("letor", [False, True])
+def test_ties_average_over_all_orders(letor):
+    """Every set of scores with ties among 5 documents, every cut, also inside a tie."""
+    grades = [2, 0, 1, 0, 3]
+    queries = Queries(grades, group=[5])
+    for k, scores in product([1, 2, 3, 4, 5], [(0, 0, 0, 0, 0), (1, 0, 0, 0, 1), (0, 1, 1, 1, 0), (2, 2, 0, 1, 1)]):
+        orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
+        ideal = dcg_by_loop(sorted(grades, reverse=True), k, letor)
+        expected = np.mean([dcg_by_loop([grades[i] for i in o], k, letor) for o in orders]) / ideal
+        metric = bp.NDCG(k, convention="letor" if letor else "standard")
+        assert metric(scores, queries) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("k", [1, 5, 64, 65, 200, 2000])
+@pytest.mark.parametrize("descending", [False, True, None])
+def test_long_lists_and_every_way_to_rank(k, descending):
+    """Against NumPy's stable sort: selection, merge sort, sorted and reversed input, infinities."""
+    rng = np.random.default_rng(k)
+    queries = Queries(rng.integers(0, 5, 3000), group=[700, 2300])
+    scores = np.round(rng.normal(size=3000), 2)
+    scores[rng.integers(0, 3000, 60)] = -np.inf
+    if descending is not None:
+        scores = np.r_[np.sort(scores[:700]), np.sort(scores[700:])]
+        scores = -scores if descending else scores
+    expected = []
+    for a, b in ((0, 700), (700, 3000)):
+        order = np.argsort(-scores[a:b], kind="stable")
+        grades = queries.labels[a:b]
+        expected.append(dcg_by_loop(grades[order], k, letor=False) / dcg_by_loop(np.sort(grades)[::-1], k, letor=False))
+    np.testing.assert_allclose(bp.NDCG(k, ties="order").per_query(scores, queries), expected, rtol=1e-12)
+
+
+def test_only_minus_infinity():
+    scores = np.full(200, -np.inf)
+    grades = np.arange(200) % 3
+    queries = Queries(grades, group=[200])
+    assert bp.NDCG(10)(scores, queries) == pytest.approx(bp.NDCG(10)(np.zeros(200), queries), rel=1e-15)
+
+
+@pytest.mark.parametrize("gain", ["exp2", "linear"])
+def test_negative_grades_are_refused(gain):
+    queries = Queries([1, -1, 0], group=[3])
+    with pytest.raises(ValueError, match=r"labels\[1\] = -1\.0 is negative.*shift the grades"):
+        bp.NDCG(gain=gain)([1, 2, 3], queries)
+    assert bp.NDCG(gain=lambda r: 2.0 ** (r + 1))([1, 2, 3], queries) > 0
+
+
+def test_grades_that_overflow_are_refused():
+    queries = Queries([0, 2000], group=[2])
+    with pytest.raises(ValueError, match=r'labels\[1\] = 2000\.0 is too large.*gain="linear"'):
+        bp.NDCG()([1, 2], queries)
+    assert bp.NDCG(gain="linear")([1, 2], queries) == 1.0
+    with pytest.raises(ValueError, match=r"labels\[0\] = 1e\+305 is too large.*scale the grades"):
+        bp.NDCG(gain="linear")([1, 2], Queries([1e305, 0], group=[2]))
+    largest = Queries([996] * 1000, group=[1000])
+    assert bp.NDCG(None)(np.zeros(1000), largest) == pytest.approx(1.0, rel=1e-14)
+
+
+def test_the_first_row_in_error_counts_unlabelled_rows():
+    labelled = np.array([False, True, True])
+    with pytest.raises(ValueError, match=r"labels\[2\] = -3"):
+        bp.NDCG()([1, 2, 3], Queries([-1, 0, -3], group=[3], labelled=labelled))
+    with pytest.raises(ValueError, match=r"grade -3\.0 of row 2"):
+        bp.NDCG(gain=halved)([1, 2, 3], Queries([-1, 0, -3], group=[3], labelled=labelled))
+
+
+@pytest.mark.parametrize(
+    ("gain", "message"),
+    [
+        (lambda r: r - 1, r"returned -1\.0 for the grade 0\.0 of row 0"),
+        (lambda r: r * np.nan, "returned nan for the grade"),
+        (lambda r: r + np.inf, "returned inf for the grade"),
+        (lambda r: 1.0, r"one real number per grade.*returned shape \(\)"),
+        (lambda r: r[:1], r"returned shape \(1,\)"),
+        (lambda r: r.astype(str), "dtype <U"),
+    ],
+)
+def test_bad_gains(gain, message):
+    with pytest.raises(ValueError, match=message):
+        bp.NDCG(gain=gain)([1, 2], Queries([0, 1], group=[2]))
+
+
+def test_a_gain_may_write_to_its_argument():
+    def shift(r):
+        r -= r.min()
+        return r
+
+    queries = Queries([5, 6, 7], group=[3])
+    bp.NDCG(gain=shift)([1, 2, 3], queries)
+    np.testing.assert_array_equal(queries.labels, [5, 6, 7])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((0,), {}, "k must be an integer of at least 1, or None for the whole list; got 0"),
+        ((2.5,), {}, "k must be an integer"),
+        (("10",), {}, "k must be an integer"),
+        ((True,), {}, "k must be an integer"),
+        ((), {"convention": "trec"}, "convention must be one of 'standard', 'letor'; got 'trec'"),
+        ((), {"gain": "log"}, "gain must be one of 'exp2', 'linear', or a callable"),
+        ((), {"gain": None}, "gain must be one of"),
+        ((), {"ties": "max"}, "ties must be one of 'average', 'order'; got 'max'"),
+        ((), {"empty": 0.5}, 'empty must be "skip", 0, 1, or None'),
+        ((), {"empty": True}, "empty must be"),
+        ((), {"empty": "0"}, "empty must be"),
+        ((), {"empty": np.zeros(2)}, "empty must be"),
+    ],
+)
+def test_bad_parameters(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        bp.NDCG(*arguments, **options)
+
+
+def test_parameters_are_keyword_only_and_normalised():
+    with pytest.raises(TypeError, match="positional"):
+        bp.NDCG(5, "letor")
+    with pytest.raises(TypeError, match="gain must be hashable"):
+        bp.NDCG(gain=TakesList())
+    assert bp.NDCG(np.int64(5), empty=np.float32(1)) == bp.NDCG(5, empty=1)
+    assert repr(bp.NDCG(np.int64(5))) == repr(bp.NDCG(5))
+
+
+def test_names():
+    assert bp.NDCG().name == "NDCG@10"
+    assert bp.NDCG(None).name == "NDCG"
+    assert bp.NDCG(5, convention="letor", ties="order").name == "NDCG@5(letor,order)"
+    assert bp.NDCG(5, gain="linear", empty=0).name == "NDCG@5(linear,empty=0)"
+    assert bp.NDCG(5, gain=np.square).name != bp.NDCG(5, gain=np.sqrt).name
+    assert bp.NDCG(gain=halved).name.endswith(".halved)")
+    a, b = (bp.NDCG(gain=lambda r: r) for _ in range(2))
+    assert a.name == a.name != b.name
+    assert "<" not in a.name

@@ -1,0 +1,262 @@
+"""What holds for every ranking metric, over the registry."""
+
+import pickle
+import re
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import boostplug as bp
+from boostplug.kernels import ranking
+from boostplug.metrics import METRICS
+
+VALUES = {
+    "NDCG": [
+        bp.NDCG(),
+        bp.NDCG(3),
+        bp.NDCG(None),
+        bp.NDCG(2, convention="letor"),
+        bp.NDCG(None, gain="linear", convention="letor", empty=1),
+        bp.NDCG(1, empty=0),
+    ],
+    "MAP": [bp.MAP(), bp.MAP(3), bp.MAP(relevant=2), bp.MAP(relevant=2.5), bp.MAP(2, empty=0), bp.MAP(empty=1)],
+}
+METRIC_VALUES = [value for values in VALUES.values() for value in values]
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+every_metric = pytest.mark.parametrize("metric", METRIC_VALUES, ids=lambda metric: metric.name)
+
+
+def test_every_metric_of_the_registry_is_tested_and_public():
+    assert set(VALUES) == set(METRICS)
+    for name, cls in METRICS.items():
+        assert getattr(bp, name) is cls
+        assert all(type(value) is cls for value in VALUES[name])
+
+
+@st.composite
+def rankings(draw):
+    """Return (scores, queries): ties in scores and grades, empty queries, unlabelled rows, weights."""
+    sizes = draw(st.lists(st.integers(0, 9), min_size=1, max_size=4))
+    n = sum(sizes)
+    scores = draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
+    grades = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
+    labelled = draw(st.one_of(st.none(), st.lists(st.booleans(), min_size=n, max_size=n)))
+    if labelled is not None:
+        labelled = np.array(labelled, bool)
+    return np.array(scores, float), bp.Queries(grades, group=sizes, labelled=labelled)
+
+
+def permuted(scores, queries, seed):
+    """Return the same data with the rows of each query in another order."""
+    order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))
+    labelled = None if queries.labelled is None else queries.labelled[order]
+    group = np.diff(queries.boundaries)
+    return scores[order], bp.Queries(queries.labels[order], group=group, labelled=labelled)
+
+
+@every_metric
+@quick
+@given(data=rankings(), seed=st.integers(0, 99))
+def test_file_order_does_not_matter(metric, data, seed):
+    scores, queries = data
+    np.testing.assert_allclose(
+        metric.per_query(*permuted(scores, queries, seed)), metric.per_query(scores, queries), rtol=1e-12
+    )
+
+
+@every_metric
+@quick
+@given(data=rankings())
+def test_bounds_and_empty_queries(metric, data):
+    scores, queries = data
+    values = metric.per_query(scores, queries)
+    assert values.shape == (queries.n_queries,)
+    assert values.dtype == np.float64
+    assert np.isnan(values[np.diff(queries.boundaries) == 0]).all()
+    defined = values[~np.isnan(values)]
+    assert ((defined >= 0) & (defined <= 1)).all()
+    mean = metric(scores, queries)
+    assert isinstance(mean, float)
+    assert mean == pytest.approx(defined.mean(), rel=1e-12) if len(defined) else np.isnan(mean)
+
+
+@every_metric
+@quick
+@given(data=rankings())
+def test_only_the_order_of_scores_matters(metric, data):
+    scores, queries = data
+    expected = metric.per_query(scores, queries)
+    for same_order in (2.0 * scores - 7.0, np.exp(scores), scores.astype(np.float32), scores.astype(int)):
+        np.testing.assert_array_equal(metric.per_query(same_order, queries), expected)
+    with_infinities = np.where(scores == 3, np.inf, np.where(scores == -3, -np.inf, scores))
+    np.testing.assert_array_equal(metric.per_query(with_infinities, queries), expected)
+
+
+@every_metric
+@quick
+@given(data=rankings())
+def test_perfect_ranking_is_best(metric, data):
+    scores, queries = data
+    judged = queries.labels.copy()
+    if queries.labelled is not None:
+        judged[~queries.labelled] = 0
+    best, actual = metric.per_query(judged, queries), metric.per_query(scores, queries)
+    np.testing.assert_array_equal(np.isnan(best), np.isnan(actual))
+    defined = ~np.isnan(best)
+    assert (best[defined] >= actual[defined] - 1e-12).all()
+
+
+@every_metric
+@quick
+@given(data=rankings())
+def test_rows_without_a_label_count_as_non_relevant(metric, data):
+    scores, queries = data
+    if queries.labelled is None:
+        return
+    zero = bp.Queries(np.where(queries.labelled, queries.labels, 0), group=np.diff(queries.boundaries))
+    np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores, zero))
+
+
+@every_metric
+def test_labels_of_unlabelled_rows_are_not_read(metric):
+    labelled = np.array([True, False, True, False])
+    a = bp.Queries([2, -50, 0, 5000], group=[4], labelled=labelled)
+    b = bp.Queries([2, 0, 0, 0], group=[4])
+    scores = [1.0, 4.0, 2.0, 3.0]
+    np.testing.assert_array_equal(metric.per_query(scores, a), metric.per_query(scores, b))
+
+
+@every_metric
+def test_order_of_ties_is_file_order(metric):
+    """As if the scores of tied documents fell in file order."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 200, 40)
+    queries = bp.Queries(rng.integers(0, 5, group.sum()), group=group)
+    scores = rng.integers(0, 5, queries.n_rows)
+    ordered = type(metric)(**{f.name: getattr(metric, f.name) for f in fields(metric)} | {"ties": "order"})
+    falling = scores - np.arange(queries.n_rows) * 1e-6
+    np.testing.assert_array_equal(ordered.per_query(scores, queries), ordered.per_query(falling, queries))
+    np.testing.assert_allclose(ordered.per_query(scores, queries), metric.per_query(falling, queries), rtol=1e-14)
+
+
+@every_metric
+def test_each_query_is_on_its_own_whatever_the_threads(metric, monkeypatch):
+    rng = np.random.default_rng(5)
+    group = np.r_[rng.integers(0, 300, 60), 3000]
+    queries = bp.Queries(rng.integers(0, 5, group.sum()), group=group)
+    scores = np.round(rng.normal(size=queries.n_rows), 1)
+    parts = np.split(np.arange(queries.n_rows), queries.boundaries[1:-1])
+    one_by_one = [metric.per_query(scores[i], bp.Queries(queries.labels[i], group=[len(i)]))[0] for i in parts]
+    monkeypatch.setattr("boostplug.threads._MIN_WORK_PER_THREAD", 100)
+    for threads in (1, 2, 3):
+        monkeypatch.setattr("boostplug.threads._chosen", threads)
+        np.testing.assert_array_equal(metric.per_query(scores, queries), one_by_one)
+
+
+@every_metric
+def test_the_mean_is_weighted_by_query(metric):
+    labels, group, scores = [0, 2, 1, 3, 0, 3, 0], [3, 2, 1, 1], [3.0, 2.0, 1.0, 1.0, 2.0, 0.0, 0.0]
+    values = metric.per_query(scores, bp.Queries(labels, group=group))
+    defined = ~np.isnan(values)
+    per_query = np.array([1.0, 0.5, 2.0, 7.0])
+    expected = (per_query * values)[defined].sum() / per_query[defined].sum()
+    assert metric(scores, bp.Queries(labels, group=group, weight=per_query)) == pytest.approx(expected, rel=1e-14)
+    per_row = [0.5, 1.0, 1.5, 0.25, 0.75, 2.0, 7.0]  # their means are the same
+    assert metric(scores, bp.Queries(labels, group=group, weight=per_row)) == pytest.approx(expected, rel=1e-14)
+    assert np.isnan(metric(scores, bp.Queries(labels, group=group, weight=np.zeros(4))))
+
+
+@every_metric
+@pytest.mark.parametrize("group", [[], [0], [0, 0]])
+def test_no_rows(metric, group):
+    queries = bp.Queries([], group=group)
+    assert np.isnan(metric.per_query([], queries)).all()
+    assert np.isnan(metric([], queries))
+    assert isinstance(metric([], queries), float)
+
+
+@every_metric
+def test_one_document(metric):
+    queries = bp.Queries([4, 4, 0], group=[1, 1, 1])
+    first, second, irrelevant = metric.per_query([0.0, np.inf, -1.0], queries)
+    short = isinstance(metric, bp.NDCG) and metric.convention == "letor" and metric.k is not None
+    assert first == second == (0.0 if short else 1.0)
+    assert np.isnan(irrelevant) or irrelevant == (0.0 if short else metric.empty)
+
+
+@every_metric
+def test_equal_grades(metric):
+    """Every order is ideal (and with a cut-off the relevant documents below it are missed)."""
+    queries = bp.Queries([3] * 6, group=[6])
+    expected = 1.0
+    if isinstance(metric, bp.MAP) and metric.k is not None:
+        expected = metric.k / 6
+    assert metric([1.0, 1.0, 2.0, 2.0, 2.0, 5.0], queries) == pytest.approx(expected, rel=1e-15)
+
+
+@every_metric
+def test_scores_are_left_alone(metric):
+    queries = bp.Queries([0, 1, 2, 3], group=[2, 2])
+    expected = metric.per_query([4.0, 3.0, 2.0, 1.0], queries)
+    scores = np.array([4.0, 3.0, 2.0, 1.0])
+    scores.setflags(write=False)
+    np.testing.assert_array_equal(metric.per_query(scores, queries), expected)
+    strided = np.array([4.0, 9.0, 3.0, 9.0, 2.0, 9.0, 1.0, 9.0])[::2]
+    np.testing.assert_array_equal(metric.per_query(strided, queries), expected)
+    mine = np.array([4.0, 3.0, 2.0, 1.0])
+    result = metric.per_query(mine, queries)
+    assert mine.flags.writeable
+    result[:] = -1.0  # the caller's own: nothing that is kept
+    np.testing.assert_array_equal(metric.per_query(mine, queries), expected)
+
+
+def test_kernels_are_compiled_for_one_type_of_scores():
+    queries = bp.Queries([0, 1, 2, 3], group=[2, 2])
+    frozen = np.zeros(4)
+    frozen.setflags(write=False)
+    for metric in METRIC_VALUES:
+        for scores in (np.zeros(4), frozen, np.zeros(4, np.float32), [0, 0, 0, 0], np.zeros(8)[::2]):
+            metric.per_query(scores, queries)
+    assert len(ranking.dcg.signatures) == len(ranking.average_precision.signatures) == 1
+
+
+@every_metric
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([1.0, np.nan, 2.0, np.nan], r"scores\[1\] is NaN .*2 of 4"),
+        ([1.0, 2.0], r"one value per row \(4\), got shape \(2,\)"),
+        (np.zeros((4, 1)), r"shape \(4, 1\); pass scores\.ravel\(\)"),
+        (np.zeros((2, 2)), r"shape \(2, 2\)$"),
+        (3.0, r"shape \(\)"),
+        (["a", "b", "c", "d"], "scores must hold real numbers"),
+        ([1j, 2, 3, 4], "scores must hold real numbers, got dtype complex128"),
+        (np.array([1.0, None, "x", 2.0], object), "scores must hold real numbers"),
+    ],
+)
+def test_bad_scores(metric, scores, message):
+    with pytest.raises(ValueError, match=message):
+        metric.per_query(scores, bp.Queries([0, 1, 0, 1], group=[4]))
+
+
+@every_metric
+def test_metrics_are_values(metric):
+    again = pickle.loads(pickle.dumps(metric))
+    assert again == metric
+    assert hash(again) == hash(metric)
+    assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric  # noqa: S307 (our own repr)
+    with pytest.raises(FrozenInstanceError):
+        metric.k = 3
+    assert metric.greater_is_better is True
+
+
+def test_names_are_unique_and_shadow_nothing():
+    names = [metric.name for metric in METRIC_VALUES]
+    assert len(set(names)) == len(names)
+    for name in names:
+        assert not re.search(r"[\s:]", name)
+        assert name.isprintable()
+        assert name[0].isupper()  # the built-in metrics of LightGBM and XGBoost are all in lower case

@@ -1,0 +1,102 @@
+"""The base class: users' own metrics, other second arguments, and what is kept per `Queries`."""
+
+import gc
+import subprocess
+import sys
+import weakref
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+
+@dataclass(frozen=True)
+class MeanLabelOfTheBest(bp.Metric):
+    greater_is_better = False
+    scale: float = 1.0
+    how: object = None
+
+    def compute(self, scores, queries):
+        assert not scores.flags.writeable
+        starts = queries.boundaries
+        best = [queries.labels[a + np.argmax(scores[a:b])] if b > a else 0 for a, b in pairwise(starts)]
+        return self.scale * np.array(best, dtype=np.float32)
+
+
+class Wrong(bp.Metric):
+    def compute(self, scores, queries):
+        return scores
+
+
+def test_a_metric_of_the_users_own():
+    queries = bp.Queries([3, 1, 0, 5], group=[2, 0, 2])
+    metric = MeanLabelOfTheBest(scale=2.0)
+    np.testing.assert_array_equal(metric.per_query([0, 1, 0, 1], queries), [2.0, np.nan, 10.0])
+    assert metric([0, 1, 0, 1], queries) == 6.0
+    assert metric.name == "MeanLabelOfTheBest(scale=2.0)"
+    assert MeanLabelOfTheBest(how="a b: c").name == "MeanLabelOfTheBest(ab_c)"
+    assert not metric.greater_is_better
+
+
+def test_a_metric_of_the_wrong_shape():
+    with pytest.raises(ValueError, match=r"Wrong\.compute must return one value per query \(1\), got shape \(3,\)"):
+        Wrong()([1, 2, 3], bp.Queries([0, 1, 2], group=[3]))
+    assert Wrong().name == "Wrong"
+    with pytest.raises(TypeError, match="abstract"):
+        bp.Metric()
+
+
+def test_per_query_takes_queries_only():
+    with pytest.raises(TypeError, match="queries must be a Queries, got ndarray"):
+        bp.NDCG().per_query([1.0], np.zeros(1))
+
+
+def test_other_data_goes_to_the_plug(monkeypatch):
+    class Plug:
+        def evaluate(*args):
+            return args[1:]
+
+    monkeypatch.setattr("boostplug.frameworks.plug", Plug(), raising=False)
+    metric, scores, dataset = bp.NDCG(), object(), object()
+    assert metric(scores, dataset) == (metric, scores, dataset)
+
+
+def test_kept_data_goes_with_its_queries():
+    queries = bp.Queries([0, 1, 2], group=[3])
+    bp.NDCG()([1, 2, 3], queries)
+    assert queries.__dict__["_kept"]
+    gone = weakref.ref(queries)
+    del queries
+    gc.collect()
+    assert gone() is None
+
+
+def test_values_are_computed_once_and_bounded():
+    queries = bp.Queries([0], group=[1])
+    calls = []
+
+    def keep(kind, i):
+        return queries.remember((kind, i), lambda: calls.append((kind, i)) or i, limit=2)
+
+    assert [keep("a", 1), keep("a", 1), keep("b", 1), keep("a", 2), keep("a", 1)] == [1, 1, 1, 2, 1]
+    assert calls == [("a", 1), ("b", 1), ("a", 2)]
+    keep("a", 3)  # drops ("a", 1)
+    keep("b", 1)
+    keep("a", 1)
+    assert calls == [("a", 1), ("b", 1), ("a", 2), ("a", 3), ("a", 1)]
+
+
+def test_new_lambdas_do_not_pile_up():
+    queries = bp.Queries([0, 1, 2], group=[3])
+    for _ in range(20):
+        bp.NDCG(gain=lambda r: r)([1, 2, 3], queries)
+    assert sum(key[0] == "gains" for key in queries.__dict__["_kept"]) == 4
+    assert all(np.size(value) <= 3 for value in queries.__dict__["_kept"].values())
+
+
+def test_metrics_load_no_framework():
+    code = "import sys, boostplug.metrics; print({'sklearn', 'lightgbm', 'xgboost', 'pandas'} & set(sys.modules))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
