@@ -1,0 +1,593 @@
+"""`load_letor`, `load_fold`, `load_folds`: every format, every refusal, and equality with scikit-learn's reader."""
+
+import gzip
+import math
+import os
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+
+from boostplug.datasets import letor, load_fold, load_folds, load_letor
+
+NAN = math.nan
+
+
+@pytest.fixture
+def data_folder():
+    folder = os.environ.get("BOOSTPLUG_DATA")
+    if not folder:
+        pytest.skip("BOOSTPLUG_DATA is not set: the real data are not at hand")
+    return Path(folder)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="train.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = text if isinstance(text, bytes) else text.encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write
+
+
+def float32(token):
+    with np.errstate(over="ignore", under="ignore"):
+        return np.float32(float(token))
+
+
+# --- Formats -------------------------------------------------------------------------------------------------------
+
+LETOR3 = "2 qid:1 1:0.5 2:0 3:-1.25 #docid = 244338\n0 qid:1 1:1 2:2 3:3 #docid = 9897\n1 qid:22 1:0 2:0 3:7 #docid=5\n"
+LETOR4 = (
+    "0 qid:10 1:0.007477 2:1.0 #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n"
+    "1 qid:11 1:0.603738 2:0.0 #docid = GX037-06-11625428 inc = 0.0031586555555558 prob = 0.0897452\n"
+)
+
+
+def test_letor_3(write):
+    data = load_letor(write(LETOR3))
+    assert data.X.dtype == np.float32
+    assert data.X.flags.c_contiguous
+    np.testing.assert_array_equal(data.X, np.float32([[0.5, 0, -1.25], [1, 2, 3], [0, 0, 7]]))
+    assert data.y.dtype == np.float64
+    np.testing.assert_array_equal(data.y, [2, 0, 1])
+    assert data.qid.dtype == np.int64
+    np.testing.assert_array_equal(data.qid, [1, 1, 22])
+    assert data.group.dtype == np.int64
+    np.testing.assert_array_equal(data.group, [2, 1])
+    assert data.doc_ids.tolist() == ["244338", "9897", "5"]
+
+
+def test_letor_4_doc_ids_stop_before_inc(write):
+    assert load_letor(write(LETOR4)).doc_ids.tolist() == ["GX008-86-4444840", "GX037-06-11625428"]
+
+
+def test_mslr_has_no_doc_ids(write):
+    data = load_letor(write("2 qid:1 1:3 2:3 \n0 qid:1 1:1 2:0.019231 \n"))
+    assert data.doc_ids is None
+    assert data["doc_ids"] is None
+
+
+def test_other_comments_are_no_doc_ids_and_rows_without_one_get_an_empty_string(write):
+    data = load_letor(write("1 qid:1 1:1 # seen in docid 7\n0 qid:1 1:1#docid = a\n0 qid:1 1:1 #docid =\n"))
+    assert data.doc_ids.tolist() == ["", "a", ""]
+
+
+def test_doc_ids_may_hold_any_text(write):
+    assert load_letor(write("1 qid:1 1:1 #docid = straße/東\n")).doc_ids.tolist() == ["straße/東"]
+
+
+def test_lines_of_svmlight_leave_out_zeros(write):  # Istella, Yahoo
+    data = load_letor(write("1 qid:1 2:0.5 5:1\n0 qid:1\n3 qid:2 1:0.25\n"))
+    np.testing.assert_array_equal(data.X, np.float32([[0, 0.5, 0, 0, 1], [0] * 5, [0.25, 0, 0, 0, 0]]))
+
+
+@pytest.mark.parametrize("word", ["NULL", "null", "nan", "NaN", "NAN"])
+def test_missing_values_are_nan(write, word):
+    path = write(f"0 qid:1 1:{word} 2:1\n0 qid:1 2:{word}\n")
+    expected = np.float32([[NAN, 1], [0, NAN]])
+    np.testing.assert_array_equal(load_letor(path).X, expected)
+    np.testing.assert_array_equal(load_letor(path, sparse=True).X.toarray(), expected)
+
+
+@pytest.mark.parametrize("word", ["inf", "+inf", "-inf", "Infinity", "-INF"])
+def test_infinite_values_are_kept(write, word):
+    assert load_letor(write(f"0 qid:1 1:{word}\n")).X[0, 0] == float(word)
+
+
+@pytest.mark.parametrize(
+    "token", ["+1", "1e-3", "1E+2", ".5", "5.", "-0", "-0.0", "007", "1e-60", "0e999", "-4.9e-324"]
+)
+def test_ways_to_write_a_number(write, token):
+    data = load_letor(write(f"{token} qid:1 1:{token}\n"))
+    expected = float32(token)
+    assert data.X[0, 0] == expected
+    assert np.signbit(data.X[0, 0]) == np.signbit(expected)
+    assert data.y[0] == float(token)
+
+
+@pytest.mark.parametrize("block", [16, 23, 64, 1 << 22])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "newline", "blank lines"])
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_blank_lines_comments_line_ends_and_blocks_change_nothing(write, monkeypatch, block, newline, last, name):
+    monkeypatch.setattr(letor, "_BLOCK", block)
+    lines = [
+        "# a comment",
+        "",
+        "1 qid:7 1:0.5 2:2 #docid = a",
+        " \t ",
+        "\t0  qid:7\t2:3   #docid = b",
+        "2 qid:8 3:NULL",
+    ]
+    text = newline.join(lines) + {"": "", "newline": newline, "blank lines": newline * 3}[last]
+    data = load_letor(write(text, name))
+    np.testing.assert_array_equal(data.X, np.float32([[0.5, 2, 0], [0, 3, 0], [0, 0, NAN]]))
+    np.testing.assert_array_equal(data.y, [1, 0, 2])
+    np.testing.assert_array_equal(data.qid, [7, 7, 8])
+    assert data.doc_ids.tolist() == ["a", "b", ""]
+    sparse = load_letor(write(text, name), sparse=True)
+    np.testing.assert_array_equal(sparse.X.toarray(), data.X)
+
+
+@pytest.mark.parametrize(
+    "ending", ["n", "nu", "nul", "na", "q", "qi", "qid", "#d", "#docid", "#docid =", "1:n", "1:", "1"]
+)
+def test_a_word_cut_off_by_the_end_of_the_file(write, ending):
+    path = write("1 qid:1 1:1\n0 qid:1 " + ending)
+    if ending.startswith("#"):
+        assert load_letor(path).n_rows == 2
+    else:
+        with pytest.raises(ValueError, match="line 2: "):
+            load_letor(path)
+
+
+def test_a_byte_order_mark_is_passed_over(write):
+    assert load_letor(write("\ufeff1 qid:1 1:1\n")).y.tolist() == [1]
+
+
+def test_gzip_is_known_by_its_content(write, tmp_path):
+    path = write(LETOR3, "train.txt.gz")
+    renamed = path.rename(tmp_path / "data")
+    assert load_letor(renamed).n_rows == 3
+    assert load_letor(str(renamed)).n_rows == 3
+
+
+def test_ids_that_are_no_integers_are_strings(write):
+    data = load_letor(write("1 qid:a-1 1:1\n0 qid:7 1:1\n0 qid:7 1:2\n"))
+    assert data.qid.tolist() == ["a-1", "7", "7"]
+    assert data.qid.dtype.kind == "U"
+    np.testing.assert_array_equal(data.group, [1, 2])
+    assert load_letor(write("1 qid:99999999999999999999 1:1\n")).qid.tolist() == ["99999999999999999999"]
+    assert load_letor(write("1 qid:-9223372036854775808 1:1\n")).qid.tolist() == [-(2**63)]
+
+
+def test_integers_written_in_two_ways_are_one_query(write):
+    np.testing.assert_array_equal(load_letor(write("1 qid:07 1:1\n0 qid:7 1:1\n")).group, [2])
+
+
+def test_unsorted_features_are_sorted(write):
+    path = write("1 qid:1 3:3 1:1 2:2\n0 qid:1 1:4\n")
+    expected = np.float32([[1, 2, 3], [4, 0, 0]])
+    np.testing.assert_array_equal(load_letor(path).X, expected)
+    X = load_letor(path, sparse=True).X
+    assert X.has_sorted_indices
+    np.testing.assert_array_equal(X.indices, [0, 1, 2, 0])
+    np.testing.assert_array_equal(X.toarray(), expected)
+
+
+def test_sparse_holds_entries_as_written(write):
+    X = load_letor(write("1 qid:1 1:0 3:NULL\n0 qid:1 2:5\n"), sparse=True).X
+    assert isinstance(X, scipy.sparse.csr_matrix)
+    assert X.dtype == np.float32
+    np.testing.assert_array_equal(X.data, np.float32([0, NAN, 5]))
+    np.testing.assert_array_equal(X.indptr, [0, 2, 3])
+
+
+# --- Width and the first feature -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_n_features_widens(write, sparse):
+    X = load_letor(write("1 qid:1 2:5\n"), n_features=4, sparse=sparse).X
+    np.testing.assert_array_equal(X.toarray() if sparse else X, np.float32([[0, 5, 0, 0]]))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_feature_0_makes_a_file_zero_based(write, sparse):
+    X = load_letor(write("1 qid:1 2:5\n1 qid:1 0:3\n"), sparse=sparse).X
+    np.testing.assert_array_equal(X.toarray() if sparse else X, np.float32([[0, 0, 5], [3, 0, 0]]))
+
+
+def test_zero_based_can_be_said(write):
+    path = write("1 qid:1 2:5\n")
+    np.testing.assert_array_equal(load_letor(path, zero_based=True).X, np.float32([[0, 0, 5]]))
+    np.testing.assert_array_equal(load_letor(path, zero_based=False).X, np.float32([[0, 5]]))
+    with pytest.raises(ValueError, match=r"line 2: feature 0 .* pass zero_based=True"):
+        load_letor(write("1 qid:1 2:5\n1 qid:1 0:5\n"), zero_based=False)
+    with pytest.raises(ValueError, match="zero_based must be"):
+        load_letor(path, zero_based="yes")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "1 qid:1 2:1\n1 qid:1 4:1\n1 qid:1 9:1\n",
+            r"line 3: feature 9 is beyond .*n_features=3, 3; pass n_features=9",
+        ),
+        (
+            "1 qid:1 0:1\n1 qid:1 3:1\n",
+            r"line 2: feature 3 .* 2 \(the first is 0, which line 1 uses\); pass n_features=4",
+        ),
+        (
+            "1 qid:1 3:1\n1 qid:1 0:1\n",
+            r"line 1: feature 3 .* 2 \(the first is 0, which line 2 uses\); pass n_features=4",
+        ),
+        ("1 qid:1 2000000000:1\n", "line 1: feature 2000000000 is beyond"),
+    ],
+)
+def test_features_beyond_n_features_are_refused(write, text, message):
+    with pytest.raises(ValueError, match=message):
+        load_letor(write(text), n_features=3)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, True, "3"])
+def test_n_features_is_checked(write, value):
+    path = write(LETOR3)
+    for load in (load_letor, load_fold, load_folds):
+        with pytest.raises(ValueError, match="n_features must be an integer of at least 1"):
+            load(path, n_features=value)
+
+
+# --- Side files ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rank.train", "rank.train.gz"])
+@pytest.mark.parametrize("side", [".query", ".group"])
+@pytest.mark.parametrize("sizes", ["2\n1\n", "2\r\n1", "2 1\n\n"])
+@pytest.mark.parametrize("block", [8, 1 << 22])
+def test_sizes_in_a_side_file(write, monkeypatch, name, side, sizes, block):
+    monkeypatch.setattr(letor, "_BLOCK", block)
+    path = write("1 1:1\n0 1:2\n2 2:3\n", name)
+    write(sizes, "rank.train" + side)
+    data = load_letor(path)
+    np.testing.assert_array_equal(data.qid, [0, 0, 1])
+    np.testing.assert_array_equal(data.group, [2, 1])
+    np.testing.assert_array_equal(data.y, [1, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("2\n2\n", r"rank.train.query: its 2 sizes add up to 4, but rank.train has 3 rows"),
+        ("", r"its 0 sizes add up to 0"),
+        ("2\n1.0\n", r"rank.train.query, line 2: '1.0' is not the size of a query"),
+        ("-1\n4\n", r"line 1: '-1' is not the size"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(write, sizes, message):
+    path = write("1 1:1\n0 1:2\n2 2:3\n", "rank.train")
+    write(sizes, "rank.train.query")
+    with pytest.raises(ValueError, match=message):
+        load_letor(path)
+
+
+def test_a_side_file_beside_qids_must_agree(write):
+    path = write("1 qid:1 1:1\n0 qid:1 1:2\n2 qid:3 2:3\n")
+    write("2\n1\n", "train.txt.query")
+    np.testing.assert_array_equal(load_letor(path).qid, [1, 1, 3])
+    write("1\n2\n", "train.txt.query")
+    with pytest.raises(ValueError, match=r"train.txt.query: its sizes differ"):
+        load_letor(path)
+
+
+# --- Refusals ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", [32, 1 << 22])
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("0 1:1", r"no qid, but line 2 has one; write qid:<query>"),
+        ("0 qid:1 1:1", r"qid:1 appears again after other queries \(it starts on line 2\); sort the lines"),
+        ("0 qid: 1:1", r"'qid:' without an id"),
+        ("0 qid:2 1:1 qid:2", r"'qid:2' must stand right after the grade"),
+        ("0 qid:2 3:abc", r"malformed token '3:abc'; each line must read"),
+        ("0 qid:2 3:1_0", r"malformed token '3:1_0'"),
+        ("0 qid:2 3:1e", r"malformed token '3:1e'"),
+        ("0 qid:2 3:1.2.3", r"malformed token '3:1.2.3'"),
+        ("0 qid:2 3:0x10", r"malformed token '3:0x10'"),
+        ("0 qid:2 3:nanx", r"malformed token '3:nanx'"),
+        ("0 qid:2 1:nan2:3", r"malformed token '1:nan2:3'"),
+        ("0 qid:2 1:NULL2:3", r"malformed token '1:NULL2:3'"),
+        ("0 qid:2 3:NULLS", r"malformed token '3:NULLS'"),
+        ("0 qid:2 3:--1", r"malformed token '3:--1'"),
+        ("0 qid:2 3:.", r"malformed token '3:\.'"),
+        ("0 qid:2 abc", r"malformed token 'abc'"),
+        ("0 qid:2 1:1,2:2", r"malformed token '1:1,2:2'"),
+        ("0 qid:2 1:1 7", r"malformed token '7'"),
+        ("0 qid:2 :7", r"malformed token ':7'"),
+        ("0 qid:2 1:1\x002:2", r"malformed token '1:1\\x002:2'"),
+        ("0 qid:2 1:é", r"malformed token '1:é'"),
+        ("0 qid:2 3: 1", r"'3:' has no value"),
+        ("0 qid:2 -1:3", r"'-1:3' has a negative feature"),
+        ("0 qid:2 99999999999:3", r"'99999999999:3' has a feature beyond"),
+        ("0 qid:2 2:1 1:3 2:1", r"feature 2 stands twice"),
+        ("0 qid:2 2:1 2:1", r"feature 2 stands twice"),
+        ("0 qid:2 2:1e39", r"'1e39' is beyond float32"),
+        ("0 qid:2 2:1e999", r"'1e999' is beyond float32"),
+        ("0 qid:2 2:340282360000000000000000000000000000000", r"'3402823\d+' is beyond float32"),
+        ("nan qid:2 1:1", r"the grade is nan, which is not finite"),
+        ("NULL qid:2 1:1", r"the grade is nan, which is not finite"),
+        ("-inf qid:2 1:1", r"the grade is -inf, which is not finite"),
+        ("1e999 qid:2 1:1", r"the grade is inf, which is not finite"),
+        ("x qid:2 1:1", r"the grade is 'x', not a number"),
+        ("qid:2 1:1", r"the grade is 'qid:2', not a number"),
+        ("1:1", r"the grade is '1:1', not a number"),
+    ],
+)
+def test_bad_lines_are_refused_by_name_and_line(write, monkeypatch, block, line, message):
+    monkeypatch.setattr(letor, "_BLOCK", block)
+    path = write(f"# head\n1 qid:1 1:0.5 2:1\n\n0 qid:7 1:12345678901234567890\n{line}\n0 qid:9 2:1\n")
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}, line 5: {message}"):
+        load_letor(path)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_without_features_have_no_columns(write, sparse):
+    path = write("1 qid:1\n0 qid:1 # nothing\n")
+    assert load_letor(path, sparse=sparse).X.shape == (2, 0)
+    assert load_letor(path, sparse=sparse, n_features=3).X.shape == (2, 3)
+
+
+def test_the_first_of_several_faults_is_named(write):
+    with pytest.raises(ValueError, match="line 2: malformed token '1:a'"):
+        load_letor(write("1 qid:1 1:1\n1 qid:1 1:a\n1 qid:1 b\n"))
+
+
+def test_no_qid_at_all(write):
+    with pytest.raises(ValueError, match=r"line 1: no qid; .* train.txt.query or train.txt.group"):
+        load_letor(write("1 1:1\n0 1:2\n"))
+
+
+def test_no_qid_on_the_first_line_only(write):
+    with pytest.raises(ValueError, match=r"line 1: no qid, but line 2 has one"):
+        load_letor(write("1 1:1\n0 qid:1 1:2\n"))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_empty_files_are_refused(write, text, name):
+    with pytest.raises(ValueError, match="holds no rows"):
+        load_letor(write(text, name))
+
+
+def test_missing_files_and_folders(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*nowhere.txt"):
+        load_letor(tmp_path / "nowhere.txt")
+    with pytest.raises(IsADirectoryError, match="load it with load_fold"):
+        load_letor(tmp_path)
+
+
+def test_a_gzip_file_cut_short(tmp_path, write):
+    whole = write(LETOR3 * 1, "a.gz").read_bytes()
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(whole[:-12])
+    with pytest.raises(ValueError, match="damaged or cut short"):
+        load_letor(cut)
+
+
+# --- Folds ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [("train.txt", "vali.txt", "test.txt"), ("train.txt.gz", "valid.txt", "test.txt.gz")])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_fold_has_one_width(write, tmp_path, names, sparse):
+    for name, text in zip(names, ["1 qid:1 1:1\n", "1 qid:2 3:1\n", "1 qid:3 2:1\n"], strict=True):
+        write(text, name)
+    fold = load_fold(tmp_path, sparse=sparse)
+    assert [part.X.shape for part in fold] == [(1, 3)] * 3
+    assert [part.qid[0] for part in (fold.train, fold.vali, fold.test)] == [1, 2, 3]
+    assert load_fold(str(tmp_path), n_features=5).test.X.shape == (1, 5)
+    with pytest.raises(ValueError, match="feature 3 is beyond"):
+        load_fold(tmp_path, n_features=2)
+
+
+def test_a_fold_has_one_first_feature(write, tmp_path):
+    for name, text in {"train": "1 qid:1 1:1\n", "vali": "1 qid:2 3:1\n", "test": "1 qid:3 0:4\n"}.items():
+        write(text, f"{name}.txt")
+    fold = load_fold(tmp_path)
+    np.testing.assert_array_equal(fold.train.X, np.float32([[0, 1, 0, 0]]))
+    np.testing.assert_array_equal(fold.vali.X, np.float32([[0, 0, 0, 1]]))
+    np.testing.assert_array_equal(fold.test.X, np.float32([[4, 0, 0, 0]]))
+
+
+def test_folds_come_in_the_order_of_their_numbers(write, tmp_path):
+    for i in (10, 1, 2):
+        for name in ("train", "vali", "test"):
+            write(f"1 qid:{i} {i}:1\n", f"Fold{i}/{name}.txt")
+    write("not a fold", "Fold.md")
+    folds = load_folds(tmp_path)
+    assert [fold.train.qid[0] for fold in folds] == [1, 2, 10]
+    assert {part.X.shape for fold in folds for part in fold} == {(1, 10)}
+
+
+def test_missing_parts_of_folds(write, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
+        load_fold(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match=r"has none of train.txt, train.txt.gz, it is empty"):
+        load_fold(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"has no folder Fold\*, it is empty"):
+        load_folds(tmp_path)
+    path = write(LETOR3)
+    with pytest.raises(FileNotFoundError, match=r"has none of vali.txt, .*, only train.txt; rename"):
+        load_fold(tmp_path)
+    with pytest.raises(FileNotFoundError, match="for a single fold use load_fold"):
+        load_folds(tmp_path)
+    with pytest.raises(NotADirectoryError, match="load it with load_letor"):
+        load_fold(path)
+    write(LETOR3, "Fold1/train.txt")
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"for a folder of Fold\* use load_folds"):
+        load_fold(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"Fold1 has none of vali.txt"):
+        load_folds(tmp_path)
+
+
+# --- Numbers -------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_the_nearest_float32(write):
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**63, 3000, dtype=np.int64).view(np.float64)
+    spread = np.concatenate([bits[np.isfinite(bits)], rng.normal(size=2000), np.exp(rng.normal(size=2000) * 40)])
+    spread = spread[np.abs(spread) < 3e38]
+    # Halfway between two neighbours of float32, and a little beside: the hardest tokens to round.
+    low = np.abs(rng.normal(size=500)).astype(np.float32)
+    half = (low.astype(np.float64) + np.nextafter(low, np.float32(9))) / 2
+    tokens = [f"{x:.17g}" for x in spread] + [repr(float(x)) for x in spread[:1000]]
+    tokens += [f"{x:.{d}f}" for d in range(25) for x in rng.normal(size=40) * 1000]
+    tokens += [f"{x:.40f}" for x in half] + [f"{np.nextafter(x, 9):.30e}" for x in half]
+    tokens += [f"{x:.60f}1" for x in half] + ["123456789" * 4, "0." + "0" * 30 + "123", "1" + "0" * 30 + "e-25", "3e38"]
+    lines = [f"0 qid:1 {i + 1}:{token}" for i, token in enumerate(tokens)]
+    X = load_letor(write("\n".join(lines)), sparse=True).X
+    expected = np.array([float32(token) for token in tokens])
+    np.testing.assert_array_equal(X.data.view(np.uint32), expected.view(np.uint32))
+    labels = load_letor(write("\n".join(f"{token} qid:1" for token in tokens))).y
+    np.testing.assert_array_equal(labels, [float(token) for token in tokens])
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    return tmp_path_factory.mktemp("letor") / "file.txt"
+
+
+@st.composite
+def files(draw):
+    """Lines that scikit-learn reads too: sorted features from 1, contiguous integer ids, no missing value."""
+    value = (
+        st.floats(-(2.0**99), 2.0**99, width=32).map(repr)
+        | st.integers(-999, 999).map(str)
+        | st.floats(-9, 9).map(repr)
+    )
+    lines = []
+    for qid in draw(st.lists(st.integers(0, 10**6), min_size=1, max_size=4, unique=True)):
+        for _ in range(draw(st.integers(1, 4))):
+            ids = sorted(draw(st.sets(st.integers(1, 12), min_size=1, max_size=8)))
+            gap = draw(st.sampled_from([" ", "  "]))
+            features = gap.join(f"{i}:{draw(value)}" for i in ids)
+            lines.append(f"{draw(value)} qid:{qid}{gap}{features}{draw(st.sampled_from(['', ' ', ' # docid = a b']))}")
+    newline = draw(st.sampled_from(["\n", "\r\n", "\n\n"]))
+    return newline.join(lines) + draw(st.sampled_from(["", newline]))
+
+
+@given(files(), st.sampled_from([64, 1 << 16]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_equals_scikit_learn(scratch, monkeypatch, text, block):
+    monkeypatch.setattr(letor, "_BLOCK", block)
+    scratch.write_bytes(text.encode())
+    X, y, qid = load_svmlight_file(str(scratch), query_id=True, dtype=np.float32, zero_based=False)
+    dense, sparse = load_letor(scratch), load_letor(scratch, sparse=True)
+    np.testing.assert_array_equal(dense.X, X.toarray())
+    np.testing.assert_array_equal(sparse.X.toarray(), X.toarray())
+    np.testing.assert_array_equal(dense.y, y)
+    np.testing.assert_array_equal(dense.qid, qid)
+    assert dense.group.sum() == len(y)
+
+
+def test_reads_what_scikit_learn_dumps(tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 5)).astype(np.float32)
+    y, qid = rng.integers(0, 5, 200), np.repeat(np.arange(20), 10)
+    for zero_based in (True, False):
+        dump_svmlight_file(X, y, str(tmp_path / "a"), zero_based=zero_based, query_id=qid)
+        data = load_letor(tmp_path / "a")
+        np.testing.assert_array_equal(data.X, X)
+        np.testing.assert_array_equal(data.y, y)
+        np.testing.assert_array_equal(data.qid, qid)
+
+
+# --- Real data -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ohsumed/Fold1/vali.txt", "mq2008/Fold2/test.txt", "mslr_sample/test.txt"])
+def test_real_files_equal_scikit_learn(data_folder, name):
+    path = data_folder / name
+    X, y, qid = load_svmlight_file(str(path), query_id=True, dtype=np.float32, zero_based=False)
+    data = load_letor(path)
+    np.testing.assert_array_equal(data.X, X.toarray())
+    np.testing.assert_array_equal(data.y, y)
+    np.testing.assert_array_equal(data.qid, qid)
+    assert (data.doc_ids is None) == name.startswith("mslr")
+    if data.doc_ids is not None:
+        lines = path.read_text().splitlines()
+        assert data.doc_ids.tolist() == [re.search(r"#docid = (\S+)", line)[1] for line in lines]
+
+
+def test_real_nulls(data_folder):
+    root = next((data_folder / "ohsumed_null").rglob("test.txt"))
+    data = load_letor(root)
+    words = [
+        [token.split(":")[1] for token in line.split("#")[0].split()[2:]] for line in root.read_text().splitlines()
+    ]
+    expected = np.array([[np.float32("nan" if word == "NULL" else word) for word in row] for row in words])
+    assert np.isnan(expected).any()
+    np.testing.assert_array_equal(data.X, expected)
+
+
+def test_real_side_files(data_folder):
+    train, test = (
+        load_letor(data_folder / "lightgbm_example" / f"rank.{part}", n_features=300) for part in ("train", "test")
+    )
+    assert train.X.shape == (3005, 300)
+    assert train.n_queries == 201
+    assert test.X.shape == (768, 300)
+    assert test.n_queries == 50
+    assert train.X[0, 9] == np.float32(0.89)  # written 10:0.89
+
+
+def test_real_folds(data_folder):
+    folds = load_folds(data_folder / "mq2008")
+    assert len(folds) == 5
+    tests = [set(fold.test.qid.tolist()) for fold in folds]
+    assert sum(map(len, tests)) == len(set.union(*tests)) == 784
+    assert {part.n_features for fold in folds for part in fold} == {46}
+    assert sum(fold.test.n_rows for fold in folds) == 15_211
+
+
+# --- The bunch, and what importing costs ---------------------------------------------------------------------------
+
+
+def test_fields_are_attributes_and_keys(write):
+    data = load_letor(write(LETOR3))
+    assert list(data) == ["X", "y", "qid", "group", "doc_ids"]
+    assert {**data}.keys() == data.keys()
+    assert all(data[key] is getattr(data, key) for key in data)
+    assert "n_rows" not in data
+    with pytest.raises(KeyError):
+        data["queries"]
+    with pytest.raises(AttributeError):
+        data.X = None
+    assert data == data  # noqa: PLR0124 (compares no arrays)
+    np.testing.assert_array_equal(data.queries.boundaries, [0, 2, 3])
+    assert data.queries is data.queries
+    again = pickle.loads(pickle.dumps(data))
+    np.testing.assert_array_equal(again.X, data.X)
+
+
+def test_importing_loads_neither_numba_nor_scikit_learn():
+    code = "import sys, boostplug.datasets; print(sorted({'numba', 'sklearn', 'scipy'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

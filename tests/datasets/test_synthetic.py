@@ -1,0 +1,163 @@
+"""`make_ranking` has the properties it promises; `load_bundled` is what the comparisons were made for."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from boostplug.datasets import load_bundled, make_ranking
+
+
+def top_grades(data):
+    return np.maximum.reduceat(data.y, data.queries.boundaries[:-1])
+
+
+def ndcg_at_10(scores, data):
+    """The mean over queries with a relevant document, straight from the definition."""
+    bounds, values = data.queries.boundaries, []
+    for first, last in pairwise(bounds):
+        gains = 2.0 ** data.y[first:last] - 1
+        if gains.any():
+            discount = 1 / np.log2(np.arange(2, min(len(gains), 10) + 2))
+            order = np.argsort(-scores[first:last], kind="stable")[:10]
+            values.append(gains[order] @ discount / (np.sort(gains)[::-1][:10] @ discount))
+    return np.mean(values)
+
+
+def test_shapes_and_types():
+    data = make_ranking(40, n_features=12, mean_list_size=20, random_state=3)
+    assert data.X.shape == (data.n_rows, 12)
+    assert data.X.dtype == np.float32
+    assert data.X.flags.c_contiguous
+    assert data.y.dtype == np.float64
+    assert data.qid.dtype == data.group.dtype == np.int64
+    np.testing.assert_array_equal(np.repeat(np.arange(1, 41), data.group), data.qid)
+    assert data.doc_ids is None
+    assert not np.isinf(data.X).any()
+
+
+def test_a_seed_always_gives_the_same_data():
+    one, two, other = (make_ranking(30, random_state=seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(one.X, two.X)
+    np.testing.assert_array_equal(one.y, two.y)
+    assert one.X.shape != other.X.shape or not np.array_equal(one.X, other.X, equal_nan=True)
+    generator = make_ranking(30, random_state=np.random.Generator(np.random.PCG64(5)))
+    np.testing.assert_array_equal(one.X, generator.X)
+    legacy = [make_ranking(30, random_state=np.random.RandomState(5)) for _ in range(2)]
+    np.testing.assert_array_equal(legacy[0].X, legacy[1].X)
+    assert make_ranking(3).n_queries == 3
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 9, 45])
+@pytest.mark.parametrize("n_queries", [1, 7])
+def test_any_width_and_number_of_queries(n_features, n_queries):
+    data = make_ranking(n_queries, n_features=n_features, random_state=0)
+    assert data.X.shape[1] == n_features
+    assert data.n_queries == n_queries
+
+
+def test_list_sizes_have_the_mean_and_a_long_tail():
+    group = make_ranking(4000, n_features=1, mean_list_size=25, random_state=1).group
+    assert group.mean() == pytest.approx(25, rel=0.1)  # the cut at 8 times the mean takes some
+    assert group.min() >= 1
+    assert group.max() == 200
+    assert np.median(group) < 0.8 * group.mean()
+    assert make_ranking(50, mean_list_size=1, random_state=1).group.tolist() == [1] * 50
+
+
+@pytest.mark.parametrize("n_grades", [2, 3, 5, 8])
+def test_each_grade_is_rarer_than_the_one_below(n_grades):
+    y = make_ranking(1000, n_features=1, n_grades=n_grades, random_state=2).y
+    counts = np.unique(y, return_counts=True)[1]
+    assert len(counts) == n_grades
+    assert (np.diff(counts) < 0).all()
+    assert counts[0] > len(y) / 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_the_share_of_queries_without_relevant_documents(share):
+    data = make_ranking(200, n_features=1, empty_queries=share, random_state=2)
+    assert (top_grades(data) == 0).sum() == 200 * share
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
+def test_the_share_of_missing_values(share):
+    missing = np.isnan(make_ranking(300, missing=share, random_state=2).X)
+    assert missing.mean() == pytest.approx(share, abs=0.01)
+    assert not missing[:, 1::2].any()
+
+
+def test_some_columns_are_near_copies_some_differ_by_query_only_some_say_nothing():
+    data = make_ranking(300, n_features=10, missing=0, random_state=4)
+    correlation = np.corrcoef(data.X.T)
+    assert np.sort(np.abs(np.triu(correlation, 1)).ravel())[-1] > 0.9
+    starts = data.queries.boundaries[:-1]
+    spread = np.maximum.reduceat(data.X, starts) - np.minimum.reduceat(data.X, starts)
+    assert (spread.max(axis=0) == 0).sum() == 1
+    assert abs(np.corrcoef(data.X[:, 9], data.y)[0, 1]) < 0.03
+
+
+def test_less_noise_makes_the_columns_tell_more():
+    told = []
+    for noise in (0.0, 3.0):
+        data = make_ranking(300, missing=0, noise=noise, random_state=4)
+        told.append(ndcg_at_10(data.X[:, 6], data))
+    assert told[0] > told[1] + 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_queries": 0}, "n_queries must be an integer of at least 1, got 0"),
+        ({"n_queries": 2.5}, "n_queries must be an integer"),
+        ({"n_features": True}, "n_features must be an integer"),
+        ({"n_grades": 1}, "n_grades must be an integer of at least 2, got 1"),
+        ({"mean_list_size": 0.5}, "mean_list_size must be a finite number of at least 1, got 0.5"),
+        ({"mean_list_size": np.inf}, "mean_list_size must be a finite number"),
+        ({"noise": -1}, "noise must be a finite number of at least 0, got -1"),
+        ({"noise": np.nan}, "noise must be a finite number"),
+        ({"missing": 0.5}, "missing must be a finite number from 0 to 0.4, got 0.5"),
+        ({"empty_queries": 1.5}, "empty_queries must be a finite number from 0 to 1, got 1.5"),
+        ({"empty_queries": "all"}, "empty_queries must be a finite number"),
+        ({"random_state": -1}, "random_state must be an integer of at least 0"),
+        ({"random_state": "seed"}, "random_state must be"),
+    ],
+)
+def test_parameters_are_checked(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_ranking(**arguments)
+
+
+def test_the_bundled_set():
+    fold = load_bundled()
+    assert [(part.n_queries, part.n_rows, part.n_features) for part in fold] == [
+        (250, 8384, 30),
+        (90, 3149, 30),
+        (150, 5579, 30),
+    ]
+    qids = [np.unique(part.qid) for part in fold]
+    np.testing.assert_array_equal(np.concatenate(qids), np.arange(1, 491))
+    shares = np.bincount(fold.train.y.astype(int)) / fold.train.n_rows
+    np.testing.assert_allclose(shares, [0.686, 0.227, 0.061, 0.019, 0.007], atol=1e-3)
+    assert np.mean(top_grades(fold.test) == 0) == pytest.approx(12 / 150)
+    # Sums of integers that no rounding touches: the same data on every platform.
+    assert [int(part.y.sum()) for part in fold] == [3636, 1403, 2983]
+    assert [int(np.isnan(part.X).sum()) for part in fold] == [12775, 4570, 8565]
+    assert [int(np.nansum(part.X[:, 1], dtype=np.float64)) for part in fold] == [24524, 8791, 15887]
+    again = load_bundled()
+    assert all(np.array_equal(a.X, b.X, equal_nan=True) for a, b in zip(fold, again, strict=True))
+
+
+def test_the_bundled_set_is_neither_easy_nor_hopeless():
+    lightgbm = pytest.importorskip("lightgbm")
+    fold = load_bundled()
+    scores = {"random": np.random.default_rng(0).random(fold.test.n_rows)}
+    for objective in ("lambdarank", "regression"):
+        parameters = {"objective": objective, "num_threads": 1, "verbose": -1, "deterministic": True, "seed": 0}
+        train = lightgbm.Dataset(fold.train.X, fold.train.y, group=fold.train.group)
+        scores[objective] = lightgbm.train(parameters, train, 40).predict(fold.test.X)
+    reached = {name: ndcg_at_10(score, fold.test) for name, score in scores.items()}
+    assert 0.25 < reached["random"] < 0.4
+    assert 0.5 < reached["regression"] < 0.8
+    assert 0.5 < reached["lambdarank"] < 0.8
+    assert abs(reached["lambdarank"] - reached["regression"]) > 0.01
