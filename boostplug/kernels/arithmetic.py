@@ -15,7 +15,7 @@ _TO_INTEGER = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer,
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 32 bits are 0, so k · _LN2_HIGH is exact
 _LN2_LOW = 1.90821492927058770002e-10
-_C = tuple(1.0 / math.factorial(n) for n in range(14))
+_C = tuple(1.0 / math.factorial(n) for n in range(13))
 
 
 @intrinsic
@@ -38,14 +38,13 @@ def _bits_of_float(_context: Any, value: Any) -> Any:  # noqa: ARG001
 def exponential(x: float) -> float:
     """Return e^x for ``|x| <= EXP_MAX`` to 1e-15, without a call or a branch, so that loops over it vectorise.
 
-    x = k ln 2 + r with |r| ≤ ln(2)/2; e^r by its Taylor polynomial of degree 13 (rest below 5e-18); 2^k by its bits.
+    x = k ln 2 + r with |r| ≤ ln(2)/2; e^r by its Taylor polynomial of degree 12 (rest below 2e-16); 2^k by its bits.
     Three times as fast as the library's exp, which is called element by element.
     """
     shifted = x * _LOG2_E + _TO_INTEGER
     k = shifted - _TO_INTEGER
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    p = _C[13] * r + _C[12]
-    p = p * r + _C[11]
+    p = _C[12] * r + _C[11]
     p = p * r + _C[10]
     p = p * r + _C[9]
     p = p * r + _C[8]

@@ -39,6 +39,7 @@ __all__ = [
 
 FACTORISED, RUNNING, PAIRWISE, GIVEN = 0, 1, 2, 3  # how to sum a query's pairs; GIVEN by `accumulate_block`
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
 
 
@@ -54,7 +55,7 @@ def distance_of_gap(kind: int, parameter: float, gap: float) -> float:
     return 1.0
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def _factorised(
     f: Any,
     s: Any,
@@ -71,12 +72,12 @@ def _factorised(
     h: Any,
 ) -> None:
     """Sum all pairs of runs u0..u1 by factorisation; scores f, centred, exponents within ±300 on either side."""
-    base = start[u0]
+    base = unsigned(start[u0])
     t = t0
     for v in range(u0 + 1, u1):
-        v_first, v_last = start[v] - base, start[v + 1] - base
+        v_first, v_last = unsigned(start[v]) - base, unsigned(start[v + 1]) - base
         for u in range(u0, v):
-            u_first, u_last = start[u] - base, start[u + 1] - base
+            u_first, u_last = unsigned(start[u]) - base, unsigned(start[u + 1]) - base
             d = table[t]
             t += 1
             for i in range(v_first, v_last):
@@ -153,13 +154,13 @@ def _factorised_any_range(
     return shift
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
 def _running(
     f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, e: Any, g: Any, h: Any
 ) -> None:
     """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
-    base = start[u0]
-    n = start[u1] - base
+    base = unsigned(start[u0])
+    n = unsigned(start[u1]) - base
     curvature = h_d2 + h_1
     for sign in (1.0, -1.0):
         for i in range(n):
@@ -170,7 +171,7 @@ def _running(
         passed = 0.0
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
-            first, last = start[u] - base, start[u + 1] - base
+            first, last = unsigned(start[u]) - base, unsigned(start[u + 1]) - base
             for i in range(first, last):
                 w = passed / e[i]
                 if weighted:
@@ -303,8 +304,8 @@ def accumulate(
         if how[q] == GIVEN:
             continue
         u0, u1 = query_run[q], query_run[q + 1]
-        base = start[u0]
-        n = start[u1] - base
+        base = unsigned(start[u0])
+        n = unsigned(start[u1]) - base
         low = high = scores[rows[base]]
         for i in range(n):
             x = scores[rows[base + i]]
