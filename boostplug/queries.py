@@ -66,7 +66,8 @@ class Queries:
     qid : array-like of shape (n_rows,), optional
         Query id of each row (numbers or strings); the rows of a query stand together.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
-        Weights ≥ 0, per query or per row. The pair (i, j) weighs √(w_i w_j); weight 0 removes a row.
+        Weights ≥ 0, per query or per row (per row where both fit). The pair (i, j) weighs √(w_i w_j); weight 0 removes
+        a row.
     labelled : array-like of bool of shape (n_rows,), optional
         False where a row's label means nothing; such rows take no part in anything that reads labels.
         Default: all True.
@@ -242,7 +243,9 @@ def _refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: 
 
 def _vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array."""
-    if hasattr(values, "to_numpy"):  # pandas, polars, pyarrow
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
+    elif hasattr(values, "to_numpy"):  # pandas, polars
         values = values.to_numpy()
     array = np.asarray(values)
     if array.ndim != 1:
@@ -255,9 +258,11 @@ def _numbers(name: str, values: ArrayLike) -> Floats:
     array = _vector(name, values)
     if array.dtype.kind not in "biufO" and array.size:
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")
+    if array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array):
+        raise ValueError(f"{name} must hold real numbers, got strings; convert them first")
     try:
         return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold real numbers; {error}") from None
 
 
@@ -280,6 +285,8 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
         raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} labels")
     if ids.dtype.kind == "f":
         _refuse_where("qid", ~np.isfinite(ids), ids, "is not an id")
+    elif ids.dtype.kind in "OmM":
+        _refuse_where("qid", _missing(ids), ids, "is not an id")
     try:
         codes = np.unique(ids, return_inverse=True)[1]
     except TypeError:
@@ -296,6 +303,11 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
             "sort the rows by qid (stably) first"
         )
     return boundaries.astype(np.int64)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where objects or times are None, NaN, NaT or pandas' NA: the last is neither equal to itself nor not."""
+    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
 
 
 def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:

@@ -5,20 +5,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
 
-__all__ = ["checked", "evaluation_sets", "ranking_score", "without_qid"]
+__all__ = ["checked", "evaluation_sets", "loss_of", "ranking_score", "without_qid"]
+
+
+def loss_of(objective: Any) -> Loss | None:
+    """Return a ranker's objective if it is a loss of ours, refusing the class in place of an instance."""
+    if isinstance(objective, type) and issubclass(objective, Loss):
+        raise ValueError(f"objective is the class {objective.__name__}; pass an instance, {objective.__name__}()")
+    return objective if isinstance(objective, Loss) else None
 
 
 def without_qid(X: Any) -> tuple[Any, Any]:
     """Split a DataFrame with a column named qid into features and that column, as XGBoost's ranker does."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", None)  # pyarrow, whose `columns` are the data
+    columns = getattr(X, "columns", None) if columns is None else columns
     if columns is None or "qid" not in list(columns):
         return X, None
     qid = X["qid"]
     try:
-        return X.drop(columns=["qid"]), qid  # pandas
+        return X.drop(columns=["qid"]), qid  # pandas, pyarrow
     except TypeError:
         return X.drop("qid"), qid  # polars
 
@@ -50,11 +59,14 @@ def checked(X: Any, y: ArrayLike, qid: Any, group: Any, weight: Any, where: str 
 
 def evaluation_sets(
     eval_set: Any, eval_qid: Any, eval_group: Any, weights: Any, train: tuple[Any, Any, Any, Queries]
-) -> list[tuple[Any, Any, Queries]]:
-    """Return (features, labels, queries) of each validation set; the training set itself is recognised."""
-    if isinstance(eval_set, tuple) and len(eval_set) == 2:  # LightGBM takes a single pair
-        eval_set = [eval_set]
-    sets = list(eval_set or ())
+) -> list[tuple[Any, Queries]]:
+    """Return features and queries of each validation set; the training set itself is recognised."""
+    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
+        eval_set = [eval_set]  # LightGBM takes a single pair
+    sets = list(() if eval_set is None else eval_set)
+    for pair in sets:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]")
     lists: list[Any] = []
     for name, values in (("eval_qid", eval_qid), ("eval_group", eval_group), ("the validation sets' weights", weights)):
         if values is not None and len(values) != len(sets):
@@ -64,10 +76,9 @@ def evaluation_sets(
     out = []
     for (X, y), qid, group, weight in zip(sets, *lists, strict=True):
         if X is train_X and y is train_y and qid is None and group is None and weight is None:
-            out.append((features, y, train_queries))
+            out.append((features, train_queries))
         else:
-            X_valid, queries = checked(X, y, qid, group, weight, "eval_")
-            out.append((X_valid, y, queries))
+            out.append(checked(X, y, qid, group, weight, "eval_"))
     return out
 
 

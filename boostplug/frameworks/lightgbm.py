@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.frameworks import plug
-from boostplug.frameworks.inputs import checked, evaluation_sets, ranking_score, without_qid
+from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, ranking_score, without_qid
 from boostplug.frameworks.plug import Fields
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.queries import Queries
 
 try:
     import lightgbm as lgb
@@ -22,6 +23,7 @@ __all__ = ["LGBMRanker"]
 
 _INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
 _ALIASES = {
+    "objective": {"objective", "objective_type", "app", "application", "loss"},
     "metric": {"metric", "metrics", "metric_types"},
     "bagging_by_query": {"bagging_by_query"},
     "num_threads": {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"},
@@ -34,17 +36,20 @@ _ALIASES = {
 def _parameter(dataset: Any, name: str) -> Any:
     """Return a training parameter under any of its aliases, or None.
 
-    The Booster that is calling us knows all of them; the Dataset knows those it was constructed with.
+    The Booster that is calling us knows all of them; the Dataset knows those it was constructed with, which may be of
+    an earlier training: it is asked only where no Booster is calling. Of several aliases LightGBM takes the parameter's
+    own name, then the shortest.
     """
-    for params in (_calling_booster_params(), getattr(dataset, "params", None)):
-        for alias in sorted(_ALIASES[name], key=lambda a: a != name):
-            if params and params.get(alias) is not None:
-                return params[alias]
+    booster = calling_booster()
+    params = (getattr(dataset, "params", None) if booster is None else booster.params) or {}
+    for alias in sorted(_ALIASES[name], key=lambda a: (a != name, len(a), a)):
+        if params.get(alias) is not None:
+            return params[alias]
     return None
 
 
-def _calling_booster_params() -> dict[str, Any] | None:
-    """Return the parameters of the Booster that is calling us: LightGBM hands an objective only the Dataset."""
+def calling_booster() -> Any:
+    """Return the Booster that is calling us, or None: LightGBM hands an objective only the Dataset, or only arrays."""
     frame = inspect.currentframe()
     for _ in range(12):
         frame = frame.f_back if frame is not None else None
@@ -52,8 +57,7 @@ def _calling_booster_params() -> dict[str, Any] | None:
             return None
         caller = frame.f_locals.get("self")
         if isinstance(caller, lgb.Booster):
-            params: dict[str, Any] = caller.params
-            return params
+            return caller
     return None
 
 
@@ -75,12 +79,17 @@ def read(dataset: Any) -> Fields:
     if labels is None:
         raise ValueError("the lgb.Dataset has no label; pass label=grades to lgb.Dataset")
     weight = dataset.get_field("weight")
+    refuse_infinite(labels, weight)
+    _refuse_partial_queries(dataset)
+    return Fields(labels=labels, group=np.diff(boundaries), weight=weight)
+
+
+def refuse_infinite(labels: Any, weight: Any) -> None:
+    """Raise for labels and weights that were infinite before LightGBM cut them to 1e38."""
     for name, values in (("label", labels), ("weight", weight)):
         if values is not None and (np.abs(values) >= _INFINITY).any():
             row = int(np.argmax(np.abs(values) >= _INFINITY))
             raise ValueError(f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38")
-    _refuse_partial_queries(dataset)
-    return Fields(labels=labels, group=np.diff(boundaries), weight=weight)
 
 
 def _refuse_partial_queries(dataset: Any) -> None:
@@ -88,10 +97,10 @@ def _refuse_partial_queries(dataset: Any) -> None:
     used, whole = dataset.used_indices, dataset.reference
     if used is None or whole is None:
         return
-    sizes = whole.get_group()
-    if sizes is None:
+    boundaries = whole.get_field("group")  # not get_group(), which goes stale
+    if boundaries is None or len(boundaries) < 2:
         return
-    sizes = np.asarray(sizes)
+    sizes = np.diff(boundaries)
     kept = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(used)], minlength=len(sizes))
     cut = np.flatnonzero((kept > 0) & (kept < sizes))
     if len(cut):
@@ -108,8 +117,8 @@ def threads_of(dataset: Any) -> int | None:
     return int(n) if n is not None and int(n) > 0 else None
 
 
-def check_objective_call(scores: Any, dataset: Any) -> None:  # noqa: ARG001 (the frameworks' adapters share this form)
-    """Refuse parameters under which LightGBM would train nonsense with a custom objective."""
+def check_objective_call(dataset: Any) -> None:
+    """Refuse what LightGBM would train nonsense with, or leave out, under a custom objective."""
     bags = float(_parameter(dataset, "bagging_fraction") or 1.0) < 1.0 and int(_parameter(dataset, "bagging_freq") or 0)
     if bags and _is_true(_parameter(dataset, "bagging_by_query")):
         raise ValueError(
@@ -118,6 +127,11 @@ def check_objective_call(scores: Any, dataset: Any) -> None:  # noqa: ARG001 (th
         )
     if str(_parameter(dataset, "boosting")).lower() in {"rf", "random_forest"}:
         raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
+    if dataset is not None and dataset.get_position() is not None:
+        raise ValueError(
+            "the lgb.Dataset has position=…, which LightGBM uses in its own lambdarank alone and leaves out here; "
+            "pass a Dataset without it"
+        )
 
 
 def metric_result(metric: Metric, value: float) -> tuple[str, float, bool]:
@@ -196,6 +210,10 @@ class LGBMRanker(lgb.LGBMRanker):
         ValueError
             If labels, queries or weights are wrong; before any training.
         """
+        loss = loss_of(self.objective)
+        twice = _ALIASES["objective"].intersection(self.get_params()) - {"objective"}
+        if twice and self.objective is not None:
+            raise ValueError(f"the objective is given twice: as objective and as {min(twice)}; keep objective")
         features, queries = checked(X, y, qid, group, sample_weight)
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
@@ -207,19 +225,19 @@ class LGBMRanker(lgb.LGBMRanker):
             if isinstance(eval_metric, (list, tuple))
             else [eval_metric]
         )
-        if not metrics and isinstance(self.objective, Loss) and sets and not self._names_metric():
+        if not metrics and loss is not None and sets and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
         super().fit(
             features,
-            y,
+            queries.labels,
             sample_weight=queries.row_weight,
             init_score=init_score,
             group=np.diff(queries.boundaries),
             **_validation_data(sets),
             eval_names=eval_names,
-            eval_sample_weight=[q.row_weight for _, _, q in sets] or None,
+            eval_sample_weight=[q.row_weight for _, q in sets] or None,
             eval_init_score=eval_init_score,
-            eval_group=[np.diff(q.boundaries) for _, _, q in sets] or None,
+            eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
             eval_metric=[_on_arrays(m) if isinstance(m, Metric) else m for m in metrics] or None,
             eval_at=eval_at,
             feature_name=feature_name,
@@ -272,17 +290,17 @@ def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     """Return LightGBM 4.7's eval_X and eval_y (one each, or tuples) as pairs."""
     if eval_set is not None or eval_X is None or eval_y is None:
         raise ValueError("give eval_X and eval_y together, or eval_set alone")
-    if not isinstance(eval_X, (tuple, list)):
+    if not isinstance(eval_X, tuple):
         eval_X, eval_y = (eval_X,), (eval_y,)
     if len(eval_X) != len(eval_y):
         raise ValueError(f"eval_X and eval_y must hold as many sets; got {len(eval_X)} and {len(eval_y)}")
     return list(zip(eval_X, eval_y, strict=True))
 
 
-def _validation_data(sets: Sequence[tuple[Any, Any, Any]]) -> dict[str, Any]:
+def _validation_data(sets: Sequence[tuple[Any, Queries]]) -> dict[str, Any]:
     """Return the parent's arguments for validation data, under the names that its version prefers."""
     if not sets:
         return {}
     if "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters:
-        return {"eval_X": tuple(X for X, _, _ in sets), "eval_y": tuple(y for _, y, _ in sets)}
-    return {"eval_set": [(X, y) for X, y, _ in sets]}
+        return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(queries.labels for _, queries in sets)}
+    return {"eval_set": [(X, queries.labels) for X, queries in sets]}

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.single_precision import to_single
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
@@ -27,7 +28,6 @@ __all__ = ["Fields", "assign", "evaluate", "objective", "value_on_arrays"]
 Floats32 = NDArray[np.float32]
 
 _DATASETS = {"lightgbm": "Dataset", "xgboost": "DMatrix"}  # framework -> its class of datasets
-_TINY = np.finfo(np.float32).tiny  # below it float32 loses digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,8 @@ class Fields:
 
 _read: WeakKeyDictionary[Any, tuple[Fields, Queries]] = WeakKeyDictionary()
 _assigned: WeakKeyDictionary[Any, Queries] = WeakKeyDictionary()
-_recent: deque[tuple[Fields, Queries]] = deque(maxlen=4)  # of callers that pass arrays and no dataset
+_of_training: WeakKeyDictionary[Any, deque[tuple[Fields, Queries]]] = WeakKeyDictionary()  # by its training set
+_recent: deque[tuple[Fields, Queries]] = deque(maxlen=1)  # of callers that pass arrays and are no framework
 _warned: WeakKeyDictionary[Queries, bool] = WeakKeyDictionary()
 
 
@@ -68,17 +69,23 @@ def objective(loss: "Loss", a: Any, b: Any, weight: Any, group: Any) -> tuple[Fl
     """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective."""
     framework = _framework_of(b)
     if framework is not None:
-        framework.check_objective_call(a, b)
+        framework.check_objective_call(b)
         queries, scores, threads = queries_of(b), a, framework.threads_of(b)
     else:
         if _framework_of(a) is not None:
             raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
-        queries, scores, threads = _queries_of_arrays(a, weight, group), b, None
+        lightgbm = _calling_lightgbm()
+        if lightgbm is not None:
+            lightgbm.check_objective_call(None)
+        threads = None if lightgbm is None else lightgbm.threads_of(None)
+        queries, scores = _queries_of_arrays(a, weight, group), b
     _check_length(scores, queries)
     with threads_of_framework(threads):
         gradient, hessian = loss.gradient_hessian(scores, queries)
-    _warn_if_nothing_to_learn(loss, gradient, hessian, queries)
-    return _as_float32(loss, gradient, hessian)
+    g, h, any_step = _as_float32(loss, gradient, hessian)
+    if not any_step:
+        _warn_of_nothing_to_learn(loss, queries)
+    return g, h
 
 
 def evaluate(metric: "Metric", scores: Any, data: Any) -> tuple[str, float, bool] | tuple[str, float]:
@@ -99,7 +106,9 @@ def evaluate(metric: "Metric", scores: Any, data: Any) -> tuple[str, float, bool
 
 def value_on_arrays(metric: "Metric", labels: Any, scores: Any, weight: Any, group: Any) -> float:
     """Return a metric's value for callers that pass arrays and no dataset."""
-    return _defined_value(metric, scores, _queries_of_arrays(labels, weight, group))
+    lightgbm = _calling_lightgbm()
+    with threads_of_framework(None if lightgbm is None else lightgbm.threads_of(None)):
+        return _defined_value(metric, scores, _queries_of_arrays(labels, weight, group))
 
 
 def _defined_value(metric: "Metric", scores: Any, queries: Queries) -> float:
@@ -142,20 +151,36 @@ def _framework_of(data: Any) -> ModuleType | None:
     return None
 
 
+def _calling_lightgbm() -> ModuleType | None:
+    """Return our adapter for LightGBM if a Booster of it is calling us (its LGBMRanker passes arrays alone)."""
+    if not hasattr(sys.modules.get("lightgbm"), "Booster"):
+        return None
+    module = import_module("boostplug.frameworks.lightgbm")
+    return None if module.calling_booster() is None else module
+
+
 def _queries_of_arrays(labels: Any, weight: Any, group: Any) -> Queries:
-    """Return the `Queries` of plain arrays, from the last few where they hold the same values."""
+    """Return the `Queries` of plain arrays, from the last few where they hold the same values.
+
+    Those of a training in LightGBM are kept as long as its training set.
+    """
     if group is None:
         raise ValueError(
             "group is missing: a ranking objective needs the queries. Use LGBMRanker with fit(…, group=sizes), "
             "or lgb.train on a Dataset with group=sizes; LGBMRegressor and LGBMClassifier pass none"
         )
     fields = Fields(np.asarray(labels), np.asarray(group), None if weight is None else np.asarray(weight))
-    for known, queries in tuple(_recent):
+    lightgbm = _calling_lightgbm()
+    training_set = None if lightgbm is None else getattr(lightgbm.calling_booster(), "train_set", None)
+    recent = _recent if training_set is None else _of_training.setdefault(training_set, deque(maxlen=16))
+    for known, queries in tuple(recent):
         if known.same_as(fields):
             return queries
+    if lightgbm is not None:
+        lightgbm.refuse_infinite(fields.labels, fields.weight)
     copy = Fields(fields.labels.copy(), fields.group.copy(), None if weight is None else np.array(weight))
     queries = Queries(copy.labels, group=copy.group, weight=copy.weight)
-    _recent.append((copy, queries))
+    recent.append((copy, queries))
     return queries
 
 
@@ -168,8 +193,8 @@ def _check_length(scores: Any, queries: Queries) -> None:
         )
 
 
-def _warn_if_nothing_to_learn(loss: "Loss", gradient: Any, hessian: Any, queries: Queries) -> None:
-    if gradient.any() or hessian.any() or queries in _warned:
+def _warn_of_nothing_to_learn(loss: "Loss", queries: Queries) -> None:
+    if queries in _warned:
         return
     _warned[queries] = True
     runs = queries.grade_runs
@@ -178,21 +203,18 @@ def _warn_if_nothing_to_learn(loss: "Loss", gradient: Any, hessian: Any, queries
         if len(runs.rows)
         else f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
     )
+    if not queries.labels.any():
+        cause += "; all labels are 0, which is what LightGBM makes of missing and of NaN labels"
     warnings.warn(f"{loss!r} has nothing to learn from: {cause}; the model stays constant", UserWarning, stacklevel=4)
 
 
-def _as_float32(loss: "Loss", gradient: Any, hessian: Any) -> tuple[Floats32, Floats32]:
-    """Return both as float32; a row whose Hessian would lose its digits there takes no step at all."""
-    if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
+def _as_float32(loss: "Loss", gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:
+    """Return both as float32, and whether there is any step; a row whose Hessian would lose its digits takes none."""
+    g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
+    row, any_step = to_single(gradient, hessian, g, h)
+    if row >= 0:
         raise FloatingPointError(
-            f"{loss!r} returned a gradient or Hessian that is not finite; check weights and scores"
+            f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
+            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores"
         )
-    with np.errstate(over="ignore", under="ignore"):
-        g, h = gradient.astype(np.float32), hessian.astype(np.float32)
-    if not (np.isfinite(g).all() and np.isfinite(h).all()):
-        raise FloatingPointError(f"{loss!r} returned values past float32's 3.4e38; use smaller weights")
-    lost = h < _TINY
-    if lost.any():
-        g[lost] = 0.0
-        h[lost] = 0.0
-    return g, h
+    return g, h, any_step

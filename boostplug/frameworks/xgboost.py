@@ -1,5 +1,6 @@
 """XGBoost: reading its DMatrix, and an `XGBRanker` that takes our losses and metrics."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.frameworks import plug
-from boostplug.frameworks.inputs import checked, evaluation_sets, ranking_score, without_qid
+from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, ranking_score, without_qid
 from boostplug.frameworks.plug import Fields
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -21,6 +22,8 @@ except ImportError as error:
 
 __all__ = ["XGBRanker"]
 
+_MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
+
 
 def read(dataset: Any) -> Fields:
     """Return labels, group sizes and weights (per query) of an `xgb.DMatrix`."""
@@ -32,9 +35,27 @@ def read(dataset: Any) -> Fields:
     labels = dataset.get_label()
     if labels.size == 0:
         raise ValueError("the xgb.DMatrix has no label; pass label=grades to xgb.DMatrix")
+    _refuse_cv_without_weights()
     weight = dataset.get_weight()
     sizes = np.diff(boundaries.astype(np.int64))
     return Fields(labels=labels, group=sizes, weight=weight if weight.size else None)
+
+
+def _refuse_cv_without_weights() -> None:
+    """Raise if `xgb.cv` is calling with query weights: it drops them from its folds."""
+    frame = inspect.currentframe()
+    for _ in range(16):
+        frame = frame.f_back if frame is not None else None
+        if frame is None:
+            return
+        if frame.f_code.co_name == "cv" and frame.f_globals.get("__name__") == "xgboost.training":
+            whole = frame.f_locals.get("dtrain")
+            if isinstance(whole, xgb.DMatrix) and (whole.get_weight() != 1.0).any():
+                raise ValueError(
+                    "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
+                    "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
+                )
+            return
 
 
 def threads_of(dataset: Any) -> int | None:
@@ -43,13 +64,15 @@ def threads_of(dataset: Any) -> int | None:
     return int(n) if n is not None and int(n) > 0 else None
 
 
-def check_objective_call(scores: Any, dataset: Any) -> None:
+def check_objective_call(dataset: Any) -> None:
     """Nothing to refuse: XGBoost passes no parameters along."""
 
 
 def metric_result(metric: Metric, value: float) -> tuple[str, float]:
     """Return what `xgb.train` takes from a custom_metric: it maximises names that start with auc, pre, map or ndcg."""
-    return (f"pre_{metric.name}" if metric.greater_is_better else metric.name), value
+    if metric.greater_is_better:
+        return f"pre_{metric.name}", value
+    return (f"error_{metric.name}" if metric.name.startswith(_MAXIMISED) else metric.name), value
 
 
 class XGBRanker(xgb.XGBRanker):
@@ -77,7 +100,7 @@ class XGBRanker(xgb.XGBRanker):
     """
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
-        built_in = objective if not isinstance(objective, Loss) else "rank:pairwise"
+        built_in = objective if isinstance(objective, str) else "rank:pairwise"
         super().__init__(objective=built_in, **xgboost_params)
         self.objective = objective
 
@@ -119,7 +142,12 @@ class XGBRanker(xgb.XGBRanker):
         ValueError
             If labels, queries or weights are wrong; before any training.
         """
-        loss = self.objective if isinstance(self.objective, Loss) else None
+        loss = loss_of(self.objective)
+        if loss is None and not isinstance(self.objective, str):
+            raise ValueError(
+                f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
+                "functions: derive a boostplug.Loss, or call xgb.train with obj="
+            )
         features, queries = checked(X, y, qid, group, sample_weight)
         sets = evaluation_sets(eval_set, eval_qid, eval_group, sample_weight_eval_set, (X, y, features, queries))
         if base_margin_eval_set is not None and len(base_margin_eval_set) != len(sets):
@@ -128,13 +156,13 @@ class XGBRanker(xgb.XGBRanker):
                 f"got {len(base_margin_eval_set)}"
             )
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        train = self._matrix(features, y, queries, base_margin, None, feature_weights)
+        train = self._matrix(features, queries, base_margin, None, feature_weights)
         margins = base_margin_eval_set or [None] * len(sets)
         evals = [
             train
             if valid_queries is queries and margin is base_margin
-            else self._matrix(X_valid, y_valid, valid_queries, margin, train, None)
-            for (X_valid, y_valid, valid_queries), margin in zip(sets, margins, strict=True)
+            else self._matrix(X_valid, valid_queries, margin, train, None)
+            for (X_valid, valid_queries), margin in zip(sets, margins, strict=True)
         ]
 
         params = self.get_xgb_params()
@@ -187,12 +215,10 @@ class XGBRanker(xgb.XGBRanker):
             metric = next((m for m in _as_list(self.eval_metric) if isinstance(m, Metric)), None)
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
-    def _matrix(
-        self, X: Any, y: Any, queries: Queries, base_margin: Any, ref: Any, feature_weights: Any
-    ) -> xgb.DMatrix:
+    def _matrix(self, X: Any, queries: Queries, base_margin: Any, ref: Any, feature_weights: Any) -> xgb.DMatrix:
         """Return a (quantile) DMatrix whose labels and weights our losses and metrics read in full precision."""
         fields = {
-            "label": y,
+            "label": queries.labels,
             "group": np.diff(queries.boundaries),
             "weight": queries.query_weight,
             "base_margin": base_margin,

@@ -1,0 +1,80 @@
+"""Writes the reference pages from the registries: `python docs/generate.py`."""
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+from boostplug.losses import LOSSES
+from boostplug.metrics import METRICS
+from boostplug.queries import Queries
+
+REFERENCE = Path(__file__).parent / "reference"
+_NOTE = "<!-- Made by docs/generate.py from the registries; do not edit. -->\n\n"
+
+
+def entry(thing: Any, call: str | None = None) -> str:
+    """Return a heading with the signature, and the docstring."""
+    name = call or f"{thing.__name__}{inspect.signature(thing)}"
+    return f"### `{name}`\n\n```text\n{inspect.getdoc(thing)}\n```\n\n"
+
+
+def signature_of(kind: type) -> str:
+    """Return the class with its parameters and defaults, without types."""
+    parameters = [
+        p.name if p.default is p.empty else f"{p.name}={p.default!r}"
+        for p in inspect.signature(kind).parameters.values()
+    ]
+    return f"{kind.__name__}({', '.join(parameters)})"
+
+
+def losses() -> str:
+    """Return the page of losses."""
+    table = ["| loss | Hessian kind | shift-invariant | couples queries |", "|---|---|---|---|"]
+    for variants in LOSSES.values():
+        for loss in variants:
+            shift = "yes" if loss.shift_invariant else "no"
+            couples = "yes" if loss.couples_queries else "no"
+            table.append(f"| `{loss!r}` | {loss.hessian_kind} | {shift} | {couples} |")
+    classes = dict.fromkeys(type(loss) for variants in LOSSES.values() for loss in variants)
+    distances = dict.fromkeys(
+        type(loss.distance) for variants in LOSSES.values() for loss in variants if hasattr(loss, "distance")
+    )
+    body = "".join(entry(kind, signature_of(kind)) for kind in classes)
+    extra = "".join(entry(kind, signature_of(kind)) for kind in distances)
+    return f"# Losses\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}## Distances\n\n{extra}"
+
+
+def metrics() -> str:
+    """Return the page of metrics."""
+    table = ["| metric | name in the frameworks' logs | higher is better |", "|---|---|---|"]
+    for kind in METRICS.values():
+        metric = kind()
+        better = "yes" if metric.greater_is_better else "no"
+        table.append(f"| `{signature_of(kind)}` | {metric.name} | {better} |")
+    return (
+        f"# Metrics\n\n{_NOTE}"
+        + "\n".join(table)
+        + "\n\n"
+        + "".join(entry(kind, signature_of(kind)) for kind in METRICS.values())
+    )
+
+
+def data() -> str:
+    """Return the page of `Queries`."""
+    call = "Queries(labels, *, group=None, qid=None, weight=None, labelled=None)"
+    return f"# Queries\n\n{_NOTE}{entry(Queries, call)}"
+
+
+PAGES = {"losses.md": losses, "metrics.md": metrics, "queries.md": data}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page().rstrip("\n") + "\n")
+        print(f"wrote reference/{name}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""The package as a whole: its public names, its imports, its wheel."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import boostplug as bp
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "boostplug"
+
+# Reading order: a module may import from lines above its own, and from its own line.
+LAYERS = [
+    ["queries", "threads"],
+    ["kernels"],
+    ["losses"],
+    ["metrics"],
+    ["testing"],
+    ["frameworks.plug"],
+    ["frameworks.inputs"],
+    ["frameworks.lightgbm", "frameworks.xgboost", "frameworks.folds", "frameworks.scorer"],
+    ["datasets"],
+    ["experiments"],
+    ["cli"],
+]
+# `Loss.__call__` and `Metric.__call__` hand over to the plug inside the call.
+MAY_IMPORT_UPWARD = {("losses.loss", "frameworks.plug"), ("metrics.metric", "frameworks.plug")}
+
+
+def layer_of(module):
+    for depth, names in enumerate(LAYERS):
+        if any(module == name or module.startswith(f"{name}.") for name in names):
+            return depth
+    return None
+
+
+def modules():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        if name != "__init__":
+            yield name, path
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "boostplug":
+            base = node.module.removeprefix("boostplug").lstrip(".")
+            for alias in node.names:
+                full = f"{base}.{alias.name}".lstrip(".")
+                is_module = (PACKAGE / Path(*full.split("."))).with_suffix(".py").exists() or (
+                    PACKAGE / Path(*full.split("."))
+                ).is_dir()
+                yield full if is_module else base
+
+
+def test_no_module_imports_upward():
+    upward = []
+    for name, path in modules():
+        depth = layer_of(name)
+        if name in {"frameworks", "experiments"}:
+            assert not list(imports_of(path))
+            continue
+        assert depth is not None, f"{name} has no place in LAYERS"
+        for target in imports_of(path):
+            if target and (name, target) not in MAY_IMPORT_UPWARD:
+                other = layer_of(target)
+                assert other is not None, f"{name} imports {target}, which has no place in LAYERS"
+                if other > depth:
+                    upward.append(f"{name} imports {target}")
+    assert not upward
+
+
+def test_all_is_exactly_the_public_names():
+    listed = set(bp.__all__)
+    for name in listed:
+        assert getattr(bp, name) is not None
+    private_or_dunder = {name for name in vars(bp) if name.startswith("_")}
+    submodules = {name for name in vars(bp) if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").exists()}
+    helpers = {"import_module", "TYPE_CHECKING", "Any"}
+    assert set(vars(bp)) - private_or_dunder - submodules - helpers <= listed
+    assert listed <= set(dir(bp))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = bp.nonsense
+
+
+def test_type_checkers_see_the_same_names():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    typed = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.If)
+        for statement in node.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    assert typed == set(bp.__all__)
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
+def test_import_is_lazy():
+    heavy = ["lightgbm", "xgboost", "sklearn", "scipy", "numba", "matplotlib", "pandas", "rich", "typer"]
+    loaded = run(f"import sys, boostplug; print([m for m in {heavy} if m in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+def test_losses_and_metrics_load_no_framework():
+    heavy = ["lightgbm", "xgboost", "sklearn", "scipy.stats", "matplotlib", "pandas"]
+    code = (
+        "import sys, boostplug as bp; q = bp.Queries([1, 0], group=[2]); "
+        "bp.MPBoost().gradient_hessian([0., 0.], q); bp.NDCG()([0., 1.], q); bp.MAP()([0., 1.], q); "
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    assert run(code).strip() == "[]"
+
+
+@pytest.mark.parametrize(("name", "extra"), [("LGBMRanker", "lightgbm"), ("XGBRanker", "xgboost")])
+def test_name_whose_extra_is_missing_says_which(name, extra):
+    code = (
+        f"import sys; sys.modules['{extra}'] = None\nimport boostplug as bp\n"
+        f"try:\n    bp.{name}\nexcept ImportError as error:\n    print(error)"
+    )
+    assert f"boostplug[{extra}]" in run(code)
+
+
+def test_python_versions_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["requires-python"] == ">=3.11"
+    extras = project["project"]["optional-dependencies"]
+    assert {"lightgbm", "xgboost", "dask", "report", "tune", "test", "docs", "all"} == set(extras)
+
+
+def test_wheel_works_outside_the_tree(tmp_path):
+    """Build the wheel, unpack it elsewhere, and train with it there."""
+    pytest.importorskip("build")
+    lgb = pytest.importorskip("lightgbm")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)],
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "site")
+    assert any(name.endswith("py.typed") for name in names)
+    assert all(name.startswith(("boostplug/", "boostplug-")) for name in names)
+    assert {f"boostplug/{path.relative_to(PACKAGE)}" for _, path in modules()} <= set(names)
+    code = (
+        "import boostplug as bp, lightgbm as lgb, numpy as np\n"
+        f"assert bp.__file__.startswith({str(tmp_path)!r}), bp.__file__\n"
+        "X = np.arange(60.0).reshape(-1, 1); y = np.arange(60) % 3\n"
+        "data = lgb.Dataset(X, y, group=[30, 30])\n"
+        "lgb.train({'objective': bp.MPBoost(), 'verbose': -1, 'num_threads': 1}, data, 2)\n"
+        "print(bp.__version__)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == bp.__version__
+    assert lgb.__version__

@@ -1,0 +1,132 @@
+"""`Queries`: boundaries, weights, and the documents in pairs by query and grade."""
+
+import copy
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import boostplug as bp
+
+
+def test_group_and_qid_say_the_same():
+    labels = [2, 0, 1, 1, 3, 0]
+    by_group = bp.Queries(labels, group=[3, 1, 2])
+    for qid in ([7, 7, 7, 3, 9, 9], list("aaabcc"), np.array([1.5, 1.5, 1.5, 0.5, 2, 2])):
+        by_qid = bp.Queries(labels, qid=qid)
+        np.testing.assert_array_equal(by_qid.boundaries, by_group.boundaries)
+    assert by_group.boundaries.tolist() == [0, 3, 4, 6]
+    assert (by_group.n_queries, by_group.n_rows) == (3, 6)
+    assert by_group.labels.dtype == np.float64
+    assert by_group.query_of_row.tolist() == [0, 0, 0, 1, 2, 2]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series, pa.array])
+def test_any_kind_of_vector(kind):
+    queries = bp.Queries(kind([2.5, 0.0, 1.0]), qid=kind([4, 4, 5]), weight=kind([1.0, 2.0, 0.5]))
+    assert queries.labels.tolist() == [2.5, 0.0, 1.0]
+    assert queries.boundaries.tolist() == [0, 2, 3]
+
+
+def test_is_immutable_and_keeps_its_own_copy():
+    labels = np.array([1.0, 0.0])
+    weight = np.array([1.0, 2.0])
+    queries = bp.Queries(labels, group=[2], weight=weight, labelled=np.array([True, False]))
+    labels[0] = weight[0] = 9.0
+    assert queries.labels[0] == 1.0
+    assert queries.row_weight[0] == 1.0
+    for array in (queries.labels, queries.boundaries, queries.row_weight, queries.labelled, queries.query_of_row):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    with pytest.raises(AttributeError, match="immutable"):
+        queries.labels = labels
+    with pytest.raises(AttributeError, match="immutable"):
+        del queries.labels
+
+
+def test_copies_are_equal_and_immutable():
+    queries = bp.Queries([1, 0, 2], group=[2, 1], weight=[1.0, 3.0], labelled=[True, True, False])
+    _ = queries.grade_runs
+    for other in (pickle.loads(pickle.dumps(queries)), copy.deepcopy(queries)):
+        for name in ("labels", "boundaries", "row_weight", "labelled"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(queries, name))
+            assert not getattr(other, name).flags.writeable
+
+
+def test_weights_per_query_and_per_row():
+    per_query = bp.Queries([1, 0, 2], group=[2, 1], weight=[1.0, 3.0])
+    assert per_query.row_weight.tolist() == [1.0, 1.0, 3.0]
+    assert per_query.query_weight.tolist() == [1.0, 3.0]
+    per_row = bp.Queries([1, 0, 2], group=[2, 1], weight=[1.0, 2.0, 3.0])
+    assert per_row.query_weight.tolist() == [1.5, 3.0]
+    assert bp.Queries([1, 0, 2], group=[2, 1], weight=[1, 1]).row_weight is None
+    empty_query = bp.Queries([1, 0, 1], group=[3, 0], weight=[2.0, 5.0])
+    assert empty_query.query_weight.tolist() == [2.0, 0.0]
+    as_many_rows_as_queries = bp.Queries([1, 0], group=[2, 0], weight=[2.0, 5.0])
+    assert as_many_rows_as_queries.row_weight.tolist() == [2.0, 5.0]
+
+
+def test_all_rows_labelled_is_the_default():
+    assert bp.Queries([1, 0], group=[2], labelled=[True, True]).labelled is None
+
+
+@st.composite
+def ranking_data(draw):
+    group = draw(st.lists(st.integers(0, 6), max_size=5))
+    n = sum(group)
+    grade = draw(st.sampled_from([st.integers(-2, 3), st.floats(-1e300, 1e300), st.just(1)]))
+    labels = draw(st.lists(grade, min_size=n, max_size=n))
+    weight = draw(st.none() | st.lists(st.sampled_from([0.0, 1.0, 2.0]), min_size=n, max_size=n))
+    labelled = draw(st.none() | st.lists(st.booleans(), min_size=n, max_size=n).map(lambda x: np.array(x, bool)))
+    return bp.Queries(labels, group=group, weight=weight, labelled=labelled)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(queries=ranking_data())
+def test_grade_runs_hold_the_documents_in_pairs(queries):
+    """Against a plain search for each query's judged documents of different grades."""
+    runs = queries.grade_runs
+    expected = []
+    for q, (first, last) in enumerate(pairwise(queries.boundaries)):
+        judged = [
+            i
+            for i in range(first, last)
+            if (queries.labelled is None or queries.labelled[i])
+            and (queries.row_weight is None or queries.row_weight[i] > 0)
+        ]
+        grades = sorted({queries.labels[i] for i in judged})
+        if len(grades) < 2:
+            continue
+        pairs = sum(queries.labels[i] > queries.labels[j] for i in judged for j in judged)
+        expected.append((q, len(judged), pairs, [(g, [i for i in judged if queries.labels[i] == g]) for g in grades]))
+    found = []
+    for a, (u0, u1) in enumerate(pairwise(runs.query_run)):
+        run_list = [
+            (runs.run_grade[u], runs.rows[runs.run_start[u] : runs.run_start[u + 1]].tolist()) for u in range(u0, u1)
+        ]
+        found.append((runs.query[a], runs.n_judged[a], runs.n_pairs[a], run_list))
+    assert found == expected
+    if queries.row_weight is not None:
+        np.testing.assert_array_equal(runs.sqrt_weight, np.sqrt(queries.row_weight[runs.rows]))
+    else:
+        assert len(runs.sqrt_weight) == 0
+
+
+def test_huge_grades_stay_apart():
+    queries = bp.Queries([1e300, -1e300, 1e300 * (1 - 2**-52), 0.0], group=[4])
+    assert len(queries.grade_runs.run_grade) == 4
+
+
+def test_a_million_rows_in_one_query():
+    rng = np.random.default_rng(0)
+    queries = bp.Queries(rng.integers(0, 3, 1_000_000), group=[1_000_000])
+    runs = queries.grade_runs
+    assert len(runs.rows) == 1_000_000
+    counts = np.bincount(queries.labels.astype(int)).astype(float)
+    assert runs.n_pairs[0] == (counts.sum() ** 2 - (counts**2).sum()) / 2
