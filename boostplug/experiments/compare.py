@@ -1,0 +1,489 @@
+"""`compare`: our losses against the frameworks' built-in objectives, in one table."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields, is_dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from boostplug.experiments import tuning
+from boostplug.experiments.result import Cell, CompareResult, Method
+from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, missing
+from boostplug.losses import LOSSES, Loss
+from boostplug.metrics import METRICS, Metric
+from boostplug.queries import Queries
+from boostplug.threads import get_num_threads, threads_of_framework
+
+__all__ = ["compare", "parse_losses", "parse_metric"]
+
+Losses = Iterable[str | Loss] | Mapping[str, Loss] | None
+
+
+def compare(
+    train: Any,
+    valid: Any = None,
+    test: Any = None,
+    *,
+    losses: Losses = None,
+    baselines: Iterable[str] | None = None,
+    frameworks: Sequence[str] | None = None,
+    rounds: int = 100,
+    seeds: int | Iterable[int] = 3,
+    metrics: Iterable[Metric | str] = ("NDCG@1", "NDCG@5", "NDCG@10", "MAP"),
+    metric: Metric | str = "NDCG@10",
+    early_stopping_rounds: int | None = 30,
+    params: Mapping[str, Any] | None = None,
+    tune: int = 0,
+    num_threads: int | None = None,
+    progress: bool | None = None,
+    data: str | None = None,
+) -> CompareResult:
+    """Train losses and built-in objectives alike, and return their test metrics side by side.
+
+    Every method grows the same kind of trees, for as many rounds, stopped early by the same function of ours on the
+    validation part. A run that fails is reported in the result with its reason, and the others go on. Ctrl-C ends the
+    comparison and returns what is finished, with ``result.interrupted`` set.
+
+    Parameters
+    ----------
+    train, valid, test : data sets
+        Each with fields (or keys) `X`, `y`, and `qid` or `group`, as `boostplug.datasets` loads them. Alternatively
+        `train` alone: a fold (train, valid, test), or a list of folds.
+    losses : iterable of names and losses, or mapping of names to losses, optional
+        A name stands for all its variants in ``boostplug.losses.LOSSES``. Default: all of the registry.
+    baselines : iterable of names, optional
+        Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
+        ``reg:squarederror``. Default: all.
+    frameworks : sequence of "lightgbm" and "xgboost", optional
+        Default: both, or the one that is installed.
+    rounds : int, default 100
+        Boosting rounds at most.
+    seeds : int or iterable of int, default 3
+        Seeds of the row and column samples, or how many of them.
+    metrics : iterable of metrics or their names
+        Columns of the table, on the test part.
+    metric : Metric or name, default "NDCG@10"
+        Stops training early, and is what the difference and its p-value are about.
+    early_stopping_rounds : int or None, default 30
+        Rounds without a better validation value before training stops; the best round counts. None: all rounds count.
+    params : mapping, optional
+        What `boostplug.experiments.training.Trees` takes: ``learning_rate``, ``num_leaves``, …
+    tune : int, default 0
+        Settings tried per method and fold before its runs, the same number for built-ins: learning rate, leaves and the
+        objective's own parameters, with the first seed, chosen by `metric` on the validation part. 0: none. Needs the
+        extra ``tune``.
+    num_threads : int, optional
+        For the frameworks, losses and metrics. Default: as for losses.
+    progress : bool, optional
+        A progress bar on stderr. Default: where stderr is a terminal.
+    data : str, optional
+        What the table calls the data.
+
+    Returns
+    -------
+    CompareResult
+
+    Raises
+    ------
+    ImportError
+        If a framework that was asked for, or both, are not installed.
+    ValueError
+        If an argument makes no sense; nothing has been trained then.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> from boostplug.datasets import make_ranking
+    >>> parts = [make_ranking(20, random_state=s) for s in range(3)]
+    >>> result = bp.compare(*parts, frameworks=["lightgbm"], rounds=3, seeds=1)
+    >>> result.failed, result.interrupted
+    (False, False)
+    >>> list(result.table["method"][:3])
+    ['lambdarank', 'rank_xendcg', 'regression']
+    """
+    folds = [tuple(map(_part, fold, ("train", "valid", "test"))) for fold in _folds(train, valid, test)]
+    main = parse_metric(metric)
+    shown = _unique([*map(parse_metric, metrics)], main)
+    _check_data(folds, shown, main)
+    trees = Trees.of(params)
+    seed_list = _seeds(seeds)
+    counts = (
+        ("rounds", rounds, 1),
+        ("early_stopping_rounds", early_stopping_rounds, 1),
+        ("tune", tune, 0),
+    )
+    for name, value, least in counts:
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    names, notes = _frameworks(frameworks)
+    methods = _methods(names, parse_losses(losses), baselines)
+    if not methods:
+        raise ValueError("there is nothing to compare: losses and baselines are both empty")
+    threads = num_threads or get_num_threads()
+    if tune:
+        tuning.require_optuna()
+
+    result = CompareResult.new(
+        methods,
+        [test_part for _, _, test_part in folds],
+        metrics=shown,
+        metric=main,
+        seeds=seed_list,
+        settings={
+            "rounds": rounds,
+            "early_stopping_rounds": early_stopping_rounds,
+            "params": asdict(trees),
+            "tune": tune,
+            "num_threads": threads,
+        },
+        data={
+            "name": data or "",
+            "folds": len(folds),
+            "features": int(folds[0][0].X.shape[1]),
+            **{
+                part: {
+                    "queries": sum(fold[i].queries.n_queries for fold in folds),
+                    "documents": sum(fold[i].queries.n_rows for fold in folds),
+                }
+                for i, part in enumerate(("train", "valid", "test"))
+            },
+        },
+        notes=notes,
+    )
+
+    def watch_of(fold: Sequence[Part]) -> Watch:
+        return Watch(main, fold[1].queries, patience=early_stopping_rounds, num_threads=threads)
+
+    with _bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
+        try:
+            for f, fold in enumerate(folds):
+                tuned: dict[Method, tuning.Tuned | None] = {}
+                for method, seed, framework in _cells(fold, names, methods, seed_list, trees, threads):
+                    advance(f"{method.framework} {method.name}", 0)
+                    if tune and method not in tuned:
+                        tuned[method] = _tuned(framework, method, trees, tune, seed, rounds, partial(watch_of, fold))
+                        advance("", tune)
+                    test_queries, setting = fold[2].queries, tuned.get(method)
+                    watch = watch_of(fold)
+                    result.add(_run(framework, method, setting, f, seed, rounds, watch, test_queries, shown, result))
+                    advance("", 1)
+        except KeyboardInterrupt:
+            result.interrupted = True
+    return result
+
+
+def parse_losses(losses: Losses) -> dict[str, Loss]:
+    """Return losses by the names that the table gives them.
+
+    Parameters
+    ----------
+    losses : iterable of names and losses, mapping, or None
+        As `compare` takes them.
+
+    Returns
+    -------
+    dict of str to Loss
+
+    Raises
+    ------
+    ValueError
+        If a name is not in the registry; the message lists the names that are.
+    """
+    if isinstance(losses, Mapping):
+        for name, loss in losses.items():
+            _check_loss(loss, f"losses[{name!r}]")
+        return dict(losses)
+    if isinstance(losses, (str, Loss)):
+        losses = (losses,)
+    chosen: list[Loss] = []
+    for item in LOSSES if losses is None else losses:
+        if isinstance(item, str):
+            if item.lower() not in LOSSES:
+                raise ValueError(f"there is no loss {item!r}; there are: {', '.join(LOSSES)}")
+            chosen.extend(LOSSES[item.lower()])
+        else:
+            _check_loss(item, "an item of losses")
+            chosen.append(item)
+    chosen = list(dict.fromkeys(chosen))
+    named: dict[str, Loss] = {}
+    labels = [_label(loss) for loss in chosen]
+    for loss, label in zip(chosen, labels, strict=True):
+        base = label if labels.count(label) == 1 else repr(loss)
+        number = 2
+        name = base
+        while name in named:
+            name, number = f"{base} #{number}", number + 1
+        named[name] = loss
+    return named
+
+
+def parse_metric(metric: Metric | str) -> Metric:
+    """Return the metric of a name such as "NDCG@10", "ndcg@5" or "MAP"; a `Metric` is returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If there is no such metric; the message lists those that are.
+    """
+    if isinstance(metric, Metric):
+        return metric
+    name, _, cutoff = str(metric).strip().partition("@")
+    for known, kind in METRICS.items():
+        if known.lower() == name.lower():
+            try:
+                return kind(int(cutoff)) if cutoff else kind()  # type: ignore[call-arg]
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"metric {metric!r}: {error}") from None
+    raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(METRICS)} (with a cut-off: NDCG@10)")
+
+
+def _check_loss(loss: Any, what: str) -> None:
+    if not isinstance(loss, Loss):
+        remedy = f"; pass {loss.__name__}()" if isinstance(loss, type) else ""
+        raise ValueError(f"{what} is {loss!r}, which is no Loss{remedy}")
+
+
+def _label(value: Any) -> str:
+    """Return a short name: the class, its parts that are values themselves, and what differs from the defaults."""
+    if isinstance(value, Metric):
+        return value.name
+    options = []
+    for field in fields(value) if is_dataclass(value) else ():
+        part = getattr(value, field.name)
+        if is_dataclass(part):
+            short = _label(part)
+            suffix = field.name.capitalize()
+            head, bracket, rest = short.partition("(")
+            options.append(head.removesuffix(suffix) + bracket + rest if head != suffix else short)
+        elif part != field.default:
+            text = getattr(part, "__name__", None) or (f"{part:g}" if isinstance(part, float) else str(part))
+            options.append(f"{field.name}={text}")
+    name = type(value).__name__
+    return f"{name}({', '.join(options)})" if options else name
+
+
+def _folds(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:
+    if (valid is None) != (test is None):
+        raise ValueError("give train, valid and test, or a list of folds alone")
+    if valid is not None:
+        return [(train, valid, test)]
+    if hasattr(train, "train") and hasattr(train, "test"):
+        train = [train]
+    try:
+        folds = [tuple(fold) for fold in train]
+    except TypeError:
+        folds = [()]
+    if not folds or any(len(fold) != 3 for fold in folds):
+        raise ValueError("without valid and test, train must be a fold (train, valid, test) or a list of folds")
+    return folds
+
+
+def _part(data: Any, name: str) -> Part:
+    """Return `data` as a `Part`, checked."""
+
+    def get(key: str) -> Any:
+        return data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
+
+    X, y, qid, group = map(get, ("X", "y", "qid", "group"))
+    if X is None or y is None or (qid is None and group is None):
+        raise ValueError(
+            f"{name} must have X, y, and qid or group, as boostplug.datasets loads them; got {type(data).__name__}"
+        )
+    if get("weight") is not None or get("sample_weight") is not None:
+        raise ValueError(f"{name} has weights, which compare does not take; remove them")
+    try:
+        queries = Queries(y, group=group) if group is not None else Queries(y, qid=qid)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if getattr(X, "ndim", None) != 2 or X.shape[0] != queries.n_rows:
+        raise ValueError(
+            f"{name}: X must be two-dimensional with one row per label ({queries.n_rows}), got {np.shape(X)}"
+        )
+    return Part(X, queries, None if qid is None else np.asarray(qid))
+
+
+def _check_data(folds: Sequence[Sequence[Part]], metrics: Sequence[Metric], main: Metric) -> None:
+    widths = {int(part.X.shape[1]) for fold in folds for part in fold}
+    if len(widths) > 1:
+        listed = ", ".join(map(str, sorted(widths)))
+        raise ValueError(
+            f"train, valid and test differ in their number of features ({listed}); load them together with "
+            "boostplug.datasets.load_fold, or give load_letor the same n_features"
+        )
+    for fold in folds:
+        for name, part, needed in (("valid", fold[1], (main,)), ("test", fold[2], metrics)):
+            for metric in needed:
+                try:
+                    values = metric.per_query(np.zeros(part.queries.n_rows), part.queries)
+                except ValueError as error:
+                    raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
+                if np.isnan(values).all():
+                    raise ValueError(
+                        f"{metric.name} is undefined on every query of {name}: it has no relevant document"
+                    )
+
+
+def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:
+    """Return each metric once, the main one among them."""
+    return list(dict.fromkeys([*metrics, main]))
+
+
+def _seeds(seeds: int | Iterable[int]) -> list[int]:
+    if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
+        raise ValueError(f"seeds must be at least 1, or a list of seeds; got {seeds!r}")
+    chosen = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
+    if not chosen or len(set(chosen)) < len(chosen) or min(chosen) < 0:
+        raise ValueError(f"seeds must be different integers of at least 0, got {chosen}")
+    return chosen
+
+
+def _frameworks(asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """Return the frameworks to compare in, and a note for each that is left out."""
+    if isinstance(asked, str):
+        asked = [asked]
+    names = list(dict.fromkeys(FRAMEWORKS if asked is None else asked))
+    unknown = [name for name in names if name not in FRAMEWORKS]
+    if unknown or not names:
+        listed = ", ".join(map(repr, unknown)) or "none given"
+        raise ValueError(f"frameworks must be of {', '.join(FRAMEWORKS)}; got {listed}")
+    absent = missing(names)
+    if absent and (asked is not None or len(absent) == len(names)):
+        name = next(iter(absent))
+        extra = name if asked is not None else "all"
+        raise ImportError(
+            f"{' and '.join(absent)} cannot be imported ({absent[name]}): pip install 'boostplug[{extra}]'", name=name
+        )
+    notes = [f"{name} is not installed and left out (pip install 'boostplug[{name}]')." for name in absent]
+    return [name for name in names if name not in absent], notes
+
+
+def _methods(frameworks: Sequence[str], losses: Mapping[str, Loss], baselines: Iterable[str] | None) -> list[Method]:
+    known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
+    wanted = known if baselines is None else [baselines] if isinstance(baselines, str) else list(baselines)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}")
+    methods = []
+    for framework in frameworks:
+        own = FRAMEWORKS[framework].baselines
+        methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
+        methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
+    return methods
+
+
+def _cells(
+    fold: Sequence[Part],
+    frameworks: Sequence[str],
+    methods: Sequence[Method],
+    seeds: Sequence[int],
+    trees: Trees,
+    threads: int,
+) -> Iterator[tuple[Method, int, Framework | Exception]]:
+    """Yield the runs of one fold, all methods with one seed before the next; the data are binned once."""
+    binned: dict[str, Framework | Exception] = {}
+    for name in frameworks:
+        try:
+            binned[name] = FRAMEWORKS[name](fold[0], fold[1], fold[2], trees, threads)
+        except Exception as error:  # noqa: BLE001 (reported in the table: the other framework may take the data)
+            binned[name] = error
+    for seed in seeds:
+        for method in methods:
+            yield method, seed, binned[method.framework]
+
+
+def _tuned(
+    framework: Framework | Exception,
+    method: Method,
+    trees: Trees,
+    trials: int,
+    seed: int,
+    rounds: int,
+    new_watch: Callable[[], Watch],
+) -> tuning.Tuned | None:
+    """Return the setting of a method that does best on the validation part."""
+    if isinstance(framework, Exception):
+        return None
+
+    def run(objective: Loss | str, parameters: Mapping[str, Any]) -> Watch:
+        watch = new_watch()
+        framework.run(objective, seed, rounds, watch, parameters)
+        return watch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tuning.tune(framework, method.objective, trees, trials=trials, seed=seed, run=run)
+
+
+def _run(
+    framework: Framework | Exception,
+    method: Method,
+    tuned: tuning.Tuned | None,
+    fold: int,
+    seed: int,
+    rounds: int,
+    watch: Watch,
+    queries: Queries,
+    metrics: Sequence[Metric],
+    result: CompareResult,
+) -> Cell:
+    """Return the outcome of one run; what goes wrong in it is an outcome too."""
+    if isinstance(framework, Exception):
+        return Cell(method, fold, seed, error=_reason(framework))
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            objective, parameters = (method.objective, {}) if tuned is None else (tuned.objective, tuned.parameters)
+            scores = framework.run(objective, seed, rounds, watch, parameters)
+        for warning in caught:
+            if issubclass(warning.category, UserWarning):
+                result.note(f"{method.framework} {method.name} warns: {warning.message}")
+        if not np.isfinite(scores).all():
+            return Cell(method, fold, seed, error="its scores on the test part are not finite")
+        with threads_of_framework(watch.num_threads):
+            per_query = {m.name: m.per_query(scores, queries) for m in metrics}
+            means = {m.name: float(m(scores, queries)) for m in metrics}
+    except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
+        return Cell(method, fold, seed, error=_reason(error))
+    return Cell(
+        method,
+        fold,
+        seed,
+        rounds=watch.best_round,
+        rounds_trained=len(watch.values),
+        seconds_per_round=float(np.median(watch.seconds)),
+        validation=watch.values[watch.best_round - 1],
+        test=means,
+        per_query=per_query,
+        tuned=None if tuned is None else {"objective": str(tuned.objective), **tuned.parameters},
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of a message that says something; XGBoost wraps it in its C++ stack."""
+    text = str(error).split("Stack trace:")[0]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = " ".join(lines)
+    if line.startswith("[") and "Check failed:" in line:
+        line = line[line.index("Check failed:") :]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+@contextmanager
+def _bar(progress: bool | None, total: int) -> Iterator[Any]:
+    """Yield ``advance(description, steps)`` of a progress bar on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if progress is None else progress
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task("", total=total)
+
+        def advance(description: str, steps: int) -> None:
+            bar.update(task, advance=steps, description=description or None)
+
+        yield advance

@@ -1,0 +1,376 @@
+"""A comparison's document (what `CompareResult.to_json` writes) as a table: terminal, text, HTML, Markdown.
+
+``python -m boostplug.experiments.report RESULT.json PAGE.md`` makes the page of a saved comparison.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.table import Table
+
+__all__ = ["SCHEMA", "html", "markdown", "render", "text"]
+
+SCHEMA = "boostplug.compare/1"
+
+_NONE = "–"
+_SIGNIFICANT = 0.05
+_LEAST_NAME = 16  # width to which names may be folded
+_UNLIMITED = 10_000
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One method, all in strings."""
+
+    framework: str
+    name: str
+    metrics: list[tuple[str, str]]  # mean, spread
+    best: list[bool]  # of the framework
+    difference: str
+    p: str
+    milliseconds: str
+    rounds: str
+    verdict: int  # sign of a significant improvement
+
+    @property
+    def last(self) -> list[str]:
+        return [self.difference, self.p, self.milliseconds, self.rounds]
+
+
+def render(document: dict[str, Any], console: "Console", options: "ConsoleOptions") -> "RenderResult":
+    """Yield the table in the widest layout that fits, and the lines below it."""
+    from rich.text import Text
+
+    unlimited = options.update(max_width=_UNLIMITED)
+    slack = max(len(row.name) for row in _rows(document)) - _LEAST_NAME  # what folding the names can save
+    for table, less in (
+        (_table(document, column=True, inline=True), 0),
+        (_table(document, column=False, inline=True), 0),
+        (_table(document, column=False, inline=False), max(0, slack)),
+    ):
+        if console.measure(table, options=unlimited).maximum - less <= options.max_width:
+            yield table
+            break
+    else:
+        for line in _stacked(document):
+            yield Text(line)
+    yield Text("")
+    for line in _below(document):
+        yield Text(line, style="bold" if line.startswith("INCOMPLETE") else "")
+
+
+def text(document: dict[str, Any]) -> str:
+    """Return the table as plain text: as wide as the terminal where there is one, else as wide as it needs."""
+    from io import StringIO
+    from shutil import get_terminal_size
+
+    from rich.console import Console
+
+    buffer = StringIO()
+    width = get_terminal_size((120, 24)).columns if sys.stdout.isatty() else natural_width(document)
+    console = Console(file=buffer, width=width, no_color=True, force_terminal=False, legacy_windows=False)
+    with console.capture() as captured:
+        for part in render(document, console, console.options):
+            console.print(part)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def natural_width(document: dict[str, Any]) -> int:
+    """Return the width of the wide layout, 120 at least."""
+    from rich.console import Console
+
+    console = Console(width=_UNLIMITED)
+    return max(120, console.measure(_table(document, column=True, inline=True)).maximum)
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """Return the table and what stands below it as Markdown."""
+    head = ["framework", "method", *document["settings"]["metrics"], *_last_heads()]
+    lines = [
+        f"# {document['data']['name'] or 'Comparison'}",
+        "",
+        _markdown_row(head),
+        _markdown_row(["---", "---", *["---:"] * (len(head) - 2)]),
+    ]
+    for row in _rows(document):
+        means = [
+            f"**{mean}**{spread and ' ± ' + spread}" if best else mean + (spread and " ± " + spread)
+            for (mean, spread), best in zip(row.metrics, row.best, strict=True)
+        ]
+        lines.append(_markdown_row([row.framework, row.name, *means, *row.last]))
+    lines += ["", *(f"- {line}" for line in _below(document))]
+    return "\n".join(lines) + "\n"
+
+
+def html(document: dict[str, Any]) -> str:
+    """Return the table and what stands below it as a self-contained page."""
+    heads = ["framework", "method", *document["settings"]["metrics"], *_last_heads()]
+    rows = []
+    for row in _rows(document):
+        cells = [f"<td>{escape(row.framework)}</td><td>{escape(row.name)}</td>"]
+        for (mean, spread), best in zip(row.metrics, row.best, strict=True):
+            inner = f"<b>{escape(mean)}</b>" if best else escape(mean)
+            cells.append(f"<td class=n>{inner}{f' <small>± {escape(spread)}</small>' if spread else ''}</td>")
+        sign = {1: " up", -1: " down", 0: ""}[row.verdict]
+        cells += [f'<td class="n{sign}">{escape(value)}</td>' for value in row.last]
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    title = escape(f"boostplug compare: {document['data']['name'] or 'comparison'}")
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
+        "<style>body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
+        "table{border-collapse:collapse}th,td{padding:.25em .7em;border-bottom:1px solid #ccc;text-align:left;"
+        "white-space:nowrap}.n,th.n{text-align:right;font-variant-numeric:tabular-nums}small{color:#555}"
+        ".up{color:#060;font-weight:bold}.down{color:#900}p{margin:.4em 0}div{overflow-x:auto}</style></head>\n"
+        f"<body><h1>{title}</h1>\n<div><table><thead><tr>"
+        + "".join(f"<th{' class=n' if i > 1 else ''}>{escape(head)}</th>" for i, head in enumerate(heads))
+        + "</tr></thead>\n<tbody>\n"
+        + "\n".join(rows)
+        + "\n</tbody></table></div>\n"
+        + "\n".join(f"<p>{escape(line)}</p>" for line in _below(document))
+        + "\n</body></html>\n"
+    )
+
+
+def _last_heads() -> list[str]:
+    return ["Δ", "p", "ms/round", "rounds"]
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
+    """Return the table: frameworks in a column or as headings, spreads beside the means or below them."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    padding = (0, 1) if inline else (0, 0, 0, 1)
+    table = Table(box=box.SIMPLE_HEAD, padding=padding, collapse_padding=True, pad_edge=False)
+    if column:
+        table.add_column("framework", no_wrap=True)
+    table.add_column("method", no_wrap=inline, overflow="fold", min_width=_LEAST_NAME)
+    heads = _last_heads() if inline else ["Δ", "p", "ms", "rounds"]
+    for head in [*document["settings"]["metrics"], *heads]:
+        table.add_column(head, justify="right", no_wrap=True)
+    framework = ""
+    for row in _rows(document):
+        if row.framework != framework:
+            if framework:
+                table.add_section()
+            framework = row.framework
+            if not column:
+                table.add_row(Text(framework, style="bold"))
+        means = []
+        for (mean, spread), best in zip(row.metrics, row.best, strict=True):
+            cell = Text(mean, style="bold" if best else "")
+            if spread:
+                cell.append(f" ± {spread}" if inline else f"\n±{spread}", style="not bold")
+            means.append(cell)
+        style = {1: "bold green", -1: "red", 0: ""}[row.verdict]
+        last = [Text(row.difference, style=style), Text(row.p, style=style), Text(row.milliseconds), Text(row.rounds)]
+        table.add_row(*([Text(framework)] if column else []), Text(row.name), *means, *last)
+    return table
+
+
+def _stacked(document: dict[str, Any]) -> list[str]:
+    """Return a few lines per method, for terminals too narrow for any table."""
+    lines = []
+    for row in _rows(document):
+        pairs = zip(document["settings"]["metrics"], row.metrics, strict=True)
+        values = [f"{name} {mean}{spread and ' ± ' + spread}" for name, (mean, spread) in pairs]
+        rest = [f"{head} {value}" for head, value in zip(_last_heads(), row.last, strict=True)]
+        lines += [f"{row.framework} {row.name}", f"  {', '.join(values)}", f"  {', '.join(rest)}"]
+    return lines
+
+
+def _rows(document: dict[str, Any]) -> list[_Row]:
+    names = document["settings"]["metrics"]
+    rows = []
+    for method in document["methods"]:
+        finished, planned = method["runs_finished"], method["runs_planned"]
+        peers = [m for m in document["methods"] if m["framework"] == method["framework"]]
+        means, best = [], []
+        for i, name in enumerate(names):
+            value = method["test"][name]
+            if value["mean"] is None:
+                state = "failed" if method["errors"] else "not run"
+                means.append((state if i == 0 else _NONE, ""))
+                best.append(False)
+            else:
+                means.append((_short(value["mean"]), "" if value["spread"] is None else _short(value["spread"])))
+                others = [m["test"][name]["mean"] for m in peers if m["test"][name]["mean"] is not None]
+                best.append(value["mean"] == max(others))
+        better = (method["difference"] or 0.0) * (1 if document["settings"]["greater_is_better"] else -1)
+        clear = method["p_holm"] is not None and method["p_holm"] < _SIGNIFICANT
+        rows.append(
+            _Row(
+                framework=method["framework"],
+                name=method["method"] + (f" [{finished} of {planned}]" if 0 < finished < planned else ""),
+                metrics=means,
+                best=best,
+                difference=_signed(method["difference"]),
+                p=_probability(method["p_holm"]),
+                milliseconds=_NONE
+                if method["seconds_per_round"] is None
+                else f"{1e3 * method['seconds_per_round']:.1f}",
+                rounds=_NONE if method["rounds"] is None else f"{method['rounds']:.0f}",
+                verdict=(1 if better > 0 else -1) if clear else 0,
+            )
+        )
+    return rows
+
+
+def _below(document: dict[str, Any]) -> list[str]:
+    """Return the lines below the table."""
+    data, settings, test = document["data"], document["settings"], document["test"]
+    methods, metric = document["methods"], settings["metric"]
+    lines = []
+    if document["interrupted"]:
+        done, planned = (sum(m[key] for m in methods) for key in ("runs_finished", "runs_planned"))
+        lines.append(f"INCOMPLETE: interrupted after {done} of {planned} runs.")
+    lines += _verdicts(document)
+
+    sizes = ", ".join(
+        f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in ("train", "valid", "test")
+    )
+    folds = "" if data["folds"] == 1 else f" over {data['folds']} folds together"
+    undefined = data["test"]["queries"] - test["queries"]
+    lines.append(
+        f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']} features."
+        + (f" {metric} is defined on {test['queries']:,} of the test queries." if undefined else "")
+    )
+
+    n_seeds, n_folds = len(settings["seeds"]), data["folds"]
+    runs = f"{n_seeds} seed{'s' * (n_seeds > 1)}" + (f" × {n_folds} folds" if n_folds > 1 else "")
+    spread = f" ± standard deviation over the runs ({runs})" if n_seeds * n_folds > 1 else " of one run"
+    lines.append(f"Test mean{spread}; bold: the framework's best.")
+
+    references = {m["framework"]: m["reference"] for m in methods if m["reference"]}
+    if references:
+        listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
+        lines.append(
+            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}). p: paired randomisation test "
+            f"over {test['queries']:,} test queries on values averaged over seeds (two-sided, {test['flips']:,} sign "
+            f"flips, or all where they are fewer), by Holm's method for {test['comparisons']} comparisons."
+        )
+    stopping = settings["early_stopping_rounds"]
+    stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
+    trees = ", ".join(f"{key}={value}" for key, value in settings["params"].items() if not isinstance(value, dict))
+    extra = "; ".join(
+        f"{name} besides: {', '.join(f'{k}={v}' for k, v in settings['params'][name].items())}"
+        for name in ("lightgbm", "xgboost")
+        if settings["params"][name]
+    )
+    pairs = " rank:ndcg and rank:pairwise sample pairs as XGBoost does by default (lambdarank_pair_method=topk)."
+    lines.append(
+        f"All methods: at most {settings['rounds']} rounds{stop}; {trees} (min_rows: LightGBM alone has it)"
+        + (f"; {extra}." if extra else ".")
+        + (pairs if any(m["framework"] == "xgboost" for m in methods) else "")
+    )
+    threads = f"{settings['num_threads']} thread{'s' * (settings['num_threads'] > 1)}"
+    lines.append(
+        f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores. "
+        "rounds: those used, mean over runs."
+    )
+    if settings["tune"]:
+        lines.append(
+            f"Tuned per method and fold: the best of {settings['tune']} settings by validation {metric} with the "
+            "first seed, of learning rate, leaves and the objective's own parameters; the first setting is the above."
+        )
+        lines += _chosen(document)
+    lines.append("Versions: " + ", ".join(f"{name} {number}" for name, number in document["versions"].items()) + ".")
+    lines += [f"Note: {note}" for note in document["notes"]]
+    lines += [f"FAILED: {m['framework']} {m['method']}: {error}" for m in methods for error in m["errors"]]
+    return lines
+
+
+def _chosen(document: dict[str, Any]) -> list[str]:
+    """Return a line per method and fold with the setting that tuning chose."""
+    lines = []
+    for method in document["methods"]:
+        by_fold = {run["fold"]: run["tuned"] for run in method["runs"] if run["tuned"]}
+        for fold, chosen in by_fold.items():
+            where = f" fold {fold + 1}" if document["data"]["folds"] > 1 else ""
+            pairs = ((key, f"{v:.3g}" if isinstance(v, float) else v) for key, v in chosen.items())
+            values = ", ".join(f"{key}={value}" for key, value in pairs)
+            values += " (the untuned setting)" if len(chosen) == 1 else ""
+            lines.append(f"Tuned: {method['framework']} {method['method']}{where}: {values}")
+    return lines
+
+
+def _verdicts(document: dict[str, Any]) -> list[str]:
+    """Return one sentence per framework on how its best of our losses does beside the reference."""
+    settings = document["settings"]
+    metric, sign = settings["metric"], 1 if settings["greater_is_better"] else -1
+    lines = []
+    for framework in dict.fromkeys(m["framework"] for m in document["methods"]):
+        ours = [
+            m
+            for m in document["methods"]
+            if m["framework"] == framework and not m["built_in"] and m["difference"] is not None
+        ]
+        if not ours:
+            continue
+        chosen = max(ours, key=lambda m: sign * m["validation"]["mean"])
+        top = max(ours, key=lambda m: sign * m["difference"])
+        line = f"{framework}: of our losses, {chosen['method']} is best on validation; "
+        line += f"on test it is {_versus(chosen, metric)}."
+        if top is not chosen:
+            line += f" Best on test: {top['method']}, {_versus(top, metric)}."
+        lines.append(line)
+    return lines
+
+
+def _versus(method: dict[str, Any], metric: str) -> str:
+    difference = method["difference"]
+    where = (
+        "level with" if round(difference, 4) == 0 else f"{abs(difference):.4f} {'above' if difference > 0 else 'below'}"
+    )
+    clear = "" if method["p_holm"] < _SIGNIFICANT else ", not significant"
+    p = _probability(method["p_holm"])
+    return f"{where} {method['reference']} in {metric} (p {'' if p[0] == '<' else '= '}{p}{clear})"
+
+
+def _short(value: float) -> str:
+    """Return four decimals, without a leading zero."""
+    return _without_zero(f"{value:.4f}")
+
+
+def _signed(value: float | None) -> str:
+    return _NONE if value is None else _without_zero(f"{round(value, 4) + 0.0:+.4f}")  # + 0.0: no -.0000
+
+
+def _probability(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    return "<.001" if value < 0.0005 else _without_zero(f"{value:.3f}")
+
+
+def _without_zero(number: str) -> str:
+    for sign in ("", "+", "-"):
+        if number.startswith(f"{sign}0."):
+            return sign + number[len(sign) + 1 :]
+    return number
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write the Markdown page of a saved comparison."""
+    if len(arguments) != 2:
+        raise SystemExit("usage: python -m boostplug.experiments.report RESULT.json PAGE.md")
+    source, page = map(Path, arguments)
+    document = json.loads(source.read_text(encoding="utf-8"))
+    if document.get("schema") != SCHEMA:
+        raise SystemExit(f"{source.name} is no {SCHEMA}, but {document.get('schema')!r}")
+    page.write_text(markdown(document), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

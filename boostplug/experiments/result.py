@@ -1,0 +1,307 @@
+"""`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from platform import python_version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug import __version__
+from boostplug.experiments import report
+from boostplug.experiments.significance import holm, randomisation_test
+from boostplug.experiments.training import Part
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+__all__ = ["Cell", "CompareResult", "Method"]
+
+Floats = NDArray[np.float64]
+
+_FLIPS = 20_000
+_LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Method:
+    """An objective in a framework; the reference is what the framework's other methods are compared with."""
+
+    name: str
+    framework: str
+    objective: Loss | str
+    is_reference: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """The outcome of one run: one method, one fold, one seed."""
+
+    method: Method
+    fold: int
+    seed: int
+    rounds: int = 0
+    rounds_trained: int = 0
+    seconds_per_round: float = 0.0
+    validation: float = 0.0
+    test: dict[str, float] = field(default_factory=dict)
+    per_query: dict[str, Floats] = field(default_factory=dict)
+    error: str | None = None
+    tuned: dict[str, Any] | None = None
+
+
+class CompareResult:
+    """What `boostplug.compare` returns: prints as a table, and writes JSON, HTML and Markdown.
+
+    Attributes
+    ----------
+    interrupted : bool
+        Whether Ctrl-C ended the comparison before all runs were done.
+    """
+
+    def __init__(
+        self, settings: dict[str, Any], methods: Sequence[Method], tests: Sequence[Part], metric: Metric
+    ) -> None:
+        self.interrupted = False
+        self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
+        self._cells: list[Cell] = []
+        self._notes: list[str] = []
+
+    @classmethod
+    def new(
+        cls,
+        methods: Sequence[Method],
+        tests: Sequence[Part],
+        *,
+        metrics: Sequence[Metric],
+        metric: Metric,
+        seeds: Sequence[int],
+        settings: dict[str, Any],
+        data: dict[str, Any],
+        notes: Sequence[str],
+    ) -> "CompareResult":
+        """Return a result without runs."""
+        whole = {
+            "data": data,
+            "settings": {
+                "metric": metric.name,
+                "metrics": [m.name for m in metrics],
+                "greater_is_better": metric.greater_is_better,
+                "seeds": list(seeds),
+                **settings,
+            },
+        }
+        result = cls(whole, methods, tests, metric)
+        result._notes = list(notes)
+        return result
+
+    def add(self, cell: Cell) -> None:
+        """Add the outcome of a run."""
+        self._cells.append(cell)
+
+    def note(self, text: str) -> None:
+        """Add a line for below the table, once."""
+        if text not in self._notes:
+            self._notes.append(text)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a run failed; the table names it, and the reasons stand below."""
+        return any(cell.error for cell in self._cells)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All of it as JSON's types: what `to_json` writes and the tables show."""
+        methods = [self._summary(method) for method in self._methods]
+        for row, p in zip(methods, holm([np.nan if row["p"] is None else row["p"] for row in methods]), strict=True):
+            row["p_holm"] = None if np.isnan(p) else float(p)
+        return {
+            "schema": report.SCHEMA,
+            "versions": _versions(),
+            **self._settings,
+            "test": {
+                "kind": "paired randomisation over queries, two-sided",
+                "flips": _FLIPS,
+                "correction": "Holm",
+                "comparisons": sum(row["p"] is not None for row in methods),
+                "queries": int(sum(self._defined(f).sum() for f in range(len(self._tests)))),
+            },
+            "interrupted": self.interrupted,
+            "notes": list(self._notes),
+            "methods": methods,
+        }
+
+    def _done(self, method: Method) -> dict[tuple[int, int], Cell]:
+        return {(cell.fold, cell.seed): cell for cell in self._cells if cell.method == method and cell.error is None}
+
+    def _defined(self, fold: int) -> NDArray[np.bool_]:
+        queries = self._tests[fold].queries
+        return ~np.isnan(self._metric.per_query(np.zeros(queries.n_rows), queries))
+
+    def _summary(self, method: Method) -> dict[str, Any]:
+        done = self._done(method)
+        cells = list(done.values())
+        mine = [cell for cell in self._cells if cell.method == method]
+        reference = next((m for m in self._methods if m.is_reference and m.framework == method.framework), None)
+        difference = p = None
+        if reference is not None and reference != method:
+            difference, p = self._against(done, self._done(reference))
+        return {
+            "framework": method.framework,
+            "method": method.name,
+            "objective": repr(method.objective) if isinstance(method.objective, Loss) else method.objective,
+            "built_in": isinstance(method.objective, str),
+            "reference": None if reference is None or reference == method else reference.name,
+            "runs_planned": len(self._tests) * len(self._settings["settings"]["seeds"]),
+            "runs_finished": len(cells),
+            "validation": _mean_and_spread([cell.validation for cell in cells]),
+            "test": {
+                name: _mean_and_spread([cell.test[name] for cell in cells])
+                for name in self._settings["settings"]["metrics"]
+            },
+            "difference": difference,
+            "p": p,
+            "p_holm": None,
+            "seconds_per_round": _mean([cell.seconds_per_round for cell in cells]),
+            "rounds": _mean([cell.rounds for cell in cells]),
+            "errors": list(dict.fromkeys(cell.error for cell in mine if cell.error)),
+            "runs": [
+                {
+                    "fold": cell.fold,
+                    "seed": cell.seed,
+                    "rounds": cell.rounds,
+                    "rounds_trained": cell.rounds_trained,
+                    "seconds_per_round": cell.seconds_per_round,
+                    "validation": cell.validation,
+                    "test": cell.test,
+                    "error": cell.error,
+                    "tuned": cell.tuned,
+                }
+                for cell in mine
+            ],
+        }
+
+    def _against(
+        self, ours: dict[tuple[int, int], Cell], theirs: dict[tuple[int, int], Cell]
+    ) -> tuple[float | None, float | None]:
+        """Return the difference to the reference and its p-value, over the runs that both have finished.
+
+        Each fold weighs the same, and in it each query: the statistic of the test is the difference of the table.
+        """
+        common = sorted(set(ours) & set(theirs))
+        if not common:
+            return None, None
+        folds = sorted({f for f, _ in common})
+        a: list[Floats] = []
+        b: list[Floats] = []
+        weight: list[Floats] = []
+        for f in folds:
+            keys = [key for key in common if key[0] == f]
+            for into, cells in ((a, ours), (b, theirs)):
+                into.append(np.mean([cells[key].per_query[self._metric.name] for key in keys], axis=0))
+            queries = self._tests[f].queries
+            v = np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
+            weight.append(v / (v[self._defined(f)].sum() * len(folds)))
+        x, y, v = map(np.concatenate, (a, b, weight))
+        return float(np.nansum(v * (x - y))), randomisation_test(x, y, weight=v, flips=_FLIPS)
+
+    @property
+    def table(self) -> Any:
+        """The table as a pandas DataFrame, a row per method."""
+        rows = []
+        for row in self.document["methods"]:
+            flat = {key: row[key] for key in ("framework", "method", "objective")}
+            for name, value in row["test"].items():
+                flat[name], flat[f"{name} ±"] = value["mean"], value["spread"]
+            flat["validation"] = row["validation"]["mean"]
+            flat |= {key: row[key] for key in ("difference", "p", "p_holm", "seconds_per_round", "rounds")}
+            flat |= {key: row[key] for key in ("runs_finished", "runs_planned")}
+            rows.append(flat | {"error": "; ".join(row["errors"])})
+        return _pandas().DataFrame(rows)
+
+    @property
+    def per_query(self) -> Any:
+        """The metrics of each test query as a pandas DataFrame, a row per run and query; NaN where undefined."""
+        pd = _pandas()
+        frames = []
+        for cell in self._cells:
+            if cell.error is None:
+                test = self._tests[cell.fold]
+                starts = test.queries.boundaries[:-1]
+                ids = np.arange(len(starts)) if test.qid is None else test.qid[np.minimum(starts, len(test.qid) - 1)]
+                keys = {
+                    "framework": cell.method.framework,
+                    "method": cell.method.name,
+                    "fold": cell.fold,
+                    "seed": cell.seed,
+                }
+                frames.append(pd.DataFrame({**keys, "query": ids, **cell.per_query}))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+    def to_json(self, path: str | Path) -> None:
+        """Write everything but the values of single queries to a JSON file."""
+        Path(path).write_text(json.dumps(_plain(self.document), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def to_html(self, path: str | Path) -> None:
+        """Write the table and what stands below it as one self-contained HTML page."""
+        Path(path).write_text(report.html(self.document), encoding="utf-8")
+
+    def to_markdown(self, path: str | Path) -> None:
+        """Write the table and what stands below it as Markdown."""
+        Path(path).write_text(report.markdown(self.document), encoding="utf-8")
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        yield from report.render(self.document, console, options)
+
+    def __repr__(self) -> str:
+        done, planned = (sum(row[key] for row in self.document["methods"]) for key in ("runs_finished", "runs_planned"))
+        return f"CompareResult({len(self._methods)} methods, {done} of {planned} runs); print it for the table"
+
+    def __str__(self) -> str:
+        return report.text(self.document)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
+    """Return mean and standard deviation (ddof 1; None for a single value)."""
+    return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+
+
+def _versions() -> dict[str, str]:
+    found = {"boostplug": __version__, "python": python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` in JSON's types: NaN becomes null, NumPy's numbers Python's, callables their repr."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("DataFrames of a comparison need pandas: pip install 'boostplug[report]'") from error
+    return pd

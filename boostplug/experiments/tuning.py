@@ -1,0 +1,126 @@
+"""Choice of a method's parameters on the validation part, with one budget for every method."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from boostplug.experiments.training import Framework, Trees, Watch
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
+
+__all__ = ["Tuned", "tune"]
+
+_FACTOR = 8.0  # a loss's positive real parameter is drawn between an eighth of its value and 8 times it
+
+_PAIRS: dict[str, tuple[Any, ...]] = {
+    "lambdarank_pair_method": ("topk", "mean"),
+    "lambdarank_num_pair_per_sample": (1, 2, 4, 8, 16, 32),
+    "lambdarank_normalization": (True, False),
+}
+_OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "lambdarank": {
+        "sigmoid": (0.25, 0.5, 1.0, 2.0, 4.0),
+        "lambdarank_truncation_level": (5, 10, 20, 30, 60),
+        "lambdarank_norm": (True, False),
+    },
+    "rank:ndcg": _PAIRS,
+    "rank:pairwise": _PAIRS,
+}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was chosen: the objective with its parameters, and the framework's parameters beside."""
+
+    objective: Loss | str
+    parameters: Mapping[str, Any]
+    validation: float
+
+
+def require_optuna() -> Any:
+    """Return optuna, silenced."""
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError("tuning needs optuna: pip install 'boostplug[tune]'") from error
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def tune(
+    framework: Framework, objective: Loss | str, trees: Trees, *, trials: int, seed: int, run: Callable[..., Watch]
+) -> Tuned | None:
+    """Return the best of `trials` settings on the validation part, the given one being the first.
+
+    Drawn by optuna's TPE: learning rate, leaves, a loss's own named options and positive real parameters, and the
+    parameters of LambdaMART where it is built in. A setting that fails counts as tried.
+
+    Parameters
+    ----------
+    framework : Framework
+    objective : Loss or str
+    trees : Trees
+        What the first trial uses.
+    trials : int
+    seed : int
+        Of the draws.
+    run : callable
+        ``run(objective, parameters)`` trains and returns the `Watch`.
+
+    Returns
+    -------
+    Tuned or None
+        None where every trial failed.
+    """
+    optuna = require_optuna()
+    sign = None
+    best: Tuned | None = None
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    for i in range(trials):
+        trial = study.ask() if i else None
+        try:
+            chosen, parameters = (objective, {}) if trial is None else _suggest(trial, framework, objective, trees)
+            watch = run(chosen, parameters)
+        except Exception:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
+            if trial is not None:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            continue
+        value = watch.values[watch.best_round - 1]
+        sign = 1.0 if watch.metric.greater_is_better else -1.0
+        if trial is not None:
+            study.tell(trial, sign * value)
+        if best is None or sign * value > sign * best.validation:
+            best = Tuned(chosen, parameters, value)
+    return best
+
+
+def _suggest(
+    trial: Any, framework: Framework, objective: Loss | str, trees: Trees
+) -> tuple[Loss | str, dict[str, Any]]:
+    rate = trees.learning_rate
+    parameters: dict[str, Any] = {
+        "learning_rate": trial.suggest_float("learning_rate", min(0.02, rate), max(0.3, rate), log=True),
+        framework.leaves: trial.suggest_int("leaves", min(4, trees.num_leaves), max(63, trees.num_leaves), log=True),
+    }
+    if isinstance(objective, str):
+        for name, options in _OF_BUILT_INS.get(objective, {}).items():
+            parameters[name] = trial.suggest_categorical(name, options)
+        return objective, parameters
+    return _varied(trial, objective, ""), parameters
+
+
+def _varied(trial: Any, value: Any, prefix: str) -> Any:
+    """Return a frozen dataclass with its named options and positive real parameters drawn anew, in its parts too."""
+    if not is_dataclass(value) or isinstance(value, (type, Metric)):
+        return value
+    hints = get_type_hints(type(value))
+    changes = {}
+    for field in fields(value):
+        part, name = getattr(value, field.name), prefix + field.name
+        if get_origin(hints[field.name]) is Literal:
+            changes[field.name] = trial.suggest_categorical(name, get_args(hints[field.name]))
+        elif isinstance(part, float) and part > 0:
+            changes[field.name] = trial.suggest_float(name, part / _FACTOR, part * _FACTOR, log=True)
+        else:
+            changes[field.name] = _varied(trial, part, f"{name}.")
+    return replace(value, **changes)

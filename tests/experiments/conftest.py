@@ -1,0 +1,19 @@
+"""A small data set, and one finished comparison on it."""
+
+import pytest
+
+import boostplug as bp
+from boostplug.datasets import make_ranking
+
+
+@pytest.fixture(scope="session")
+def parts():
+    return tuple(
+        make_ranking(n, n_features=8, mean_list_size=12, empty_queries=0.2, random_state=seed)
+        for seed, n in enumerate((40, 20, 25))
+    )
+
+
+@pytest.fixture(scope="session")
+def result(parts):
+    return bp.compare(*parts, losses=[bp.MPBoost()], rounds=4, seeds=2, num_threads=1, data="toy")

@@ -1,0 +1,399 @@
+"""What `compare` trains, measures and reports."""
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from io import StringIO
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from rich.console import Console
+
+import boostplug as bp
+from boostplug.datasets import Fold
+from boostplug.experiments import report
+from boostplug.experiments.compare import parse_losses, parse_metric
+from boostplug.experiments.significance import holm, randomisation_test
+from boostplug.experiments.training import FRAMEWORKS, Part, Trees, Watch
+
+QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(bp.MPBoost):
+    """Fails after some calls."""
+
+    error: type[BaseException] = RuntimeError
+
+    def gradient_hessian(self, scores, queries):
+        raise self.error("broken on purpose")
+
+
+def cells(text):
+    return re.findall(r"[^\s│]+", text)
+
+
+def test_all_methods_in_both_frameworks(result):
+    expected = [
+        ("lightgbm", "lambdarank"),
+        ("lightgbm", "rank_xendcg"),
+        ("lightgbm", "regression"),
+        ("lightgbm", "MPBoost(Log)"),
+        ("xgboost", "rank:ndcg"),
+        ("xgboost", "rank:pairwise"),
+        ("xgboost", "reg:squarederror"),
+        ("xgboost", "MPBoost(Log)"),
+    ]
+    table = result.table
+    assert list(zip(table["framework"], table["method"], strict=True)) == expected
+    assert not result.failed
+    assert (table["runs_finished"] == 2).all()
+    assert table[["NDCG@1", "NDCG@5", "NDCG@10", "MAP", "validation"]].stack().between(0.05, 1).all()
+    assert (table["seconds_per_round"] > 0).all()
+    assert table["rounds"].between(1, 4).all()
+
+
+def test_numbers_are_those_of_plain_training(parts, result):
+    """One cell of each framework by hand, with the frameworks alone."""
+    train, valid, test = parts
+    tree = {"learning_rate": 0.1, "num_leaves": 15, "max_bin": 255, "min_data_in_leaf": 20, "lambda_l2": 1.0}
+    sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9}
+    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed", "objective_seed"), 1)
+    params = {"objective": bp.MPBoost(), "metric": "None", "verbosity": -1, "num_threads": 1, **tree, **sample, **seeds}
+    booster = lgb.train(params, lgb.Dataset(train.X, train.y, group=train.group), 4)
+    by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in (1, 2, 3, 4)]
+    best = int(np.argmax(by_round)) + 1
+    ours = next(
+        run
+        for row in result.document["methods"]
+        if (row["framework"], row["method"]) == ("lightgbm", "MPBoost(Log)")
+        for run in row["runs"]
+        if run["seed"] == 1
+    )
+    assert ours["rounds"] == best
+    assert ours["validation"] == pytest.approx(max(by_round), abs=1e-12)
+    test_value = bp.NDCG(10)(booster.predict(test.X, num_iteration=best), test.queries)
+    assert ours["test"]["NDCG@10"] == pytest.approx(test_value, abs=1e-12)
+
+    params = {
+        "objective": "rank:ndcg", "base_score": 0, "tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 15,
+        "max_depth": 0, "max_bin": 255, "learning_rate": 0.1, "min_child_weight": 1e-3, "reg_lambda": 1.0,
+        "subsample": 0.9, "colsample_bytree": 0.9, "seed": 0, "nthread": 1,
+    }  # fmt: skip
+    booster = xgb.train(params, xgb.QuantileDMatrix(train.X, train.y, group=train.group, max_bin=255), 4)
+    ours = next(row for row in result.document["methods"] if row["method"] == "rank:ndcg")["runs"][0]
+    scores = booster.predict(xgb.DMatrix(test.X), iteration_range=(0, ours["rounds"]), output_margin=True)
+    assert ours["test"]["MAP"] == pytest.approx(bp.MAP()(scores, test.queries), abs=1e-12)
+
+
+def test_differences_and_p_values_follow_from_the_values_per_query(result):
+    table, values = result.table, result.per_query
+    mean = values.groupby(["framework", "method", "query"])["NDCG@10"].mean()
+    p = []
+    for row in table.itertuples():
+        if row.method in {"lambdarank", "rank:ndcg"}:
+            assert np.isnan(row.difference)
+            continue
+        reference = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[row.framework]
+        ours, theirs = mean[row.framework, row.method], mean[row.framework, reference]
+        assert row.difference == pytest.approx((ours - theirs).mean(), abs=1e-12)
+        base = table[(table.framework == row.framework) & (table.method == reference)]["NDCG@10"].item()
+        assert row.difference == pytest.approx(table.loc[row.Index, "NDCG@10"] - base, abs=1e-12)
+        p.append(randomisation_test(ours.to_numpy(), theirs.to_numpy()))
+    np.testing.assert_allclose(table["p"].dropna(), p, atol=2e-3)  # weights 1/n round differently at ties
+    np.testing.assert_allclose(table["p_holm"].dropna(), holm(table["p"].dropna()))
+
+
+def test_spread_is_over_seeds_and_seeds_matter(result):
+    for row in result.document["methods"]:
+        runs = [run["test"]["NDCG@10"] for run in row["runs"]]
+        assert len(set(runs)) == 2
+        assert row["test"]["NDCG@10"]["mean"] == pytest.approx(np.mean(runs))
+        assert row["test"]["NDCG@10"]["spread"] == pytest.approx(np.std(runs, ddof=1))
+
+
+def test_same_seeds_same_numbers_in_any_company(parts, result):
+    alone = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["rank:ndcg"], rounds=4, seeds=[1], num_threads=1)
+    for row in alone.document["methods"]:
+        for other in result.document["methods"]:
+            if (row["framework"], row["method"]) == (other["framework"], other["method"]):
+                mine, again = row["runs"][0], other["runs"][1]
+                assert (mine["seed"], mine["test"], mine["rounds"]) == (1, again["test"], again["rounds"])
+
+
+def test_json_holds_what_the_table_shows(result, tmp_path):
+    result.to_json(tmp_path / "out.json")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["schema"] == "boostplug.compare/1"
+    assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
+    assert document["settings"]["seeds"] == [0, 1]
+    assert document["settings"]["params"]["num_leaves"] == 15
+    assert document["data"]["test"] == {"queries": 25, "documents": len(result._tests[0].X)}
+    table = result.table
+    for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):
+        assert row["method"] == shown["method"]
+        for name in ("NDCG@1", "NDCG@5", "NDCG@10", "MAP"):
+            assert row["test"][name]["mean"] == shown[name]
+        for name in ("difference", "p", "p_holm", "seconds_per_round", "rounds"):
+            assert (row[name] is None and np.isnan(shown[name])) or row[name] == shown[name]
+    text = str(result)
+    for row in document["methods"]:
+        line = next(line for line in text.splitlines() if row["framework"] in line and f" {row['method']} " in line)
+        value = row["test"]["NDCG@10"]
+        assert f"{value['mean']:.4f} ± {value['spread']:.4f}".replace("0.", ".") in line
+    assert report.markdown(document) == report.markdown(result.document)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_no_width_cuts_a_number_or_a_name(result, width):
+    buffer = StringIO()
+    Console(file=buffer, width=width).print(result)
+    text = buffer.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    shown = cells(text)
+    for row in result.document["methods"]:
+        assert row["method"] in shown
+        for value in row["test"].values():
+            assert any(f"{value['mean']:.4f}".removeprefix("0") == cell.rstrip(",") for cell in shown)
+
+
+def test_long_names_fold_in_a_narrow_table(result):
+    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
+    document["methods"][3]["method"] = "MPBoost(Log(lam=12.5), hessian=gentle, normalization=query)"
+    buffer = StringIO()
+    console = Console(file=buffer, width=80)
+    for part in report.render(document, console, console.options):
+        console.print(part)
+    lines = buffer.getvalue().splitlines()
+    width = next(line.index("NDCG@1") for line in lines if "NDCG@1" in line)
+    joined = "".join(line[:width].strip() for line in lines)
+    assert "MPBoost(Log(lam=12.5),hessian=gentle,normalization=query)" in joined.replace(" ", "")
+    assert "…" not in buffer.getvalue()
+
+
+def test_pages(result, tmp_path):
+    result.to_html(tmp_path / "out.html")
+    result.to_markdown(tmp_path / "out.md")
+    html, page = (tmp_path / "out.html").read_text(), (tmp_path / "out.md").read_text()
+    assert html.count("<tr>") == 9
+    assert "src=" not in html
+    assert "href=" not in html
+    assert page.startswith("# toy\n")
+    assert page.count("\n| lightgbm |") == 4
+    result.to_json(tmp_path / "out.json")
+    report.main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
+    assert (tmp_path / "again.md").read_text() == page
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(SystemExit, match="no boostplug"):
+        report.main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
+
+
+def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
+    result = bp.compare(*parts, losses={"ours": bp.MPBoost(), "broken": Broken()}, baselines=["lambdarank"], **QUICK)
+    assert result.failed
+    rows = {(row["framework"], row["method"]): row for row in result.document["methods"]}
+    assert rows["lightgbm", "broken"]["runs_finished"] == 0
+    assert rows["lightgbm", "broken"]["test"]["MAP"]["mean"] is None
+    assert rows["lightgbm", "ours"]["runs_finished"] == 1
+    text = str(result)
+    assert "FAILED: lightgbm broken: RuntimeError: broken on purpose" in text
+    assert re.search(r"lightgbm\s+broken\s+failed", text)
+    assert "RuntimeError" in result.table["error"].iloc[2]
+
+
+def test_labels_that_builtins_refuse(parts):
+    train, valid, test = parts
+
+    def halved(part):
+        return {"X": part.X, "y": part.y / 2, "group": part.group}
+
+    result = bp.compare(*map(halved, parts), losses=[bp.MPBoost()], frameworks=["lightgbm"], **QUICK)
+    rows = {row["method"]: row for row in result.document["methods"]}
+    assert result.failed
+    assert "label" in rows["lambdarank"]["errors"][0]
+    assert rows["MPBoost(Log)"]["runs_finished"] == rows["regression"]["runs_finished"] == 1
+    assert rows["MPBoost(Log)"]["difference"] is None  # nothing to compare with
+    assert "FAILED: lightgbm lambdarank" in str(result)
+
+    high = [{"X": part.X, "y": part.y + 40 * (part.y > 0), "group": part.group} for part in (train, valid, test)]
+    result = bp.compare(*high, losses=[bp.MPBoost()], frameworks=["xgboost"], **QUICK)
+    rows = {row["method"]: row for row in result.document["methods"]}
+    assert "label" in rows["rank:ndcg"]["errors"][0].lower()
+    assert "Stack trace" not in rows["rank:ndcg"]["errors"][0]
+    assert rows["MPBoost(Log)"]["runs_finished"] == 1
+
+
+def test_interrupted_shows_what_is_finished(parts, monkeypatch):
+    run = FRAMEWORKS["lightgbm"].run
+    calls = []
+
+    def run_until_ctrl_c(self, *args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return run(self, *args)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", run_until_ctrl_c)
+    result = bp.compare(*parts, frameworks=["lightgbm"], **QUICK)
+    assert result.interrupted
+    assert not result.failed
+    assert [row["runs_finished"] for row in result.document["methods"]][:4] == [1, 1, 0, 0]
+    assert "INCOMPLETE: interrupted after 2 of 7 runs" in str(result)
+    assert "not run" in str(result)
+
+
+def test_ctrl_c_within_a_round(parts):
+    for framework in FRAMEWORKS:
+        losses = {"stopped": Broken(error=KeyboardInterrupt)}
+        result = bp.compare(*parts, losses=losses, frameworks=[framework], **QUICK)
+        assert result.interrupted
+        assert sum(row["runs_finished"] for row in result.document["methods"]) == 3
+
+
+def test_one_framework_is_missing(parts, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=(), **QUICK)
+    assert set(result.table["framework"]) == {"lightgbm"}
+    assert "xgboost is not installed and left out (pip install 'boostplug[xgboost]')" in str(result)
+    with pytest.raises(ImportError, match=r"pip install 'boostplug\[xgboost\]'"):
+        bp.compare(*parts, frameworks=["lightgbm", "xgboost"], **QUICK)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(ImportError, match=r"lightgbm and xgboost .*boostplug\[all\]"):
+        bp.compare(*parts, **QUICK)
+
+
+def test_folds(parts):
+    train, valid, test = parts
+    folds = [Fold(train, valid, test), (valid, test, train)]
+    result = bp.compare(folds, losses=[bp.MPBoost()], baselines=["lambdarank"], frameworks=["lightgbm"], **QUICK)
+    ours = result.document["methods"][1]
+    assert [run["fold"] for run in ours["runs"]] == [0, 1]
+    means = result.table["NDCG@10"]
+    assert ours["difference"] == pytest.approx(means[1] - means[0], abs=1e-12)
+    assert set(result.per_query["fold"]) == {0, 1}
+    assert "1 seed × 2 folds" in str(result)
+    single = bp.compare(folds[0], losses=(), baselines=["lambdarank"], frameworks=["lightgbm"], **QUICK)
+    assert single.document["methods"][0]["runs_planned"] == 1
+
+
+def test_the_same_stopping_rule_for_both(parts):
+    queries = parts[1].queries
+    watch = Watch(bp.NDCG(10), queries, patience=2, num_threads=1)
+    good, bad = queries.labels, -queries.labels
+    for scores in (bad, good, bad):
+        watch.start_round()
+        watch.measure(scores)
+        assert not watch.stop
+    watch.measure(good)  # as good as the best is not better
+    assert watch.stop
+    assert watch.best_round == 2
+    assert Watch(bp.NDCG(10), queries, patience=None, num_threads=1).best_round == 0
+
+
+@pytest.mark.parametrize("name", list(FRAMEWORKS))
+def test_training_stops_early_at_the_best_round(parts, name):
+    train, valid, test = (Part(part.X, part.queries) for part in parts)
+    framework = FRAMEWORKS[name](train, valid, test, Trees(), 1)
+    watch = Watch(bp.NDCG(10), valid.queries, patience=3, num_threads=1)
+    framework.run(framework.baselines[0], 0, 200, watch)
+    assert len(watch.values) == watch.best_round + 3 < 200
+    assert watch.values[watch.best_round - 1] == max(watch.values)
+
+
+def test_every_objective_starts_at_a_score_of_0(parts):
+    seen = []
+
+    @dataclass(frozen=True, kw_only=True)
+    class Watched(bp.MPBoost):
+        def gradient_hessian(self, scores, queries):
+            seen.append(np.abs(scores).max())
+            return super().gradient_hessian(scores, queries)
+
+    bp.compare(*parts, losses=[Watched()], baselines=(), **{**QUICK, "rounds": 1})
+    assert seen == [0.0, 0.0]
+
+
+def test_tuning_never_ends_below_the_default_on_validation(parts):
+    pytest.importorskip("optuna")
+    some = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
+    plain, tuned = (bp.compare(*parts, tune=n, **some) for n in (0, 6))
+    assert not tuned.failed
+    assert (tuned.table["validation"] >= plain.table["validation"]).all()
+    assert (tuned.table["validation"] > plain.table["validation"]).any()
+    settings = [row["runs"][0]["tuned"] for row in tuned.document["methods"]]
+    assert all(settings)
+    assert str(tuned).count("Tuned: ") == 4
+    again = bp.compare(*parts, tune=6, **some)
+    assert [row["runs"][0]["tuned"] for row in again.document["methods"]] == settings
+
+
+def test_tuning_without_optuna_names_the_extra(parts, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ImportError, match=r"boostplug\[tune\]"):
+        bp.compare(*parts, tune=2, **QUICK)
+
+
+def test_names_of_losses():
+    assert list(parse_losses(["mpboost"])) == [f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")]
+    assert list(parse_losses([bp.MPBoost(distance=bp.LogDistance(lam=1), hessian="gentle")])) == [
+        "MPBoost(Log(lam=1), hessian=gentle)"
+    ]
+    same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
+    assert len(same_label) == 2
+    assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
+
+
+def test_names_of_metrics():
+    assert parse_metric("ndcg@5") == bp.NDCG(5)
+    assert parse_metric("MAP") == bp.MAP()
+    with pytest.raises(ValueError, match=r"no metric 'auc'; there are: .*NDCG"):
+        parse_metric("auc")
+    with pytest.raises(ValueError, match="k must be"):
+        parse_metric("ndcg@0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"losses": ["nope"]}, "there is no loss 'nope'; there are: mpboost"),
+        ({"losses": [bp.MPBoost]}, r"is no Loss; pass MPBoost\(\)"),
+        ({"losses": {"mine": 3}}, r"losses\['mine'\] is 3"),
+        ({"baselines": ["nope"]}, "there is no baseline 'nope'; there are: lambdarank"),
+        ({"losses": (), "baselines": ()}, "nothing to compare"),
+        ({"frameworks": ["catboost"]}, "frameworks must be of lightgbm, xgboost; got 'catboost'"),
+        ({"frameworks": []}, "none given"),
+        ({"rounds": 0}, "rounds must be an integer of at least 1"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds"),
+        ({"seeds": 0}, "seeds must be at least 1"),
+        ({"seeds": [1, 1]}, "different integers"),
+        ({"params": {"leaves": 3}}, "params has no 'leaves'; it takes learning_rate, num_leaves"),
+        ({"params": {"lightgbm": {"objective": "l2"}}}, "may not set objective"),
+        ({"metric": "nope"}, "there is no metric"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_training(parts, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bp.compare(*parts, **{"progress": False, **arguments})
+
+
+def test_data_are_checked(parts):
+    train, valid, test = parts
+    narrow = {"X": valid.X[:, :5], "y": valid.y, "qid": valid.qid}
+    for data, message in (
+        ((train, narrow, test), "differ in their number of features"),
+        ((train, valid), "give train, valid and test"),
+        (({"X": train.X, "y": train.y}, valid, test), "train must have X, y, and qid or group"),
+        ((train, valid, {"X": test.X, "y": test.y, "group": [3]}), "test: group must add up"),
+        ((train, {"X": valid.X[:5], "y": valid.y, "group": valid.group}, test), "valid: X must be two-dimensional"),
+        ((train, {"X": valid.X, "y": valid.y * 0, "group": valid.group}, test), "undefined on every query of valid"),
+        ((train, {"X": valid.X, "y": valid.y - 1, "group": valid.group}, test), "cannot be computed on valid"),
+        (({**train, "weight": train.y}, valid, test), "train has weights"),
+        ((3,), "a fold"),
+        (([],), "a fold"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bp.compare(*data, progress=False)
