@@ -243,6 +243,8 @@ def _refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: 
 
 def _vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array."""
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
     if type(values).__module__.partition(".")[0] == "pyarrow":
         values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
     elif hasattr(values, "to_numpy"):  # pandas, polars

@@ -9,7 +9,7 @@ from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
 
-__all__ = ["checked", "evaluation_sets", "loss_of", "ranking_score", "without_qid"]
+__all__ = ["checked", "evaluation_sets", "loss_of", "metrics_of", "ranking_score", "without_qid"]
 
 
 def loss_of(objective: Any) -> Loss | None:
@@ -17,6 +17,17 @@ def loss_of(objective: Any) -> Loss | None:
     if isinstance(objective, type) and issubclass(objective, Loss):
         raise ValueError(f"objective is the class {objective.__name__}; pass an instance, {objective.__name__}()")
     return objective if isinstance(objective, Loss) else None
+
+
+def metrics_of(eval_metric: Any) -> list[Any]:
+    """Return a ranker's metrics as a list, refusing the class in place of an instance."""
+    if eval_metric is None:
+        return []
+    metrics = list(eval_metric) if isinstance(eval_metric, (list, tuple)) else [eval_metric]
+    for metric in metrics:
+        if isinstance(metric, type) and issubclass(metric, Metric):
+            raise ValueError(f"eval_metric is the class {metric.__name__}; pass an instance, {metric.__name__}()")
+    return metrics
 
 
 def without_qid(X: Any) -> tuple[Any, Any]:
@@ -51,6 +62,8 @@ def checked(X: Any, y: ArrayLike, qid: Any, group: Any, weight: Any, where: str 
         if where:
             raise ValueError(f"in the validation set: {error}") from None
         raise
+    if queries.n_rows == 0:
+        raise ValueError(f"{where}X and its labels have no rows")
     rows = getattr(X, "shape", (queries.n_rows,))[0]
     if rows != queries.n_rows:
         raise ValueError(f"{where}X has {rows} rows, its labels {queries.n_rows}; pass one label per row")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.frameworks import plug
-from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, ranking_score, without_qid
+from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, metrics_of, ranking_score, without_qid
 from boostplug.frameworks.plug import Fields
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -117,8 +117,10 @@ def threads_of(dataset: Any) -> int | None:
     return int(n) if n is not None and int(n) > 0 else None
 
 
-def check_objective_call(dataset: Any) -> None:
+def check_objective_call(scores: Any, dataset: Any) -> None:
     """Refuse what LightGBM would train nonsense with, or leave out, under a custom objective."""
+    if max(np.max(scores, initial=0.0), -np.min(scores, initial=0.0)) >= _INFINITY:
+        raise ValueError("a score is infinite to LightGBM (1e38 or more); check init_score")
     bags = float(_parameter(dataset, "bagging_fraction") or 1.0) < 1.0 and int(_parameter(dataset, "bagging_freq") or 0)
     if bags and _is_true(_parameter(dataset, "bagging_by_query")):
         raise ValueError(
@@ -218,13 +220,11 @@ class LGBMRanker(lgb.LGBMRanker):
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = evaluation_sets(eval_set, eval_qid, eval_group, eval_sample_weight, (X, y, features, queries))
-        metrics = (
-            []
-            if eval_metric is None
-            else list(eval_metric)
-            if isinstance(eval_metric, (list, tuple))
-            else [eval_metric]
-        )
+        metrics = metrics_of(eval_metric)
+        if init_score is not None and not np.isfinite(np.asarray(init_score, dtype=np.float64)).all():
+            raise ValueError(
+                "init_score holds NaN or infinity, of which LightGBM makes 0 and 1e38; pass finite numbers"
+            )
         if not metrics and loss is not None and sets and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
         super().fit(

@@ -69,14 +69,14 @@ def objective(loss: "Loss", a: Any, b: Any, weight: Any, group: Any) -> tuple[Fl
     """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective."""
     framework = _framework_of(b)
     if framework is not None:
-        framework.check_objective_call(b)
+        framework.check_objective_call(a, b)
         queries, scores, threads = queries_of(b), a, framework.threads_of(b)
     else:
         if _framework_of(a) is not None:
             raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
         lightgbm = _calling_lightgbm()
         if lightgbm is not None:
-            lightgbm.check_objective_call(None)
+            lightgbm.check_objective_call(b, None)
         threads = None if lightgbm is None else lightgbm.threads_of(None)
         queries, scores = _queries_of_arrays(a, weight, group), b
     _check_length(scores, queries)

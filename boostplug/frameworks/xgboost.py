@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.frameworks import plug
-from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, ranking_score, without_qid
+from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, metrics_of, ranking_score, without_qid
 from boostplug.frameworks.plug import Fields
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -64,7 +64,7 @@ def threads_of(dataset: Any) -> int | None:
     return int(n) if n is not None and int(n) > 0 else None
 
 
-def check_objective_call(dataset: Any) -> None:
+def check_objective_call(scores: Any, dataset: Any) -> None:
     """Nothing to refuse: XGBoost passes no parameters along."""
 
 
@@ -212,7 +212,7 @@ class XGBRanker(xgb.XGBRanker):
     ) -> float:
         """Return a metric of the predictions: `metric`, else the first of ours in `eval_metric`, else `NDCG` (10)."""
         if metric is None:
-            metric = next((m for m in _as_list(self.eval_metric) if isinstance(m, Metric)), None)
+            metric = next((m for m in metrics_of(self.eval_metric) if isinstance(m, Metric)), None)
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
     def _matrix(self, X: Any, queries: Queries, base_margin: Any, ref: Any, feature_weights: Any) -> xgb.DMatrix:
@@ -237,7 +237,7 @@ class XGBRanker(xgb.XGBRanker):
 
     def _metrics(self, ours: bool) -> tuple[list[str], Callable[..., Any] | None]:
         """Return the built-in metrics' names, and one function for all the others."""
-        metrics = _as_list(self.eval_metric) or ([NDCG(10)] if ours else [])
+        metrics = metrics_of(self.eval_metric) or ([NDCG(10)] if ours else [])
         built_in = [m for m in metrics if isinstance(m, str)]
         custom = [m for m in metrics if not isinstance(m, str)]
         for m in custom:
@@ -247,9 +247,3 @@ class XGBRanker(xgb.XGBRanker):
             return built_in, None
         wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in custom]
         return built_in, lambda scores, matrix: [m(scores, matrix) for m in wrapped]
-
-
-def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]
