@@ -72,7 +72,8 @@ class LinearDistance(DirectedDistance):
         return self.alpha
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
-        return self.alpha * np.asarray(gap, dtype=np.float64)
+        with np.errstate(over="ignore"):  # MPBoost refuses what overflows
+            return self.alpha * np.asarray(gap, dtype=np.float64)
 
 
 @dataclass(frozen=True)

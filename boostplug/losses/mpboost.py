@@ -299,5 +299,7 @@ def _distances(distance: Distance, gaps: Floats) -> Floats:
 
 def _to_12_digits(gaps: Floats) -> Floats:
     """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal."""
-    unit = 10.0 ** (np.floor(np.log10(gaps)) - 11.0)
-    return np.round(gaps / unit) * unit
+    digits = np.minimum(11.0 - np.floor(np.log10(gaps)), 300.0)
+    up, down = 10.0 ** np.maximum(digits, 0.0), 10.0 ** np.maximum(-digits, 0.0)  # one of them is 1
+    rounded: Floats = np.round(gaps * up / down) * down / up  # by whole powers of 10: short decimals stay as written
+    return rounded

@@ -241,3 +241,8 @@ def test_equal_losses_share_what_is_kept():
     for lam in range(1, 30):
         bp.MPBoost(distance=bp.LogDistance(lam=lam)).gradient_hessian(np.zeros(3), queries)
     assert len(queries.__dict__["_kept"]) <= 8
+
+
+def test_short_decimals_reach_a_distance_as_they_are_written():
+    written = np.array([1e-12, 0.1, 0.25, 0.7, 1.0, 2.0, 3.5, 1234.5, 1e9, 1e15, 1e300])
+    np.testing.assert_array_equal(mpboost._to_12_digits(written * (1 + 1e-15)), written)
