@@ -22,12 +22,14 @@ _HOME = {
     "MPBoost": "losses",
     "Metric": "metrics",
     "NDCG": "metrics",
+    "Pairs": "pairs",
     "Queries": "queries",
     "XGBRanker": "frameworks.xgboost",
     "compare": "experiments.compare",
     "group_folds": "frameworks.folds",
     "make_scorer": "frameworks.scorer",
     "set_num_threads": "threads",
+    "set_pairs": "frameworks.plug",
 }
 _MODULES = ("datasets", "testing")
 
@@ -54,9 +56,11 @@ if TYPE_CHECKING:
     from boostplug.experiments.compare import compare
     from boostplug.frameworks.folds import group_folds
     from boostplug.frameworks.lightgbm import LGBMRanker
+    from boostplug.frameworks.plug import set_pairs
     from boostplug.frameworks.scorer import make_scorer
     from boostplug.frameworks.xgboost import XGBRanker
     from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, Loss, MPBoost
     from boostplug.metrics import MAP, NDCG, Metric
+    from boostplug.pairs import Pairs
     from boostplug.queries import Queries
     from boostplug.threads import set_num_threads

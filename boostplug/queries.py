@@ -9,13 +9,15 @@ from typing import Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["GradeRuns", "Queries", "frozen"]
+from boostplug.checks import frozen, numbers, refuse_where, vector
+from boostplug.pairs import Pairs
+
+__all__ = ["GradeRuns", "PairRuns", "Queries", "frozen"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _lock = Lock()
-_T = TypeVar("_T", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +55,50 @@ class GradeRuns:
     sqrt_weight: Floats
 
 
+@dataclass(frozen=True, eq=False)
+class PairRuns:
+    """The explicit pairs by the query of their winner.
+
+    Pairs of weight 0, or with a row of weight 0, are left out. A pair that crosses queries counts in its winner's.
+
+    Attributes
+    ----------
+    winner, loser : ndarray of shape (n_pairs,)
+        Rows.
+    weight : ndarray of shape (n_pairs,)
+        The pair's weight times √(w_i w_j) of its rows.
+    margin : ndarray of shape (n_pairs,)
+        Grade gap of each pair, > 0.
+    start : ndarray of shape (n_paired_queries + 1,)
+        Pairs of each query that holds one.
+    query : ndarray of shape (n_paired_queries,)
+        Index of these queries in `Queries`.
+    n_pairs, n_judged : ndarray of shape (n_paired_queries,)
+        Pairs, and documents that stand in them.
+    crosses : bool
+        Whether any pair crosses queries.
+    """
+
+    winner: Ints
+    loser: Ints
+    weight: Floats
+    margin: Floats
+    start: Ints
+    query: Ints
+    n_pairs: Floats
+    n_judged: Floats
+    crosses: bool
+
+
 @final
 class Queries:
     """Grades, query boundaries and weights of a ranking data set: immutable, checked once.
 
     Parameters
     ----------
-    labels : array-like of shape (n_rows,)
-        Grades: finite real numbers, higher is better; negative, fractional and huge ones are fine.
+    labels : array-like of shape (n_rows,), or None
+        Grades: finite real numbers, higher is better; negative, fractional and huge ones are fine. None: no row is
+        labelled, and `pairs` are all there is to learn from.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
     qid : array-like of shape (n_rows,), optional
@@ -68,6 +106,8 @@ class Queries:
     weight : array-like of shape (n_queries,) or (n_rows,), optional
         Weights ≥ 0, per query or per row (per row where both fit). The pair (i, j) weighs √(w_i w_j); weight 0 removes
         a row.
+    pairs : Pairs, optional
+        Explicit preferences between rows; losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
         False where a row's label means nothing; such rows take no part in anything that reads labels.
         Default: all True.
@@ -82,6 +122,7 @@ class Queries:
         None where all weights are 1.
     labelled : ndarray of shape (n_rows,), bool, or None
         None where every row is labelled.
+    pairs : Pairs or None
 
     Raises
     ------
@@ -103,20 +144,29 @@ class Queries:
     labels: Floats
     row_weight: Floats | None
     labelled: NDArray[np.bool_] | None
+    pairs: Pairs | None
 
     def __init__(
         self,
-        labels: ArrayLike,
+        labels: ArrayLike | None,
         *,
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         weight: ArrayLike | None = None,
+        pairs: Pairs | None = None,
         labelled: ArrayLike | None = None,
     ) -> None:
+        if pairs is not None and not isinstance(pairs, Pairs):
+            raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
         if labels is None:
-            raise ValueError("labels is None; pass the grade of each row")
-        y = _numbers("labels", labels)
-        _refuse_where(
+            if pairs is None:
+                raise ValueError("labels is None; pass the grade of each row, or pairs= to learn from pairs alone")
+            if labelled is not None and np.any(labelled):
+                raise ValueError("labelled says that rows are labelled, but labels is None; pass the labels")
+            labels = np.zeros(_n_rows(group, qid))
+            labelled = np.zeros(len(labels), bool)
+        y = numbers("labels", labels)
+        refuse_where(
             "labels",
             ~np.isfinite(y),
             y,
@@ -137,7 +187,10 @@ class Queries:
             n_queries=len(boundaries) - 1,
             row_weight=_row_weight(weight, boundaries),
             labelled=_labelled(labelled, len(y)),
+            pairs=pairs,
         )
+        if pairs is not None:
+            pairs.refuse_beyond(len(y))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Queries is immutable; build a new one to change {name}")
@@ -147,10 +200,11 @@ class Queries:
 
     def __repr__(self) -> str:
         weighted = "" if self.row_weight is None else ", weighted"
-        return f"Queries(n_queries={self.n_queries}, n_rows={self.n_rows}{weighted})"
+        paired = "" if self.pairs is None else f", n_pairs={len(self.pairs)}"
+        return f"Queries(n_queries={self.n_queries}, n_rows={self.n_rows}{paired}{weighted})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.labelled)
+        return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
 
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
         """Return ``build()``, kept for as long as these queries live: what depends on the data alone is computed once.
@@ -214,6 +268,34 @@ class Queries:
             sqrt_weight=frozen(weight),
         )
 
+    @cached_property
+    def pair_runs(self) -> PairRuns:
+        """The explicit pairs by the query of their winner; built once. Only where `pairs` is given."""
+        pairs = self.pairs
+        assert pairs is not None
+        weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        if self.row_weight is not None:
+            weight = weight * np.sqrt(self.row_weight[pairs.winner] * self.row_weight[pairs.loser])
+        kept = np.flatnonzero(weight > 0)
+        of_pair = self.query_of_row[pairs.winner[kept]]
+        kept = kept[np.argsort(of_pair, kind="stable")]
+        winner, loser = pairs.winner[kept], pairs.loser[kept]
+        query, n_pairs = np.unique(self.query_of_row[winner], return_counts=True)
+        place = np.repeat(np.arange(len(query)), n_pairs)
+        documents = np.unique(np.r_[place, place] * self.n_rows + np.r_[winner, loser])
+        n_judged = np.bincount(documents // max(1, self.n_rows), minlength=len(query))
+        return PairRuns(
+            winner=frozen(winner),
+            loser=frozen(loser),
+            weight=frozen(weight[kept]),
+            margin=frozen(np.ones(len(kept)) if pairs.margin is None else pairs.margin[kept]),
+            start=frozen(np.r_[0, np.cumsum(n_pairs)]),
+            query=frozen(query),
+            n_pairs=frozen(n_pairs.astype(np.float64)),
+            n_judged=frozen(n_judged.astype(np.float64)),
+            crosses=bool((self.query_of_row[winner] != self.query_of_row[loser]).any()),
+        )
+
     def _run_starts(self, rows: Ints) -> Ints:
         """Return the positions in `rows` (by query and grade) at which query or grade change."""
         query, grade = self.query_of_row[rows], self.labels[rows]
@@ -222,55 +304,22 @@ class Queries:
         return starts
 
 
-def _rebuild(labels: Floats, group: Ints, weight: Floats | None, labelled: NDArray[np.bool_] | None) -> Queries:
-    return Queries(labels, group=group, weight=weight, labelled=labelled)
+def _rebuild(
+    labels: Floats, group: Ints, weight: Floats | None, pairs: Pairs | None, labelled: NDArray[np.bool_] | None
+) -> Queries:
+    return Queries(labels, group=group, weight=weight, pairs=pairs, labelled=labelled)
 
 
-def frozen(array: NDArray[_T]) -> NDArray[_T]:
-    """Return `array`, made read-only."""
-    array.setflags(write=False)
-    return array
-
-
-def _refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
-    """Raise for the first element of `values` at which `bad` holds."""
-    if bad.any():
-        at = int(np.argmax(bad))
-        more = int(bad.sum()) - 1
-        rest = f" ({more} more)" if more else ""
-        raise ValueError(f"{name}[{at}] = {values[at]!s} {why}{rest}")
-
-
-def _vector(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return `values` as a one-dimensional array."""
-    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
-        raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
-    if type(values).__module__.partition(".")[0] == "pyarrow":
-        values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
-    elif hasattr(values, "to_numpy"):  # pandas, polars
-        values = values.to_numpy()
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; pass {name}.ravel() for a column")
-    return array
-
-
-def _numbers(name: str, values: ArrayLike) -> Floats:
-    """Return a new float64 vector, refusing what is not a real number."""
-    array = _vector(name, values)
-    if array.dtype.kind not in "biufO" and array.size:
-        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")
-    if array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array):
-        raise ValueError(f"{name} must hold real numbers, got strings; convert them first")
-    try:
-        return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold real numbers; {error}") from None
+def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
+    """Return the number of rows where no labels tell it."""
+    if qid is not None:
+        return len(vector("qid", qid))
+    return 0 if group is None else int(numbers("group", group).sum())
 
 
 def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
-    sizes = _numbers("group", group)
-    _refuse_where("group", ~((sizes >= 0) & (sizes == np.floor(sizes)) & (sizes < 2**53)), sizes, "is not a size ≥ 0")
+    sizes = numbers("group", group)
+    refuse_where("group", ~((sizes >= 0) & (sizes == np.floor(sizes)) & (sizes < 2**53)), sizes, "is not a size ≥ 0")
     boundaries = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
     if boundaries[-1] != n_rows:
@@ -282,13 +331,13 @@ def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
 
 
 def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
-    ids = _vector("qid", qid)
+    ids = vector("qid", qid)
     if len(ids) != n_rows:
         raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} labels")
     if ids.dtype.kind == "f":
-        _refuse_where("qid", ~np.isfinite(ids), ids, "is not an id")
+        refuse_where("qid", ~np.isfinite(ids), ids, "is not an id")
     elif ids.dtype.kind in "OmM":
-        _refuse_where("qid", _missing(ids), ids, "is not an id")
+        refuse_where("qid", _missing(ids), ids, "is not an id")
     try:
         codes = np.unique(ids, return_inverse=True)[1]
     except TypeError:
@@ -315,13 +364,13 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
     if weight is None:
         return None
-    w = _numbers("weight", weight)
+    w = numbers("weight", weight)
     n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
     if len(w) not in {n_rows, n_queries}:
         raise ValueError(
             f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
         )
-    _refuse_where("weight", ~((w >= 0) & np.isfinite(w)), w, "is not a finite weight ≥ 0")
+    refuse_where("weight", ~((w >= 0) & np.isfinite(w)), w, "is not a finite weight ≥ 0")
     if len(w) != n_rows:
         w = np.repeat(w, np.diff(boundaries))
     return None if (w == 1.0).all() else frozen(w)
@@ -330,7 +379,7 @@ def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
 def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
     if labelled is None:
         return None
-    mask = _vector("labelled", labelled)
+    mask = vector("labelled", labelled)
     if mask.dtype != np.bool_ or len(mask) != n_rows:
         raise ValueError(
             f"labelled must hold one bool per row ({n_rows}), got {len(mask)} values of dtype {mask.dtype}"

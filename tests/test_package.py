@@ -16,7 +16,9 @@ PACKAGE = ROOT / "boostplug"
 
 # Reading order: a module may import from lines above its own, and from its own line.
 LAYERS = [
-    ["queries", "threads"],
+    ["checks", "threads"],
+    ["pairs"],
+    ["queries"],
     ["kernels"],
     ["losses"],
     ["metrics"],

@@ -9,7 +9,16 @@ from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
 
-__all__ = ["checked", "evaluation_sets", "loss_of", "metrics_of", "ranking_score", "without_qid"]
+__all__ = [
+    "checked",
+    "evaluation_sets",
+    "has_labels",
+    "loss_of",
+    "metrics_of",
+    "ranking_score",
+    "refuse_unused_pairs",
+    "without_qid",
+]
 
 
 def loss_of(objective: Any) -> Loss | None:
@@ -43,7 +52,9 @@ def without_qid(X: Any) -> tuple[Any, Any]:
         return X.drop("qid"), qid  # polars
 
 
-def checked(X: Any, y: ArrayLike, qid: Any, group: Any, weight: Any, where: str = "") -> tuple[Any, Queries]:
+def checked(
+    X: Any, y: ArrayLike | None, qid: Any, group: Any, weight: Any, pairs: Any = None, where: str = ""
+) -> tuple[Any, Queries]:
     """Return features and `Queries`; `where` is put before argument names in errors ("eval_" for validation sets)."""
     X, column = without_qid(X)
     if column is not None:
@@ -57,7 +68,7 @@ def checked(X: Any, y: ArrayLike, qid: Any, group: Any, weight: Any, where: str 
             "or a DataFrame with a column 'qid'"
         )
     try:
-        queries = Queries(y, qid=qid, group=group, weight=weight)
+        queries = Queries(y, qid=qid, group=group, weight=weight, pairs=pairs)
     except ValueError as error:
         if where:
             raise ValueError(f"in the validation set: {error}") from None
@@ -66,12 +77,13 @@ def checked(X: Any, y: ArrayLike, qid: Any, group: Any, weight: Any, where: str 
         raise ValueError(f"{where}X and its labels have no rows")
     rows = getattr(X, "shape", (queries.n_rows,))[0]
     if rows != queries.n_rows:
-        raise ValueError(f"{where}X has {rows} rows, its labels {queries.n_rows}; pass one label per row")
+        what = "its labels" if y is not None else "its queries"
+        raise ValueError(f"{where}X has {rows} rows, {what} {queries.n_rows}; pass one label per row")
     return X, queries
 
 
 def evaluation_sets(
-    eval_set: Any, eval_qid: Any, eval_group: Any, weights: Any, train: tuple[Any, Any, Any, Queries]
+    eval_set: Any, eval_qid: Any, eval_group: Any, weights: Any, eval_pairs: Any, train: tuple[Any, Any, Any, Queries]
 ) -> list[tuple[Any, Queries]]:
     """Return features and queries of each validation set; the training set itself is recognised."""
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
@@ -81,18 +93,36 @@ def evaluation_sets(
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise ValueError(f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]")
     lists: list[Any] = []
-    for name, values in (("eval_qid", eval_qid), ("eval_group", eval_group), ("the validation sets' weights", weights)):
+    arguments = {
+        "eval_qid": eval_qid,
+        "eval_group": eval_group,
+        "the validation sets' weights": weights,
+        "eval_pairs": eval_pairs,
+    }
+    for name, values in arguments.items():
         if values is not None and len(values) != len(sets):
             raise ValueError(f"{name} must hold one entry per validation set ({len(sets)}), got {len(values)}")
         lists.append([None] * len(sets) if values is None else values)
     train_X, train_y, features, train_queries = train
     out = []
-    for (X, y), qid, group, weight in zip(sets, *lists, strict=True):
-        if X is train_X and y is train_y and qid is None and group is None and weight is None:
+    for (X, y), qid, group, weight, pairs in zip(sets, *lists, strict=True):
+        given = any(value is not None for value in (qid, group, weight, pairs))
+        if X is train_X and y is train_y and not given:
             out.append((features, train_queries))
         else:
-            out.append(checked(X, y, qid, group, weight, "eval_"))
+            out.append(checked(X, y, qid, group, weight, pairs, "eval_"))
     return out
+
+
+def has_labels(sets: list[tuple[Any, Queries]]) -> bool:
+    """Return whether there are validation sets, and each has a row with a label."""
+    return bool(sets) and all(q.labelled is None or bool(q.labelled.any()) for _, q in sets)
+
+
+def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:
+    """Raise for pairs that the objective could not use."""
+    if pairs is not None and (loss is None or not loss.takes_pairs):
+        raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
 
 
 def ranking_score(model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | None, weight: Any) -> float:

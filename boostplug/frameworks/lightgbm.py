@@ -8,10 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.frameworks import plug
-from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, metrics_of, ranking_score, without_qid
+from boostplug.frameworks.inputs import (
+    checked,
+    evaluation_sets,
+    has_labels,
+    loss_of,
+    metrics_of,
+    ranking_score,
+    refuse_unused_pairs,
+    without_qid,
+)
 from boostplug.frameworks.plug import Fields
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 
 try:
@@ -65,7 +75,7 @@ def _is_true(value: Any) -> bool:
     return value is True or str(value).lower() in {"true", "1", "+"}
 
 
-def read(dataset: Any) -> Fields:
+def read(dataset: Any, *, labels_required: bool = True) -> Fields:
     """Return labels, group sizes and row weights of a constructed `lgb.Dataset`.
 
     They are read from the core: the Python side's copies go stale after ``set_field``.
@@ -76,6 +86,8 @@ def read(dataset: Any) -> Fields:
             "the lgb.Dataset has no group; pass group=sizes of the queries (rows of a query together) to lgb.Dataset"
         )
     labels = dataset.get_field("label")
+    if labels is None and not labels_required:
+        labels = np.zeros(0)
     if labels is None:
         raise ValueError("the lgb.Dataset has no label; pass label=grades to lgb.Dataset")
     weight = dataset.get_field("weight")
@@ -109,6 +121,19 @@ def _refuse_partial_queries(dataset: Any) -> None:
             f"the subset cuts {len(cut)} queries in two (query {q}: {kept[q]} of {sizes[q]} rows); for lgb.cv pass "
             "folds=boostplug.group_folds(queries, n_splits), for Dataset.subset the rows of whole queries"
         )
+
+
+def follow_pairs(dataset: Any) -> None:
+    """Nothing to do: a subset finds its whole by itself."""
+
+
+def inherited_preferences(dataset: Any) -> plug.Preferences | None:
+    """Return what is left in a subset of the pairs of the whole Dataset."""
+    used, whole = dataset.used_indices, dataset.reference
+    if used is None or whole is None:
+        return None
+    preferences = plug.preferences_of(whole)
+    return None if preferences is None else preferences.of_rows(np.asarray(used), whole.num_data())
 
 
 def threads_of(dataset: Any) -> int | None:
@@ -165,7 +190,7 @@ class LGBMRanker(lgb.LGBMRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None,
         sample_weight: ArrayLike | None = None,
         init_score: Any = None,
         group: ArrayLike | None = None,
@@ -185,6 +210,8 @@ class LGBMRanker(lgb.LGBMRanker):
         eval_y: Any = None,
         qid: ArrayLike | None = None,
         eval_qid: Any = None,
+        pairs: Pairs | None = None,
+        eval_pairs: Any = None,
     ) -> "LGBMRanker":
         """Fit; the parent's parameters and these.
 
@@ -192,16 +219,21 @@ class LGBMRanker(lgb.LGBMRanker):
         ----------
         X : array-like of shape (n_rows, n_features)
             A DataFrame may hold the query ids as a column named qid, which is no feature then.
-        y : array-like of shape (n_rows,)
-            Grades; with our losses any finite numbers.
+        y : array-like of shape (n_rows,), or None
+            Grades; with our losses any finite numbers. None: there are `pairs` alone.
         qid : array-like of shape (n_rows,), optional
             Query id of each row; the rows of a query stand together. Give `qid`, `group` or a qid column.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights ≥ 0 per query or per row.
         eval_qid : list of array-like, optional
             Query ids of each validation set.
+        pairs : Pairs, optional
+            Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
+        eval_pairs : list of Pairs or None, optional
+            Those of each validation set.
         eval_metric : Metric, str, callable or list of them, optional
-            Our metrics, or what the parent takes. Default with our losses: `NDCG` at each cut-off of `eval_at`.
+            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
+            each cut-off of `eval_at`.
 
         Returns
         -------
@@ -212,39 +244,48 @@ class LGBMRanker(lgb.LGBMRanker):
         ValueError
             If labels, queries or weights are wrong; before any training.
         """
-        loss = loss_of(self.objective)
-        twice = _ALIASES["objective"].intersection(self.get_params()) - {"objective"}
-        if twice and self.objective is not None:
-            raise ValueError(f"the objective is given twice: as objective and as {min(twice)}; keep objective")
-        features, queries = checked(X, y, qid, group, sample_weight)
+        aliases = _ALIASES["objective"].intersection(self.get_params()) - {"objective"}
+        if aliases and self.objective is not None:
+            raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
+        objective = self.get_params()[min(aliases)] if aliases else self.objective
+        loss = loss_of(objective)
+        features, queries = checked(X, y, qid, group, sample_weight, pairs)
+        refuse_unused_pairs(objective, loss, pairs)
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
-        sets = evaluation_sets(eval_set, eval_qid, eval_group, eval_sample_weight, (X, y, features, queries))
+        sets = evaluation_sets(
+            eval_set, eval_qid, eval_group, eval_sample_weight, eval_pairs, (X, y, features, queries)
+        )
         metrics = metrics_of(eval_metric)
         if init_score is not None and not np.isfinite(np.asarray(init_score, dtype=np.float64)).all():
             raise ValueError(
                 "init_score holds NaN or infinity, of which LightGBM makes 0 and 1e38; pass finite numbers"
             )
-        if not metrics and loss is not None and sets and not self._names_metric():
+        if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
-        super().fit(
-            features,
-            queries.labels,
-            sample_weight=queries.row_weight,
-            init_score=init_score,
-            group=np.diff(queries.boundaries),
-            **_validation_data(sets),
-            eval_names=eval_names,
-            eval_sample_weight=[q.row_weight for _, q in sets] or None,
-            eval_init_score=eval_init_score,
-            eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
-            eval_metric=[_on_arrays(m) if isinstance(m, Metric) else m for m in metrics] or None,
-            eval_at=eval_at,
-            feature_name=feature_name,
-            categorical_feature=categorical_feature,
-            callbacks=callbacks,
-            init_model=init_model,
-        )
+        known = [queries, *(q for _, q in sets)]
+        self._fit_queries = queries
+        try:
+            super().fit(
+                features,
+                queries.labels,
+                sample_weight=queries.row_weight,
+                init_score=init_score,
+                group=np.diff(queries.boundaries),
+                **_validation_data(sets),
+                eval_names=eval_names,
+                eval_sample_weight=[q.row_weight for _, q in sets] or None,
+                eval_init_score=eval_init_score,
+                eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
+                eval_metric=[_on_arrays(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
+                eval_at=eval_at,
+                feature_name=feature_name,
+                categorical_feature=categorical_feature,
+                callbacks=callbacks,
+                init_model=init_model,
+            )
+        finally:
+            del self._fit_queries
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -271,17 +312,31 @@ class LGBMRanker(lgb.LGBMRanker):
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
         params: dict[str, Any] = super()._process_params(stage)
         if stage == "fit" and isinstance(self._objective, Loss):
-            params["objective"] = self._objective
+            params["objective"] = _Assigning(self._objective, self._fit_queries)
             if not self._names_metric():
                 params["metric"] = None
         return params
 
 
-def _on_arrays(metric: Metric) -> Callable[..., tuple[str, float, bool]]:
+class _Assigning:
+    """A loss as `lgb.train` calls it, for a Dataset whose queries are known in full precision, with their pairs."""
+
+    def __init__(self, loss: Loss, queries: Queries) -> None:
+        self.loss, self.queries = loss, queries
+
+    def __call__(self, scores: Any, dataset: Any) -> Any:
+        plug.assign(dataset, self.queries)
+        return self.loss(scores, dataset)
+
+    def __deepcopy__(self, _memo: Any) -> "_Assigning":
+        return self  # lgb.train copies its parameters; nothing here ever changes
+
+
+def _on_arrays(metric: Metric, known: Sequence[Queries]) -> Callable[..., tuple[str, float, bool]]:
     """Return the metric in the form that LGBMRanker calls: (labels, scores, weight, group)."""
 
     def call(labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:
-        return metric_result(metric, plug.value_on_arrays(metric, labels, scores, weight, group))
+        return metric_result(metric, plug.value_on_arrays(metric, labels, scores, weight, group, known))
 
     return call
 

@@ -6,6 +6,7 @@ A dataset's `Queries` live as long as the dataset, and are built anew when its l
 import sys
 import warnings
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.single_precision import to_single
+from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from boostplug.losses import Loss
     from boostplug.metrics import Metric
 
-__all__ = ["Fields", "assign", "evaluate", "objective", "value_on_arrays"]
+__all__ = ["Fields", "Preferences", "assign", "evaluate", "objective", "queries_of", "set_pairs", "value_on_arrays"]
 
 Floats32 = NDArray[np.float32]
 
@@ -58,7 +60,28 @@ class Fields:
         )
 
 
-_read: WeakKeyDictionary[Any, tuple[Fields, Queries]] = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """What `set_pairs` attached to a dataset."""
+
+    pairs: Pairs
+    labelled: NDArray[np.bool_] | None
+
+    def of_rows(self, rows: NDArray[np.int64], n_rows: int) -> "Preferences":
+        """Return what is left of them in a part of the rows, with a warning where that cuts pairs."""
+        pairs, cut = self.pairs.of_rows(rows, n_rows)
+        if cut:
+            warnings.warn(
+                f"{cut} of {len(self.pairs)} pairs have one row in this part of the data and one outside, and are left "
+                "out of it; they cross the queries that the folds keep whole",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Preferences(pairs, None if self.labelled is None else self.labelled[rows])
+
+
+_preferences: WeakKeyDictionary[Any, Preferences] = WeakKeyDictionary()
+_read: WeakKeyDictionary[Any, tuple[Fields, Preferences | None, Queries]] = WeakKeyDictionary()
 _assigned: WeakKeyDictionary[Any, Queries] = WeakKeyDictionary()
 _of_training: WeakKeyDictionary[Any, deque[tuple[Fields, Queries]]] = WeakKeyDictionary()  # by its training set
 _recent: deque[tuple[Fields, Queries]] = deque(maxlen=1)  # of callers that pass arrays and are no framework
@@ -104,10 +127,17 @@ def evaluate(metric: "Metric", scores: Any, data: Any) -> tuple[str, float, bool
     return result
 
 
-def value_on_arrays(metric: "Metric", labels: Any, scores: Any, weight: Any, group: Any) -> float:
-    """Return a metric's value for callers that pass arrays and no dataset."""
+def value_on_arrays(
+    metric: "Metric", labels: Any, scores: Any, weight: Any, group: Any, known: Sequence[Queries] = ()
+) -> float:
+    """Return a metric's value for callers that pass arrays and no dataset; `known` may hold what they stand for."""
     lightgbm = _calling_lightgbm()
     with threads_of_framework(None if lightgbm is None else lightgbm.threads_of(None)):
+        for queries in known:
+            if np.array_equal(np.diff(queries.boundaries), group) and np.array_equal(
+                queries.labels.astype(np.float32), labels
+            ):
+                return _defined_value(metric, scores, queries)
         return _defined_value(metric, scores, _queries_of_arrays(labels, weight, group))
 
 
@@ -133,13 +163,83 @@ def queries_of(dataset: Any) -> Queries:
         return _assigned[dataset]
     framework = _framework_of(dataset)
     assert framework is not None
-    fields: Fields = framework.read(dataset)
+    preferences = preferences_of(dataset)
+    fields: Fields = framework.read(dataset, labels_required=preferences is None)
     known = _read.get(dataset)
-    if known is not None and known[0].same_as(fields):
-        return known[1]
-    queries = Queries(fields.labels, group=fields.group, weight=fields.weight)
-    _read[dataset] = (fields, queries)
+    if known is not None and known[1] is preferences and known[0].same_as(fields):
+        return known[2]
+    if preferences is None:
+        queries = Queries(fields.labels, group=fields.group, weight=fields.weight)
+    else:
+        labels: NDArray[Any] | None = fields.labels
+        if len(fields.labels) == 0 or (preferences.labelled is None and not fields.labels.any()):
+            labels = None  # LightGBM makes zeros of missing labels
+        queries = Queries(
+            labels,
+            group=fields.group,
+            weight=fields.weight,
+            pairs=preferences.pairs,
+            labelled=preferences.labelled,
+        )
+    _read[dataset] = (fields, preferences, queries)
     return queries
+
+
+def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
+    """Attach explicit preferences to a dataset; losses on pairs then use them in place of the grades.
+
+    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``, with rows numbered anew; a warning counts the
+    pairs that a part cuts. A later call replaces them.
+
+    Parameters
+    ----------
+    dataset : lightgbm.Dataset or xgboost.DMatrix
+        Constructed or not. Without labels, or with labels that are all 0 (which LightGBM makes of missing ones), no row
+        counts as labelled, unless `labelled` says otherwise.
+    pairs : Pairs
+        Rows of this dataset.
+    labelled : array-like of bool of shape (n_rows,), optional
+        Which rows have a label that means something.
+
+    Raises
+    ------
+    TypeError
+        If `dataset` is no dataset of LightGBM or XGBoost, or `pairs` no `Pairs`.
+    ValueError
+        If a row index is beyond the dataset; at the first call of the loss, where the number of rows is known.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> import numpy as np
+    >>> import boostplug as bp
+    >>> data = lgb.Dataset(np.arange(4.0).reshape(-1, 1), group=[4])
+    >>> bp.set_pairs(data, bp.Pairs([0, 1], [3, 2]))
+    """
+    framework = _framework_of(dataset)
+    if framework is None:
+        raise TypeError(f"dataset must be a lightgbm.Dataset or xgboost.DMatrix, got {type(dataset).__name__}")
+    if not isinstance(pairs, Pairs):
+        raise TypeError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
+    mask = None if labelled is None else np.array(labelled)
+    attach(dataset, Preferences(pairs, mask))
+    framework.follow_pairs(dataset)
+
+
+def attach(dataset: Any, preferences: Preferences) -> None:
+    """Keep preferences for as long as the dataset lives."""
+    _preferences[dataset] = preferences
+
+
+def preferences_of(dataset: Any) -> Preferences | None:
+    """Return what `set_pairs` attached to a dataset, or to the whole of which it is a subset."""
+    if dataset not in _preferences:
+        framework = _framework_of(dataset)
+        assert framework is not None
+        inherited = framework.inherited_preferences(dataset)
+        if inherited is not None:
+            _preferences[dataset] = inherited
+    return _preferences.get(dataset)
 
 
 def _framework_of(data: Any) -> ModuleType | None:

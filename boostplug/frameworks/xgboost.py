@@ -1,6 +1,7 @@
 """XGBoost: reading its DMatrix, and an `XGBRanker` that takes our losses and metrics."""
 
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -8,10 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.frameworks import plug
-from boostplug.frameworks.inputs import checked, evaluation_sets, loss_of, metrics_of, ranking_score, without_qid
+from boostplug.frameworks.inputs import (
+    checked,
+    evaluation_sets,
+    has_labels,
+    loss_of,
+    metrics_of,
+    ranking_score,
+    refuse_unused_pairs,
+    without_qid,
+)
 from boostplug.frameworks.plug import Fields
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 
 try:
@@ -25,7 +36,7 @@ __all__ = ["XGBRanker"]
 _MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
 
 
-def read(dataset: Any) -> Fields:
+def read(dataset: Any, *, labels_required: bool = True) -> Fields:
     """Return labels, group sizes and weights (per query) of an `xgb.DMatrix`."""
     boundaries = dataset.get_uint_info("group_ptr")
     if len(boundaries) < 2:
@@ -33,7 +44,7 @@ def read(dataset: Any) -> Fields:
             "the xgb.DMatrix has no queries; pass qid=ids (sorted) or group=sizes to xgb.DMatrix, or call set_group"
         )
     labels = dataset.get_label()
-    if labels.size == 0:
+    if labels.size == 0 and labels_required:
         raise ValueError("the xgb.DMatrix has no label; pass label=grades to xgb.DMatrix")
     _refuse_cv_without_weights()
     weight = dataset.get_weight()
@@ -56,6 +67,28 @@ def _refuse_cv_without_weights() -> None:
                     "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
                 )
             return
+
+
+def follow_pairs(dataset: Any) -> None:
+    """Let slices of this DMatrix (those of `xgb.cv` too) take their part of its pairs along."""
+    whole = weakref.ref(dataset)
+
+    def slice_with_pairs(rindex: Any, allow_groups: bool = False) -> Any:
+        matrix = whole()
+        assert matrix is not None
+        part = type(matrix).slice(matrix, rindex, allow_groups)
+        preferences = plug.preferences_of(matrix)
+        assert preferences is not None
+        plug.attach(part, preferences.of_rows(np.asarray(rindex, dtype=np.int64), matrix.num_row()))
+        follow_pairs(part)
+        return part
+
+    dataset.slice = slice_with_pairs
+
+
+def inherited_preferences(dataset: Any) -> plug.Preferences | None:  # noqa: ARG001 (the adapters share this form)
+    """Return None: a slice gets its pairs when it is made."""
+    return None
 
 
 def threads_of(dataset: Any) -> int | None:
@@ -107,7 +140,7 @@ class XGBRanker(xgb.XGBRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None,
         *,
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
@@ -121,13 +154,21 @@ class XGBRanker(xgb.XGBRanker):
         sample_weight_eval_set: Any = None,
         base_margin_eval_set: Any = None,
         feature_weights: ArrayLike | None = None,
+        pairs: Pairs | None = None,
+        eval_pairs: Any = None,
     ) -> "XGBRanker":
         """Fit; the parent's parameters, of which these go further.
 
         Parameters
         ----------
+        y : array-like of shape (n_rows,), or None
+            Grades; with our losses any finite numbers. None: there are `pairs` alone.
         qid : array-like of shape (n_rows,), optional
             Query id of each row; the rows of a query stand together, in any order of ids.
+        pairs : Pairs, optional
+            Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
+        eval_pairs : list of Pairs or None, optional
+            Those of each validation set.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
         verbose : bool or int, default True
@@ -148,8 +189,11 @@ class XGBRanker(xgb.XGBRanker):
                 f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
                 "functions: derive a boostplug.Loss, or call xgb.train with obj="
             )
-        features, queries = checked(X, y, qid, group, sample_weight)
-        sets = evaluation_sets(eval_set, eval_qid, eval_group, sample_weight_eval_set, (X, y, features, queries))
+        features, queries = checked(X, y, qid, group, sample_weight, pairs)
+        refuse_unused_pairs(self.objective, loss, pairs)
+        sets = evaluation_sets(
+            eval_set, eval_qid, eval_group, sample_weight_eval_set, eval_pairs, (X, y, features, queries)
+        )
         if base_margin_eval_set is not None and len(base_margin_eval_set) != len(sets):
             raise ValueError(
                 f"base_margin_eval_set must hold one entry per validation set ({len(sets)}), "
@@ -166,11 +210,11 @@ class XGBRanker(xgb.XGBRanker):
         ]
 
         params = self.get_xgb_params()
-        built_in, custom_metric = self._metrics(loss is not None)
+        built_in, custom_metric = self._metrics(loss is not None and has_labels(sets))
         params.pop("eval_metric", None)
         if built_in:
             params["eval_metric"] = built_in
-        elif custom_metric is not None:
+        elif custom_metric is not None or loss is not None:
             params["disable_default_eval_metric"] = 1
         if loss is not None:
             params["objective"] = "rank:pairwise"

@@ -33,8 +33,10 @@ __all__ = [
     "SAFE_EXPONENT",
     "accumulate",
     "accumulate_block",
+    "accumulate_pairs",
     "distance_of_gap",
     "largest_exponent",
+    "largest_pair_exponent",
 ]
 
 FACTORISED, RUNNING, PAIRWISE, GIVEN = 0, 1, 2, 3  # how to sum a query's pairs; GIVEN by `accumulate_block`
@@ -374,3 +376,41 @@ def accumulate_block(
                     h[i] += curvature * w
                     g[j] += d * w
                     h[j] += curvature * w
+
+
+@numba.njit(cache=True, nogil=True)
+def largest_pair_exponent(scores: Any, winner: Any, loser: Any, distance: Any) -> float:
+    """Return the largest -d (F_winner - F_loser)."""
+    largest = -np.inf
+    for k in range(winner.shape[0]):
+        largest = max(largest, -distance[k] * (scores[winner[k]] - scores[loser[k]]))
+    return largest
+
+
+@numba.njit(cache=True, nogil=True)
+def accumulate_pairs(
+    first: int,
+    last: int,
+    scores: Any,
+    winner: Any,
+    loser: Any,
+    weight: Any,
+    distance: Any,
+    start: Any,
+    factor: Any,
+    h_d2: float,
+    h_1: float,
+    shift: float,
+    gradient: Any,
+    hessian: Any,
+) -> None:
+    """Add the explicit pairs of the queries ``first <= q < last``, relative to e^shift."""
+    for q in range(first, last):
+        for k in range(start[q], start[q + 1]):
+            i, j, d = winner[k], loser[k], distance[k]
+            w = factor[q] * weight[k] * math.exp(-d * (scores[i] - scores[j]) - shift)
+            gradient[i] -= d * w
+            gradient[j] += d * w
+            curvature = (h_d2 * d * d + h_1) * w
+            hessian[i] += curvature
+            hessian[j] += curvature

@@ -66,6 +66,11 @@ class Loss(ABC):
         """Whether adding a constant to all scores of a query changes nothing, so that its gradients sum to 0."""
         return True
 
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether the loss can learn from `Queries.pairs`; others refuse them."""
+        return False
+
     def scale(self, queries: Queries) -> float:  # noqa: ARG002 (subclasses use it)
         """Return the factor between the derivatives of the value and what `gradient_hessian` returns.
 
@@ -92,6 +97,7 @@ class Loss(ABC):
         ValueError
             If scores have another shape or hold NaN or infinity.
         """
+        self._refuse_pairs(queries)
         return self._value(checked_scores(scores, queries.n_rows), queries)
 
     def gradient_hessian(self, scores: ArrayLike, queries: Queries) -> tuple[Floats, Floats]:
@@ -112,7 +118,12 @@ class Loss(ABC):
         ValueError
             If scores have another shape or hold NaN or infinity.
         """
+        self._refuse_pairs(queries)
         return self._gradient_hessian(checked_scores(scores, queries.n_rows), queries)
+
+    def _refuse_pairs(self, queries: Queries) -> None:
+        if queries.pairs is not None and not self.takes_pairs:
+            raise ValueError(f"{type(self).__name__} learns from grades and cannot use pairs; remove pairs=")
 
     @abstractmethod
     def _value(self, scores: Floats, queries: Queries) -> Floats: ...

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boostplug.kernels import exponential as kernels
 from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.queries import GradeRuns, Queries
+from boostplug.queries import GradeRuns, PairRuns, Queries
 from boostplug.threads import run_over_queries
 
 __all__ = ["MPBoost"]
@@ -35,7 +35,8 @@ class MPBoost(Loss):
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
 
     with v the row weights and c_q of `normalization`. Zhu et al. (2009), Eq. 10, with each unordered pair once (the
-    paper counts both directions: its J is twice ours, with c_q = 1).
+    paper counts both directions: its J is twice ours, with c_q = 1). Where the queries come with explicit `Pairs`, the
+    sum runs over them instead: d is the distance of a pair's margin, and √(v_i v_j) is times the pair's own weight.
 
     Parameters
     ----------
@@ -104,13 +105,18 @@ class MPBoost(Loss):
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return kinds[self.hessian]
 
+    @property
+    def takes_pairs(self) -> bool:
+        """Explicit pairs take the place of those from the grades; a pair's gap is its margin."""
+        return True
+
     def scale(self, queries: Queries) -> float:
         """Return Σ_q n_q / Σ_q c_q P_q (see Notes); 1 where no query holds a pair."""
-        runs = queries.grade_runs
+        runs = _runs(queries)
         weight = float((self._factor(runs) * runs.n_pairs).sum())
         return float(runs.n_judged.sum()) / weight if weight else 1.0
 
-    def _factor(self, runs: GradeRuns) -> Floats:
+    def _factor(self, runs: GradeRuns | PairRuns) -> Floats:
         """Return c_q of each query that holds a pair."""
         if self.normalization == "rows":
             return runs.n_judged / runs.n_pairs
@@ -119,8 +125,13 @@ class MPBoost(Loss):
         return np.ones(len(runs.n_pairs))
 
     def _value(self, scores: Floats, queries: Queries) -> Floats:
-        runs = queries.grade_runs
+        runs = _runs(queries)
         out = np.zeros(queries.n_queries)
+        if isinstance(runs, PairRuns):
+            exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
+            terms = runs.weight * np.exp(np.minimum(exponent, math.log(_LARGEST_VALUE)))
+            out[runs.query] = self._factor(runs) * np.add.reduceat(np.r_[terms, 0.0], runs.start[:-1])
+            return np.minimum(out, _LARGEST_VALUE)
         if len(runs.query):
             _, weights, shift, _ = self._sums(scores, queries, self._factor(runs), 0.0, 1.0)
             pairs_twice = np.add.reduceat(weights[runs.rows], runs.run_start[runs.query_run[:-1]])
@@ -130,10 +141,51 @@ class MPBoost(Loss):
         return out
 
     def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
-        runs = queries.grade_runs
+        runs = _runs(queries)
         factor = self._factor(runs) * self.scale(queries)
+        if isinstance(runs, PairRuns):
+            return self._pair_sums(scores, queries, runs, factor, *_COEFFICIENTS[self.hessian])
         gradient, hessian, shift, top = self._sums(scores, queries, factor, *_COEFFICIENTS[self.hessian])
-        _into_range(gradient, hessian, shift, top, runs)
+        sizes = np.diff(runs.run_start[runs.query_run])
+        _into_range(gradient, hessian, runs.rows, sizes, shift, top)
+        return gradient, hessian
+
+    def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
+        """Return the distance of each explicit pair's margin."""
+
+        def build() -> Floats:
+            if isinstance(self.distance, DirectedDistance):
+                return self.distance(runs.margin)
+            return _distances(self.distance, runs.margin)
+
+        return queries.remember((MPBoost, self.distance, "pairs"), build)
+
+    def _pair_sums(
+        self, scores: Floats, queries: Queries, runs: PairRuns, factor: Floats, h_d2: float, h_1: float
+    ) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian of explicit pairs."""
+        distance = self._pair_distances(queries, runs)
+        gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
+        if not len(distance):
+            return gradient, hessian
+        shift = 0.0
+        if distance.max() * np.ptp(scores) > kernels.SAFE_EXPONENT:
+            shift = kernels.largest_pair_exponent(scores, runs.winner, runs.loser, distance) - kernels.SAFE_EXPONENT
+            shift = max(0.0, shift)
+
+        def kernel(first: int, last: int) -> None:
+            kernels.accumulate_pairs(
+                first, last, scores, runs.winner, runs.loser, runs.weight, distance, runs.start, factor, h_d2, h_1,
+                shift, gradient, hessian,
+            )  # fmt: skip
+
+        if runs.crosses:  # another query's rows get something too: no two threads at once
+            kernel(0, len(runs.query))
+        else:
+            run_over_queries(kernel, runs.start)
+        top = max(float(np.abs(gradient).max()), float(hessian.max()))
+        everything = np.arange(queries.n_rows)
+        _into_range(gradient, hessian, everything, np.array([len(scores)]), np.array([shift]), np.array([top]))
         return gradient, hessian
 
     def _sums(
@@ -161,22 +213,26 @@ class MPBoost(Loss):
         return gradient, hessian, shift, top
 
 
-def _into_range(gradient: Floats, hessian: Floats, shift: Floats, top: Floats, runs: GradeRuns) -> None:
-    """Undo the shifts and, where the largest output would pass `_LARGEST`, multiply all rows by one power of 2."""
+def _runs(queries: Queries) -> GradeRuns | PairRuns:
+    """Return the pairs to learn from: the explicit ones where there are any."""
+    return queries.grade_runs if queries.pairs is None else queries.pair_runs
+
+
+def _into_range(gradient: Floats, hessian: Floats, rows: Ints, sizes: Ints, shift: Floats, top: Floats) -> None:
+    """Undo the shifts and, where the largest output would pass `_LARGEST`, multiply all rows by one power of 2.
+
+    `rows` come in blocks of `sizes` that share a shift and whose largest output is `top`.
+    """
     if not len(top) or (top.max() <= _LARGEST and not shift.any()):
         return
     largest = float((np.log(np.maximum(top, np.finfo(np.float64).tiny)) + shift).max())
     common = math.ceil(max(0.0, largest - math.log(_LARGEST)) / math.log(2.0)) * math.log(2.0)
-    per_query = np.exp(np.minimum(shift - common, 600.0))
-    sizes = np.diff(runs.run_start[runs.query_run])
-    multiplier = np.repeat(per_query, sizes)
+    multiplier = np.repeat(np.exp(np.minimum(shift - common, 600.0)), sizes)
     for out in (gradient, hessian):
-        out[runs.rows] *= multiplier
-    lost = (
-        hessian[runs.rows] < 1e-300
-    )  # next to nothing beside the largest: no step, rather than one of rounding errors
-    gradient[runs.rows[lost]] = 0.0
-    hessian[runs.rows[lost]] = 0.0
+        out[rows] *= multiplier
+    lost = hessian[rows] < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
+    gradient[rows[lost]] = 0.0
+    hessian[rows[lost]] = 0.0
 
 
 class _Plan:

@@ -1,0 +1,347 @@
+"""Explicit pairs: `Pairs`, in `Queries`, in MPBoost, attached to datasets, in both rankers."""
+
+import copy
+import gc
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+from pair_loops import mpboost_pairs
+
+import boostplug as bp
+from boostplug.frameworks import plug
+from boostplug.losses import Loss
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+QUIET = {"objective": "rank:pairwise", "base_score": 0, "nthread": 1, "disable_default_eval_metric": True}
+
+
+def some_pairs(rng, group, n_pairs=60, crossing=False, **more):
+    first = np.r_[0, np.cumsum(group)[:-1]]
+    q = rng.choice(np.flatnonzero(np.asarray(group) > 1), n_pairs)
+    winner = first[q] + rng.integers(0, 10**6, n_pairs) % np.asarray(group)[q]
+    loser = (
+        first[q]
+        + (winner - first[q] + 1 + rng.integers(0, 10**6, n_pairs) % (np.asarray(group)[q] - 1))
+        % (np.asarray(group)[q])
+    )
+    if crossing:
+        loser[0] = (winner[0] + max(group)) % sum(group)
+    return bp.Pairs(winner, loser, **more)
+
+
+def clicks(seed=0, n_queries=30):
+    """Rows without grades: pairs drawn from a hidden utility."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(5, 15, n_queries)
+    X = rng.normal(size=(int(group.sum()), 4))
+    utility = X[:, 0] - 0.5 * X[:, 1]
+    pairs = some_pairs(rng, group, 400)
+    wrong = utility[pairs.winner] < utility[pairs.loser]
+    winner, loser = np.where(wrong, pairs.loser, pairs.winner), np.where(wrong, pairs.winner, pairs.loser)
+    return X, group, np.repeat(np.arange(n_queries), group), bp.Pairs(winner, loser)
+
+
+def share_right(scores, pairs):
+    return (scores[pairs.winner] > scores[pairs.loser]).mean()
+
+
+def test_pairs_are_immutable_values():
+    pairs = bp.Pairs([0, 2], [1, 1], weight=[1, 0.5], margin=[1, 2])
+    with pytest.raises(AttributeError, match="immutable"):
+        pairs.winner = [1, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        pairs.weight[0] = 3
+    for other in (pickle.loads(pickle.dumps(pairs)), copy.deepcopy(pairs)):
+        for name in ("winner", "loser", "weight", "margin"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(pairs, name))
+    assert len(bp.Pairs([], [])) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [1]), "one row per pair"),
+        (([0, 1], [1, 1]), r"winner\[1\] = 1 is its own loser"),
+        (([-1], [1]), r"winner\[0\] = -1 is negative"),
+        (([0.5], [1]), "row indices"),
+        (([[0]], [1]), "one-dimensional"),
+    ],
+)
+def test_bad_pairs(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Pairs(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"weight": [1, 2]}, "one value per pair"),
+        ({"weight": [-1.0]}, "≥ 0"),
+        ({"margin": [0.0]}, "> 0"),
+        ({"margin": [np.nan]}, "> 0"),
+    ],
+)
+def test_bad_weights_and_margins(more, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Pairs([0], [1], **more)
+
+
+def test_queries_check_pairs():
+    with pytest.raises(ValueError, match=r"loser\[0\] = 5 is beyond the last of 3 rows"):
+        bp.Queries([1, 0, 2], group=[3], pairs=bp.Pairs([0], [5]))
+    with pytest.raises(ValueError, match=r"boostplug\.Pairs"):
+        bp.Queries([1, 0, 2], group=[3], pairs=[(0, 1)])
+    with pytest.raises(ValueError, match="labels is None"):
+        bp.Queries(None, group=[3], pairs=bp.Pairs([0], [1]), labelled=[True, False, False])
+    queries = bp.Queries(None, group=[2, 1], pairs=bp.Pairs([0], [1]))
+    assert queries.n_rows == 3
+    assert not queries.labelled.any()
+    assert len(pickle.loads(pickle.dumps(queries)).pairs) == 1
+
+
+@pytest.mark.parametrize("distance", [bp.BinaryDistance(), bp.LogDistance(), np.sqrt], ids=repr)
+@pytest.mark.parametrize("normalization", ["none", "rows", "query"])
+@pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
+def test_mpboost_equals_loop_over_pairs(hessian, normalization, distance):
+    rng = np.random.default_rng(0)
+    group = [7, 1, 0, 12, 3]
+    n = sum(group)
+    loss = bp.MPBoost(distance=distance, hessian=hessian, normalization=normalization)
+    for crossing in (False, True):
+        for weighted in (False, True):
+            more = {"weight": rng.integers(0, 3, 60) / 2, "margin": rng.integers(1, 4, 60)} if weighted else {}
+            queries = bp.Queries(
+                rng.integers(0, 3, n),
+                group=group,
+                weight=rng.random(n) * (rng.random(n) < 0.9) if weighted else None,
+                pairs=some_pairs(rng, group, crossing=crossing, **more),
+            )
+            scores = 2 * rng.normal(size=n)
+            value, g, h = mpboost_pairs(scores, queries, distance, hessian, normalization)
+            scale = loss.scale(queries)
+            gradient, curvature = loss.gradient_hessian(scores, queries)
+            np.testing.assert_allclose(gradient, scale * g, rtol=1e-9, atol=1e-12 * np.abs(g).max())
+            np.testing.assert_allclose(curvature, scale * h, rtol=1e-9)
+            np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
+
+
+def test_pairs_of_all_grades_are_the_grades():
+    """The pairs that the grades stand for, given explicitly, give the same loss."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 4, 20).astype(float)
+    group = [12, 8]
+    every = [
+        (i, j)
+        for first, last in ((0, 12), (12, 20))
+        for i in range(first, last)
+        for j in range(first, last)
+        if labels[i] > labels[j]
+    ]
+    winner, loser = np.array(every).T
+    pairs = bp.Pairs(winner, loser, margin=labels[winner] - labels[loser])
+    scores = rng.normal(size=20)
+    for normalization in ("none", "rows", "query"):
+        loss = bp.MPBoost(normalization=normalization)
+        by_grades = loss.gradient_hessian(scores, bp.Queries(labels, group=group))
+        by_pairs = loss.gradient_hessian(scores, bp.Queries(None, group=group, pairs=pairs))
+        np.testing.assert_allclose(by_pairs, by_grades, rtol=1e-9, atol=1e-12)
+
+
+def test_pairs_stay_finite_at_scores_of_1000():
+    queries = bp.Queries(None, group=[4], pairs=bp.Pairs([0, 1, 2], [1, 2, 3]))
+    loss = bp.MPBoost(distance=bp.BinaryDistance())
+    g, h = loss.gradient_hessian([-1000.0, 1000.0, 0.0, 0.0], queries)
+    assert np.isfinite(g.astype(np.float32)).all()
+    assert h[0] > 1e25
+    assert g[0] / h[0] == -1.0
+    assert np.isfinite(loss.value([-1000.0, 1000.0, 0.0, 0.0], queries)).all()
+
+
+def test_threads_do_not_matter_with_pairs():
+    rng = np.random.default_rng(2)
+    group = rng.integers(2, 60, 2000)
+    queries = bp.Queries(None, group=group, pairs=some_pairs(rng, group, 100_000))
+    scores = rng.normal(size=int(group.sum()))
+    results = []
+    for threads in (1, 3):
+        bp.set_num_threads(threads)
+        results.append(bp.MPBoost().gradient_hessian(scores, queries))
+    bp.set_num_threads(None)
+    np.testing.assert_array_equal(*results)
+
+
+def test_no_pairs_at_all():
+    queries = bp.Queries(None, group=[3], pairs=bp.Pairs([], []))
+    g, h = bp.MPBoost().gradient_hessian(np.zeros(3), queries)
+    assert not g.any()
+    assert not h.any()
+    assert bp.MPBoost().value(np.zeros(3), queries).tolist() == [0.0]
+
+
+def test_a_loss_that_cannot_use_pairs_refuses_them():
+    class OnGrades(Loss):
+        hessian_kind = "exact"
+
+        def _value(self, scores, queries):
+            return np.zeros(queries.n_queries)
+
+        def _gradient_hessian(self, scores, queries):
+            return scores, scores
+
+    with pytest.raises(ValueError, match="OnGrades learns from grades and cannot use pairs"):
+        OnGrades().value(np.zeros(2), bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1])))
+
+
+def test_both_frameworks_and_both_rankers_learn_from_pairs():
+    X, group, qid, pairs = clicks()
+    held_X, _, _, held = clicks(seed=1)
+    scores = {}
+    data = lgb.Dataset(X, group=group)
+    bp.set_pairs(data, pairs)
+    params = {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1, "num_leaves": 7}
+    scores["lgb.train"] = lgb.train(params, data, 30).predict(held_X)
+    matrix = xgb.DMatrix(X, group=group)
+    bp.set_pairs(matrix, pairs)
+    params = {**QUIET, "max_depth": 3}
+    scores["xgb.train"] = xgb.train(params, matrix, 30, obj=bp.MPBoost()).predict(xgb.DMatrix(held_X))
+    ranker = bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=30, num_leaves=7, verbose=-1, n_jobs=1)
+    scores["LGBMRanker"] = ranker.fit(X, None, qid=qid, pairs=pairs).predict(held_X)
+    ranker = bp.XGBRanker(objective=bp.MPBoost(), n_estimators=30, max_depth=3, n_jobs=1)
+    scores["XGBRanker"] = ranker.fit(X, None, qid=qid, pairs=pairs).predict(held_X)
+    for name, held_scores in scores.items():
+        assert share_right(held_scores, held) > 0.85, name
+    np.testing.assert_allclose(scores["LGBMRanker"], scores["lgb.train"], rtol=1e-12)
+
+
+def test_labels_of_zero_beside_pairs_count_as_none():
+    X, group, _, pairs = clicks()
+    for labels in (None, np.zeros(len(X))):
+        data = lgb.Dataset(X, labels, group=group).construct()
+        bp.set_pairs(data, pairs)
+        assert not plug.queries_of(data).labelled.any()
+        matrix = xgb.DMatrix(X, labels, group=group)
+        bp.set_pairs(matrix, pairs)
+        assert not plug.queries_of(matrix).labelled.any()
+    said = np.arange(len(X)) % 2 == 0
+    bp.set_pairs(data, pairs, labelled=said)
+    np.testing.assert_array_equal(plug.queries_of(data).labelled, said)
+    graded = lgb.Dataset(X, np.arange(len(X)) % 3, group=group).construct()
+    bp.set_pairs(graded, pairs)
+    assert plug.queries_of(graded).labelled is None
+
+
+def test_later_pairs_replace_earlier_ones():
+    X, group, _, pairs = clicks()
+    matrix = xgb.DMatrix(X, group=group)
+    bp.set_pairs(matrix, pairs)
+    g, _ = bp.MPBoost()(np.zeros(len(X), np.float32), matrix)
+    bp.set_pairs(matrix, bp.Pairs(pairs.loser, pairs.winner))
+    opposite, _ = bp.MPBoost()(np.zeros(len(X), np.float32), matrix)
+    np.testing.assert_array_equal(opposite, -g)
+
+
+def test_pairs_follow_subset_and_slice():
+    X, group, _, pairs = clicks()
+    rows = np.arange(group[:5].sum(), group[:20].sum())
+    part = bp.Queries(None, group=group[5:20], pairs=pairs.of_rows(rows, len(X))[0])
+    expected = bp.MPBoost().gradient_hessian(np.zeros(len(rows)), part)
+    assert np.abs(expected[0]).sum() > 0
+
+    data = lgb.Dataset(X, group=group, free_raw_data=False)
+    bp.set_pairs(data, pairs)
+    subset = data.subset(rows.tolist()).construct()
+    np.testing.assert_allclose(bp.MPBoost()(np.zeros(len(rows)), subset), expected, rtol=1e-6)
+
+    matrix = xgb.DMatrix(X, group=group)
+    bp.set_pairs(matrix, pairs)
+    for sliced in (matrix.slice(rows, allow_groups=True), matrix.slice(np.arange(len(X)), allow_groups=True)):
+        if sliced.num_row() != len(rows):
+            sliced.set_group(group)
+            sliced = sliced.slice(rows, allow_groups=True)  # a slice of a slice  # noqa: PLW2901
+        sliced.set_group(group[5:20])
+        np.testing.assert_allclose(bp.MPBoost()(np.zeros(len(rows), np.float32), sliced), expected, rtol=1e-6)
+
+
+def test_pairs_follow_cross_validation():
+    X, group, qid, pairs = clicks()
+    data = lgb.Dataset(X, group=group)
+    bp.set_pairs(data, pairs)
+    params = {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1, "metric": "None"}
+
+    def share(scores, dataset):
+        return "share", share_right(scores, plug.queries_of(dataset).pairs), True
+
+    result = lgb.cv(params, data, 10, folds=bp.group_folds(qid, 3), feval=share)
+    assert result["valid share-mean"][-1] > 0.75
+    matrix = xgb.DMatrix(X, group=group)
+    bp.set_pairs(matrix, pairs)
+    table = xgb.cv(
+        QUIET, matrix, 10, nfold=3, obj=bp.MPBoost(), custom_metric=lambda s, d: share(s, d)[:2], as_pandas=False
+    )
+    assert table["test-share-mean"][-1] > 0.75
+
+
+def test_a_part_that_cuts_pairs_warns_once():
+    X, group, _, pairs = clicks()
+    crossing = bp.Pairs(np.r_[pairs.winner, 0], np.r_[pairs.loser, len(X) - 1])
+    matrix = xgb.DMatrix(X, group=group)
+    bp.set_pairs(matrix, crossing)
+    with pytest.warns(UserWarning, match=f"1 of {len(crossing)} pairs have one row in this part") as caught:
+        matrix.slice(np.arange(group[:5].sum()), allow_groups=True)
+    assert len(caught) == 1
+
+
+def test_datasets_with_pairs_are_collected():
+    X, group, _, pairs = clicks()
+    for dataset in (lgb.Dataset(X, group=group), xgb.DMatrix(X, group=group)):
+        bp.set_pairs(dataset, pairs)
+    gone = weakref.ref(dataset)
+    del dataset
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_set_pairs_refuses():
+    X, group, _, pairs = clicks()
+    with pytest.raises(TypeError, match=r"lightgbm.Dataset or xgboost.DMatrix, got ndarray"):
+        bp.set_pairs(X, pairs)
+    with pytest.raises(TypeError, match=r"boostplug\.Pairs"):
+        bp.set_pairs(lgb.Dataset(X, group=group), [(0, 1)])
+    data = lgb.Dataset(X, group=group)
+    bp.set_pairs(data, bp.Pairs([0], [len(X)]))
+    with pytest.raises(ValueError, match="beyond the last"):
+        lgb.train({"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1}, data, 1)
+
+
+def test_rankers_refuse_pairs_that_nobody_would_use():
+    X, _, qid, pairs = clicks()
+    for ranker in (bp.LGBMRanker(verbose=-1), bp.XGBRanker(), bp.LGBMRanker(objective="rank_xendcg", verbose=-1)):
+        with pytest.raises(ValueError, match="pairs cannot be used by objective"):
+            ranker.fit(X, np.zeros(len(X)), qid=qid, pairs=pairs)
+    with pytest.raises(ValueError, match="eval_pairs must hold one entry per validation set"):
+        bp.XGBRanker(objective=bp.MPBoost()).fit(X, None, qid=qid, pairs=pairs, eval_pairs=[pairs])
+
+
+def test_validation_sets_with_pairs_reach_metrics():
+    X, _, qid, pairs = clicks()
+
+    class ShareRight(bp.Metric):
+        def compute(self, scores, queries):
+            right = scores[queries.pairs.winner] > scores[queries.pairs.loser]
+            count = np.bincount(queries.query_of_row[queries.pairs.winner], minlength=queries.n_queries)
+            good = np.bincount(queries.query_of_row[queries.pairs.winner], right, minlength=queries.n_queries)
+            return np.divide(good, count, out=np.full(queries.n_queries, np.nan), where=count > 0)
+
+    for ranker, more in (
+        (bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=8, verbose=-1, n_jobs=1), {"eval_metric": ShareRight()}),
+        (bp.XGBRanker(objective=bp.MPBoost(), n_estimators=8, n_jobs=1, eval_metric=ShareRight()), {"verbose": False}),
+    ):
+        ranker.fit(
+            X, None, qid=qid, pairs=pairs, eval_set=[(X.copy(), None)], eval_qid=[qid], eval_pairs=[pairs], **more
+        )
+        (values,) = next(iter(ranker.evals_result_.values())).values()
+        assert values[-1] > 0.8
