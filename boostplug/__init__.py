@@ -23,6 +23,7 @@ _HOME = {
     "Metric": "metrics",
     "NDCG": "metrics",
     "Pairs": "pairs",
+    "QBRank": "losses",
     "Queries": "queries",
     "XGBRanker": "frameworks.xgboost",
     "compare": "experiments.compare",
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from boostplug.frameworks.plug import set_pairs
     from boostplug.frameworks.scorer import make_scorer
     from boostplug.frameworks.xgboost import XGBRanker
-    from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, Loss, MPBoost
+    from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, Loss, MPBoost, QBRank
     from boostplug.metrics import MAP, NDCG, Metric
     from boostplug.pairs import Pairs
     from boostplug.queries import Queries

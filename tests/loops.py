@@ -31,3 +31,126 @@ def mpboost(scores, labels, boundaries, distance, hessian="newton", normalizatio
             h[i] += curvature
             h[j] += curvature
     return value, g, h
+
+
+def qbrank(
+    scores,
+    labels,
+    boundaries,
+    margin="grade",
+    preference_weight=0.5,
+    hessian="bound",
+    normalization="none",
+    weight=None,
+    labelled=None,
+):
+    """Return value per query, gradient and Hessian per row, without scale.
+
+    A pair is active iff z_x > z_y, z = r - h, where the margin is the grade gap, and iff h_x - h_y < margin otherwise.
+    """
+    n, w = len(labels), preference_weight
+    weight = np.ones(n) if weight is None else np.asarray(weight, float)
+    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
+    value, g, h, terms = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n), np.zeros(n)
+    for q, (first, last) in enumerate(pairwise(boundaries)):
+        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
+        pairs = [(x, y) for x in judged for y in judged if labels[x] > labels[y]]
+        c = {"rows": len(judged), "query": 1}.get(normalization, len(pairs)) / max(len(pairs), 1)
+        for x, y in pairs:
+            v = w * c * math.sqrt(weight[x]) * math.sqrt(weight[y])
+            if margin == "grade":
+                z_x, z_y = labels[x] - scores[x], labels[y] - scores[y]
+                active, short = z_x > z_y, z_x - z_y
+            else:
+                active, short = scores[x] - scores[y] < margin, margin - (scores[x] - scores[y])
+            terms[[x, y]] += v
+            if active:
+                value[q] += v / 2 * short**2
+                g[x] -= v * short
+                g[y] += v * short
+            if active or hessian == "global":
+                h[[x, y]] += 2 * v
+        for i in judged:
+            value[q] += (1 - w) * weight[i] / 2 * (labels[i] - scores[i]) ** 2
+            g[i] -= (1 - w) * weight[i] * (labels[i] - scores[i])
+            h[i] += (1 - w) * weight[i]
+            terms[i] += (1 - w) * weight[i]
+    if normalization == "documents":  # Algorithm 2: the average of a document's targets, inactive pairs included
+        for i in range(n):
+            g[i] = weight[i] * g[i] / terms[i] if terms[i] > 0 else 0.0
+            h[i] = weight[i] if terms[i] > 0 else 0.0
+    return value, g, h
+
+
+def smooth_pairs(
+    scores, labels, boundaries, functions, pair_weight=None, normalization="none", weight=None, labelled=None
+):
+    """Return value per query, gradient and Hessian per row of Σ w(r_i, r_j) ρ(F_i - F_j), without scale.
+
+    `functions` are ρ, ρ' and ρ'' of one difference; `pair_weight` takes query, higher and lower grade.
+    """
+    n = len(labels)
+    weight = np.ones(n) if weight is None else np.asarray(weight, float)
+    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
+    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
+    for q, (first, last) in enumerate(pairwise(boundaries)):
+        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
+        pairs = [(i, j) for i in judged for j in judged if labels[i] > labels[j]]
+        if not pairs:
+            continue
+        c = {"none": 1.0, "rows": len(judged) / len(pairs), "query": 1.0 / len(pairs)}[normalization]
+        for i, j in pairs:
+            w = c * math.sqrt(weight[i] * weight[j])
+            if pair_weight is not None:
+                w *= pair_weight(q, labels[i], labels[j])
+            rho, first_, second = (f(scores[i] - scores[j]) for f in functions)
+            value[q] += w * rho
+            g[i] += w * first_
+            g[j] -= w * first_
+            h[i] += w * second
+            h[j] += w * second
+    return value, g, h
+
+
+def logistic(d):
+    """Return σ(d), right for every d."""
+    return 1.0 / (1.0 + math.exp(-d)) if d >= 0 else math.exp(d) / (1.0 + math.exp(d))
+
+
+def ranknet(scores, labels, boundaries, sigmoid=1.0, **options):
+    """Return value per query, gradient and Hessian per row, without scale."""
+    s = sigmoid
+    functions = (
+        lambda d: max(0.0, -s * d) + math.log1p(math.exp(-abs(s * d))),
+        lambda d: -s * logistic(-s * d),
+        lambda d: s * s * logistic(s * d) * logistic(-s * d),
+    )
+    return smooth_pairs(scores, labels, boundaries, functions, **options)
+
+
+def ndcg_boost(scores, labels, boundaries, sigmoid=1.0, hessian="newton", gain=None, **options):
+    """Return value per query, gradient and Hessian per row, without scale; `gain` of one grade, 2^r - 1 by default."""
+    n = len(labels)
+    gain = (lambda r: 2.0**r - 1.0) if gain is None else gain
+    weight = np.ones(n) if options.get("weight") is None else options["weight"]
+    labelled = np.ones(n, bool) if options.get("labelled") is None else options["labelled"]
+    ideal = []
+    for first, last in pairwise(boundaries):
+        gains = sorted((gain(labels[i]) for i in range(first, last) if labelled[i] and weight[i] > 0), reverse=True)
+        ideal.append(sum(g / math.log2(1 + j) for j, g in enumerate(gains, 1)))
+    s = sigmoid
+
+    def curvature(d):
+        gamma = logistic(s * d) * logistic(-s * d)
+        return s * s * {"newton": gamma, "bound": 2.0 * gamma, "global": 1.0 / (3.0 * math.sqrt(3.0))}[hessian]
+
+    functions = (
+        lambda d: logistic(-s * d),
+        lambda d: -s * logistic(s * d) * logistic(-s * d),
+        curvature,
+    )
+
+    def pair_weight(q, high, low):
+        return (gain(high) - gain(low)) / ideal[q] if ideal[q] > 0 else 0.0
+
+    return smooth_pairs(scores, labels, boundaries, functions, pair_weight, **options)

@@ -32,3 +32,29 @@ def mpboost_pairs(scores, queries, distance, hessian="newton", normalization="no
             h[i] += curvature
             h[j] += curvature
     return value, g, h
+
+
+def qbrank_pairs(scores, queries, w, margin, hessian):
+    """Return value per query, gradient and Hessian per row, without scale and normalisation."""
+    pairs = queries.pairs
+    n = queries.n_rows
+    row_weight = np.ones(n) if queries.row_weight is None else queries.row_weight
+    labelled = np.ones(n, bool) if queries.labelled is None else queries.labelled
+    value, g, h = np.zeros(queries.n_queries), np.zeros(n), np.zeros(n)
+    for k, (i, j) in enumerate(zip(pairs.winner, pairs.loser, strict=True)):
+        v = (1.0 if pairs.weight is None else pairs.weight[k]) * math.sqrt(row_weight[i] * row_weight[j])
+        gap = 1.0 if pairs.margin is None else pairs.margin[k]
+        tau = gap if margin == "grade" else margin
+        short = max(0.0, tau - (scores[i] - scores[j]))
+        value[queries.query_of_row[i]] += w / 2 * v * short**2
+        g[i] -= w * v * short
+        g[j] += w * v * short
+        if short > 0 or hessian == "global":
+            h[i] += 2 * w * v
+            h[j] += 2 * w * v
+    for i in np.flatnonzero(labelled):
+        off = scores[i] - queries.labels[i]
+        value[queries.query_of_row[i]] += (1 - w) / 2 * row_weight[i] * off**2
+        g[i] += (1 - w) * row_weight[i] * off
+        h[i] += (1 - w) * row_weight[i]
+    return value, g, h

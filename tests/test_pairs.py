@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from pair_loops import mpboost_pairs
+from pair_loops import mpboost_pairs, qbrank_pairs
 
 import boostplug as bp
 from boostplug.frameworks import plug
@@ -129,6 +129,33 @@ def test_mpboost_equals_loop_over_pairs(hessian, normalization, distance):
             np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
 
 
+@pytest.mark.parametrize("hessian", ["bound", "global"])
+@pytest.mark.parametrize("margin", ["grade", 0.5])
+@pytest.mark.parametrize("w", [0.3, 1.0])
+def test_qbrank_equals_loop_over_pairs_and_labels(w, margin, hessian):
+    rng = np.random.default_rng(3)
+    group = [7, 1, 0, 12, 3]
+    n = sum(group)
+    loss = bp.QBRank(preference_weight=w, margin=margin, hessian=hessian)
+    for crossing in (False, True):
+        for weighted in (False, True):
+            more = {"weight": rng.integers(0, 3, 60) / 2, "margin": rng.integers(1, 4, 60)} if weighted else {}
+            queries = bp.Queries(
+                rng.integers(0, 3, n),
+                group=group,
+                weight=rng.random(n) * (rng.random(n) < 0.9) if weighted else None,
+                pairs=some_pairs(rng, group, crossing=crossing, **more),
+                labelled=rng.random(n) < 0.7,
+            )
+            scores = np.round(2 * rng.normal(size=n), 1)  # some pairs exactly at their margin
+            value, g, h = qbrank_pairs(scores, queries, w, margin, hessian)
+            scale = loss.scale(queries)
+            gradient, curvature = loss.gradient_hessian(scores, queries)
+            np.testing.assert_allclose(gradient, scale * g, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(curvature, scale * h, rtol=1e-9)
+            np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
+
+
 def test_pairs_of_all_grades_are_the_grades():
     """The pairs that the grades stand for, given explicitly, give the same loss."""
     rng = np.random.default_rng(1)
@@ -144,8 +171,9 @@ def test_pairs_of_all_grades_are_the_grades():
     winner, loser = np.array(every).T
     pairs = bp.Pairs(winner, loser, margin=labels[winner] - labels[loser])
     scores = rng.normal(size=20)
-    for normalization in ("none", "rows", "query"):
-        loss = bp.MPBoost(normalization=normalization)
+    losses = [bp.MPBoost(normalization=normalization) for normalization in ("none", "rows", "query")]
+    losses += [bp.QBRank(preference_weight=1.0, normalization=n) for n in ("none", "rows", "query", "documents")]
+    for loss in losses:
         by_grades = loss.gradient_hessian(scores, bp.Queries(labels, group=group))
         by_pairs = loss.gradient_hessian(scores, bp.Queries(None, group=group, pairs=pairs))
         np.testing.assert_allclose(by_pairs, by_grades, rtol=1e-9, atol=1e-12)

@@ -9,6 +9,7 @@ from boostplug.losses.directed_distance import (
 )
 from boostplug.losses.loss import Loss
 from boostplug.losses.mpboost import MPBoost
+from boostplug.losses.qbrank import QBRank
 
 __all__ = [
     "LOSSES",
@@ -19,11 +20,13 @@ __all__ = [
     "LogisticDistance",
     "Loss",
     "MPBoost",
+    "QBRank",
 ]
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
     "mpboost": tuple(
         MPBoost(distance=d) for d in (BinaryDistance(), LinearDistance(), LogDistance(), LogisticDistance())
     ),
+    "qbrank": (QBRank(), QBRank(preference_weight=0.9, normalization="documents")),
 }
 """Name -> the variants that `boostplug compare` trains."""

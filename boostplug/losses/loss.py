@@ -67,6 +67,11 @@ class Loss(ABC):
         return True
 
     @property
+    def has_gradient_of_value(self) -> bool:
+        """Whether the gradient is that of the value, and not a formula of its own."""
+        return True
+
+    @property
     def takes_pairs(self) -> bool:
         """Whether the loss can learn from `Queries.pairs`; others refuse them."""
         return False

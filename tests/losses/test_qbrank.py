@@ -1,0 +1,404 @@
+"""QBRank against the plain double loop, at and off its kinks, and squared error tree for tree."""
+
+import math
+
+import loops
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug import testing
+from boostplug.losses.qbrank import QBRank
+from boostplug.threads import set_num_threads
+
+LABELS = {
+    "grades": lambda rng, n: rng.integers(0, 5, n),
+    "negative grades": lambda rng, n: rng.integers(-2, 3, n),
+    "real": lambda rng, n: rng.normal(size=n),
+    "tenths": lambda rng, n: rng.integers(-20, 20, n) / 10,
+    "two grades": lambda rng, n: rng.integers(0, 2, n),
+    "rare grades": lambda rng, n: np.where(rng.random(n) < 0.97, 2, rng.integers(0, 5, n)),
+}
+SCORES = {
+    "normal": lambda rng, labels: rng.normal(size=len(labels)),
+    "all equal": lambda rng, labels: np.zeros(len(labels)),
+    "integers: kinks": lambda rng, labels: np.round(2 * rng.normal(size=len(labels))),
+    "tenths: kinks that round": lambda rng, labels: np.round(rng.normal(size=len(labels)), 1),
+    "far from 0": lambda rng, labels: 1e6 + rng.normal(size=len(labels)),
+    "far from 0, tied": lambda rng, labels: 1e6 + np.round(rng.normal(size=len(labels)), 1),
+    "±1000": lambda rng, labels: 1000 * np.sign(rng.normal(size=len(labels))),
+    "nearly right": lambda rng, labels: 2 * labels + 1e-3 * rng.normal(size=len(labels)),
+}
+MARGINS = ["grade", 1.0, 0.3, 0.0]
+GROUP = [7, 1, 0, 30, 3]
+NORMALIZATIONS = ["none", "rows", "query", "documents"]
+
+
+def dense(scores, queries, loss):
+    """Return what `loops.qbrank` returns, by matrices: the yardstick for lists too long for loops of Python."""
+    value, g, h, terms = np.zeros(queries.n_queries), *np.zeros((3, queries.n_rows))
+    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    labelled = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
+    judged = labelled & (weight > 0)
+    w = loss.preference_weight
+    for q, (first, last) in enumerate(zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True)):
+        rows = first + np.flatnonzero(judged[first:last])
+        r, f, v = queries.labels[rows], scores[rows], weight[rows]
+        pair = r[:, None] > r[None, :]
+        n_pairs = max(int(pair.sum()), 1)
+        c = {"rows": len(rows) / n_pairs, "query": 1 / n_pairs}.get(loss.normalization, 1.0)
+        if loss.margin == "grade":
+            short = (r - f)[:, None] - (r - f)[None, :]
+        else:
+            short = loss.margin - (f[:, None] - f[None, :])
+        v_pair = w * c * np.sqrt(v)[:, None] * np.sqrt(v)[None, :] * pair
+        v_active = v_pair * (short > 0)
+        value[q] = (v_active * short**2).sum() / 2 + (1 - w) * (v * (r - f) ** 2).sum() / 2
+        slope = v_active * short
+        g[rows] = slope.sum(axis=0) - slope.sum(axis=1) - (1 - w) * v * (r - f)
+        counted = v_pair if loss.hessian == "global" else v_active
+        h[rows] = 2 * (counted.sum(axis=0) + counted.sum(axis=1)) + (1 - w) * v
+        terms[rows] = v_pair.sum(axis=0) + v_pair.sum(axis=1) + (1 - w) * v
+    if loss.normalization == "documents":
+        h = np.where(terms > 0, weight, 0.0)
+        g = np.divide(weight * g, terms, out=np.zeros_like(g), where=terms > 0)
+    return value, g, h
+
+
+def looped(scores, queries, loss):
+    return loops.qbrank(
+        scores, queries.labels, queries.boundaries, loss.margin, loss.preference_weight, loss.hessian,
+        loss.normalization, queries.row_weight, queries.labelled,
+    )  # fmt: skip
+
+
+def assert_equals(yardstick, loss, scores, queries):
+    """Compare gradients to 1e-9 of each query's largest; Hessians and values to 1e-12 and 1e-9 of themselves."""
+    value, g, h = yardstick(scores, queries, loss)
+    scale = loss.scale(queries)
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
+        largest = np.abs(g[first:last]).max(initial=0.0)
+        np.testing.assert_allclose(gradient[first:last] / scale, g[first:last], rtol=0, atol=1e-9 * largest)
+    np.testing.assert_allclose(hessian / scale, h, rtol=1e-12)
+    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("margin", MARGINS)
+def test_equals_double_loop(margin, labels, scores):
+    rng = np.random.default_rng(1)
+    y = LABELS[labels](rng, sum(GROUP))
+    f = SCORES[scores](rng, y)
+    for preference_weight in (0.0, 0.4, 1.0):
+        for hessian in ("bound", "global"):
+            loss = QBRank(margin=margin, preference_weight=preference_weight, hessian=hessian)
+            assert_equals(looped, loss, f, bp.Queries(y, group=GROUP))
+
+
+@pytest.mark.parametrize("normalization", NORMALIZATIONS)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("margin", ["grade", 0.3])
+def test_equals_double_loop_with_weights_and_unlabelled_rows(margin, labels, normalization):
+    rng = np.random.default_rng(2)
+    n = sum(GROUP)
+    for weight in (None, rng.random(n) * (rng.random(n) < 0.8), rng.random(len(GROUP))):
+        y = LABELS[labels](rng, n)
+        queries = bp.Queries(y, group=GROUP, weight=weight, labelled=rng.random(n) < 0.8)
+        for preference_weight in (0.4, 1.0):
+            for hessian in ("bound", "global"):
+                loss = QBRank(
+                    margin=margin, preference_weight=preference_weight, hessian=hessian, normalization=normalization
+                )
+                f = np.round(rng.normal(size=n), 1)
+                assert_equals(looped, loss, f, queries)
+                assert_equals(dense, loss, f, queries)
+
+
+@pytest.mark.parametrize("scores", SCORES)
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("margin", ["grade", 0.3])
+def test_long_lists_are_sorted_to_the_same_sums(margin, labels, scores):
+    rng = np.random.default_rng(3)
+    group = [512, 3, 513, 2100]  # around the length from which lists are cut, and some cuts
+    y = LABELS[labels](rng, sum(group))
+    f = SCORES[scores](rng, y)
+    weight = np.where(rng.random(len(y)) < 0.9, 2 * rng.random(len(y)), 0.0)
+    for loss, v in (
+        (QBRank(margin=margin, preference_weight=1.0), None),
+        (QBRank(margin=margin, hessian="global", normalization="rows"), weight),
+    ):
+        assert_equals(dense, loss, f, bp.Queries(y, group=group, weight=v))
+
+
+@pytest.mark.parametrize("group", [[90], [1500]], ids=["short", "long"])
+def test_small_losses_between_clusters_far_apart_keep_their_digits(group):
+    """Nothing cancels: sums over z of a million would leave no digit of losses of 1e-6."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 6, sum(group))
+    f = 1e6 * (y // 2) + y - 1e-6 * rng.random(len(y)) * (y % 2)  # grades 1, 3, 5 just miss 0, 2, 4
+    loss = QBRank(preference_weight=1.0)
+    queries = bp.Queries(y, group=group)
+    assert 0 < np.abs(dense(f, queries, loss)[1]).max() < 1e-2
+    assert_equals(dense, loss, f, queries)
+
+
+def test_a_pair_at_its_margin_is_not_active():
+    for margin, labels in (("grade", [3, 1]), (2.0, [1, 0])):
+        for f, active in (([2.0, 0.0], False), ([np.nextafter(2.0, 0.0), 0.0], True)):
+            queries = bp.Queries(labels, group=[2])
+            g, h = QBRank(margin=margin, preference_weight=1.0).gradient_hessian(f, queries)
+            assert (g != 0).tolist() == [active, active]
+            assert h.tolist() == [4.0 * active, 4.0 * active]  # scale 2: two documents, one pair
+    # .3 - .2 < .1 in float64: the pair is active, whatever (.2 + .1) - .3 says.
+    g, _ = QBRank(margin=0.1, preference_weight=1.0).gradient_hessian([0.3, 0.2], bp.Queries([1, 0], group=[2]))
+    assert (0.3 - 0.2 < 0.1) == bool(g.any())
+
+
+def test_formulas_as_arithmetic():
+    queries = bp.Queries([3, 1], group=[2], weight=[4.0, 9.0])
+    f, w, v = [0.5, 0.7], 0.25, math.sqrt(4.0 * 9.0)
+    short = (3 - 1) - (0.5 - 0.7)
+    scale = (w * 2 + (1 - w) * 2) / (w * 1 + (1 - w) * 2)  # 2 documents, 1 pair, without row weights
+    value = w * v / 2 * short**2 + (1 - w) / 2 * (4 * (3 - 0.5) ** 2 + 9 * (1 - 0.7) ** 2)
+    slopes = [-w * v * short - (1 - w) * 4 * (3 - 0.5), w * v * short - (1 - w) * 9 * (1 - 0.7)]
+    loss = QBRank(preference_weight=w)
+    assert loss.scale(queries) == pytest.approx(scale)
+    assert loss.value(f, queries) == pytest.approx([value])
+    g, h = loss.gradient_hessian(f, queries)
+    assert g == pytest.approx([scale * x for x in slopes])
+    assert h == pytest.approx([scale * (2 * w * v + (1 - w) * 4), scale * (2 * w * v + (1 - w) * 9)])
+
+    targets = [-slopes[0] / (w * v + (1 - w) * 4), -slopes[1] / (w * v + (1 - w) * 9)]
+    g, h = QBRank(preference_weight=w, normalization="documents").gradient_hessian(f, queries)
+    assert g == pytest.approx([-4 * targets[0], -9 * targets[1]])
+    assert h.tolist() == [4.0, 9.0]
+
+
+def test_labels_teach_where_there_is_no_pair():
+    queries = bp.Queries([2, 2, 1, 0], group=[2, 2], labelled=[True, True, True, False])
+    for normalization in NORMALIZATIONS:
+        g, h = QBRank(normalization=normalization).gradient_hessian(np.zeros(4), queries)
+        assert (g == [-2 * h[0], -2 * h[0], -h[0], 0]).all()
+        assert h[0] > 0
+        assert h[3] == 0
+        g, h = QBRank(preference_weight=1.0, normalization=normalization).gradient_hessian(np.zeros(4), queries)
+        assert not g.any()
+        assert not h.any()
+
+
+def test_scale_makes_the_terms_of_a_document_weigh_one():
+    rng = np.random.default_rng(5)
+    queries = bp.Queries(np.r_[rng.integers(0, 5, 1000), np.ones(50)], group=[900, 10, 90, 50])
+    for normalization in ("none", "rows", "query"):
+        for w in (0.0, 0.1, 0.5, 1.0):
+            loss = QBRank(preference_weight=w, hessian="global", normalization=normalization)
+            _, h = loss.gradient_hessian(np.zeros(1050), queries)
+            judged = w * 1000 + (1 - w) * 1050
+            in_pairs = (h.sum() - loss.scale(queries) * (1 - w) * 1050) / 4  # a pair has four: 2 in each document
+            assert in_pairs + loss.scale(queries) * (1 - w) * 1050 == pytest.approx(judged)
+            if w == 0.0 or normalization == "rows":
+                assert loss.scale(queries) == 1.0
+            g, _ = loss.gradient_hessian(rng.normal(size=1050), queries)
+            assert 0.1 < np.abs(g).mean() < 10
+
+
+def test_normalization_says_what_the_pairs_of_a_query_weigh():
+    queries = bp.Queries([1, 0, 0, 1, 0], group=[3, 2])
+    for normalization, weight in (("none", [2, 1]), ("rows", [3, 2]), ("query", [1, 1]), ("documents", [2, 1])):
+        value = QBRank(preference_weight=1.0, normalization=normalization).value(np.zeros(5), queries)
+        np.testing.assert_allclose(value, np.array(weight) / 2)
+
+
+OPTIONS = [
+    QBRank(margin=margin, preference_weight=w, hessian=hessian, normalization=normalization)
+    for margin in ("grade", 0.7)
+    for w in (0.0, 0.5, 1.0)
+    for hessian in ("bound", "global")
+    for normalization in NORMALIZATIONS
+]
+
+
+@pytest.mark.parametrize("loss", OPTIONS, ids=repr)
+def test_laws_hold_off_the_kinks(loss, monkeypatch):
+    """Finite differences across a kink are not derivatives, so grades with pairs near one are moved as a whole.
+
+    "documents" is no gradient of a value: that one law is not for it.
+    """
+    example_data = testing.example_data
+
+    def off_kinks(rng):
+        for what, scores, queries in example_data(rng):
+            grade = np.unique(queries.labels, return_inverse=True)[1]
+            moved = scores
+            while near_a_kink(moved, queries, loss.margin):
+                moved = scores + 0.1 * rng.normal(size=len(scores))[grade]
+            yield what, moved, queries
+
+    def near_a_kink(scores, queries, margin):
+        z, tau = (queries.labels - scores, 0.0) if margin == "grade" else (-scores, margin)
+        pair = (queries.query_of_row[:, None] == queries.query_of_row) & (queries.labels[:, None] > queries.labels)
+        return (np.abs(z[:, None] - z + tau)[pair] < 4.1e-3).any()  # differences take steps of 2e-3, in two rows
+
+    monkeypatch.setattr(testing, "example_data", off_kinks)
+    if loss.normalization == "documents":
+        laws = tuple(law for law in testing.LAWS if law.__name__ != "gradient_is_the_values")
+        monkeypatch.setattr(testing, "LAWS", laws)
+    testing.check_loss(loss)
+
+
+@pytest.mark.parametrize("loss", OPTIONS, ids=repr)
+def test_other_laws_hold_at_the_kinks(loss, monkeypatch):
+    differences = ("gradient_is_the_values", "hessian_is_its_kind", "threads_do_not_matter")
+    monkeypatch.setattr(testing, "LAWS", tuple(law for law in testing.LAWS if law.__name__ not in differences))
+    testing.check_loss(loss)
+
+
+@pytest.mark.parametrize("normalization", ["none", "rows", "query"])
+@pytest.mark.parametrize("margin", ["grade", 1.0])
+def test_global_hessian_bounds_every_step(margin, normalization):
+    rng = np.random.default_rng(6)
+    group = [20, 40, 600]
+    queries = bp.Queries(rng.integers(0, 5, sum(group)), group=group, weight=rng.random(sum(group)))
+    for w in (0.3, 1.0):
+        loss = QBRank(margin=margin, preference_weight=w, hessian="global", normalization=normalization)
+        scale = loss.scale(queries)
+        for trial in range(40):
+            scores = np.round(rng.normal(size=queries.n_rows), trial % 3)
+            g, h = loss.gradient_hessian(scores, queries)
+            step = 10.0 ** rng.uniform(-3, 3) * rng.normal(size=queries.n_rows)
+            here, there = loss.value(scores, queries), loss.value(scores + step, queries)
+            bound = here + np.add.reduceat(g * step + h * step**2 / 2, queries.boundaries[:-1]) / scale
+            assert (there <= bound + 1e-9 * np.abs(bound)).all()
+
+
+def test_preference_weight_0_is_squared_error():
+    rng = np.random.default_rng(7)
+    group = [30, 1, 0, 40]
+    y, f, v = rng.normal(size=71), rng.normal(size=71), rng.random(71)
+    for options in ({}, {"margin": 1.0}, {"hessian": "global"}, *({"normalization": x} for x in NORMALIZATIONS)):
+        loss = QBRank(preference_weight=0.0, **options)
+        for weight in (None, v):
+            queries = bp.Queries(y, group=group, weight=weight)
+            g, h = loss.gradient_hessian(f, queries)
+            np.testing.assert_array_equal(g, (f - y) * (1.0 if weight is None else weight))
+            np.testing.assert_array_equal(h, np.ones(71) if weight is None else weight)
+            assert loss.scale(queries) == 1.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_preference_weight_0_grows_the_trees_of_lightgbms_regression(weighted):
+    lgb = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(2000, 8))
+    y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
+    params = {"learning_rate": 0.1, "num_leaves": 15, "verbose": -1, "num_threads": 1, "boost_from_average": False}
+    weight = rng.random(2000) if weighted else None
+    trees = []
+    for objective in (QBRank(preference_weight=0.0), "l2"):
+        data = lgb.Dataset(x, y, group=np.full(100, 20), weight=weight)
+        booster = lgb.train({**params, "objective": objective}, data, num_boost_round=20)
+        trees.append(booster.trees_to_dataframe())
+    ours, theirs = trees
+    structure = ["tree_index", "node_index", "left_child", "right_child", "split_feature", "count"]
+    assert ours[structure].equals(theirs[structure])
+    np.testing.assert_array_equal(ours["threshold"], theirs["threshold"])
+    # LightGBM rounds the residual to float32 before it multiplies with the weight, not only after.
+    np.testing.assert_allclose(ours["value"], theirs["value"], rtol=1e-5, atol=1e-9)
+
+
+def test_preference_weight_0_grows_the_trees_of_xgboosts_regression():
+    xgb = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(2000, 8))
+    y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
+    params = {"max_depth": 4, "nthread": 1, "base_score": 0.0}
+    data = xgb.DMatrix(x, y)
+    data.set_group(np.full(100, 20))
+    ours = xgb.train(params, data, num_boost_round=20, obj=QBRank(preference_weight=0.0))
+    theirs = xgb.train({**params, "objective": "reg:squarederror"}, xgb.DMatrix(x, y), num_boost_round=20)
+    assert ours.get_dump() == theirs.get_dump()
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_documents_without_a_step_are_harmless(framework):
+    """preference_weight=1: queries of one grade, and in the end most pairs, have gradient and Hessian 0."""
+    module = pytest.importorskip(framework)
+    rng = np.random.default_rng(10)
+    x = rng.normal(size=(600, 3))
+    y = np.where(np.arange(600) < 300, 1, (x[:, 0] > 0).astype(int))
+    group, loss = np.full(20, 30), QBRank(preference_weight=1.0)
+    if framework == "lightgbm":
+        params = {"objective": loss, "verbose": -1, "num_threads": 1}
+        scores = module.train(params, module.Dataset(x, y, group=group), num_boost_round=50).predict(x)
+    else:
+        data = module.DMatrix(x, y)
+        data.set_group(group)
+        scores = module.train({"nthread": 1}, data, num_boost_round=50, obj=loss).predict(data)
+    assert np.isfinite(scores).all()
+    queries = bp.Queries(y, group=group)
+    assert loss.value(scores, queries).sum() < 0.05 * loss.value(np.zeros(600), queries).sum()
+
+
+def test_one_query_of_200_000_rows_in_memory_of_its_size():
+    rng = np.random.default_rng(11)
+    n = 200_000
+    for labels in (rng.integers(0, 5, n), rng.normal(size=n)):
+        queries = bp.Queries(labels, group=[n])
+        g, h = QBRank(preference_weight=1.0).gradient_hessian(rng.normal(size=n), queries)
+        assert abs(g.sum()) <= 1e-9 * np.abs(g).sum()
+        assert (h[g != 0] > 0).all()
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_bit_equal_for_any_number_of_threads(labels):
+    rng = np.random.default_rng(12)
+    group = np.r_[rng.integers(1, 60, 2000), 700]
+    n = int(group.sum())
+    queries = bp.Queries(LABELS[labels](rng, n), group=group, weight=rng.random(n))
+    scores = rng.normal(size=n)
+    results = []
+    for threads in (1, 2, 5):
+        set_num_threads(threads)
+        results.append(QBRank().gradient_hessian(scores, queries))
+    set_num_threads(None)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+
+
+def test_scores_and_labels_of_any_size_stay_finite():
+    queries = bp.Queries([1e308, -1e308, 0, 1], group=[4])
+    for margin in ("grade", 1.0):
+        loss = QBRank(margin=margin)
+        for scores in ([0, 1e308, -1e308, 5], [1e200, 1e200, -1e200, 0]):
+            assert np.isfinite(loss.gradient_hessian(scores, queries)).all()
+            assert loss.value(scores, queries) == 1e299
+
+
+@pytest.mark.parametrize("margin", ["grades", -1.0, math.nan, math.inf, True, None, [1.0]])
+def test_bad_margin_is_refused(margin):
+    with pytest.raises(ValueError, match="QBRank: margin must be 'grade' or a finite number"):
+        QBRank(margin=margin)
+
+
+@pytest.mark.parametrize("w", [-0.1, 1.1, math.nan, "half", True])
+def test_bad_preference_weight_is_refused(w):
+    with pytest.raises(ValueError, match="QBRank: preference_weight must be from 0 to 1"):
+        QBRank(preference_weight=w)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="hessian must be one of 'bound', 'global'"):
+        QBRank(hessian="newton")
+    with pytest.raises(ValueError, match="normalization must be one of 'none', 'rows', 'query', 'documents'"):
+        QBRank(normalization="pairs")
+
+
+def test_kinds():
+    assert QBRank().hessian_kind == "bound"
+    assert QBRank(hessian="global").hessian_kind == "global"
+    assert QBRank(hessian="global", normalization="documents").hessian_kind == "model"
+    assert QBRank(preference_weight=1.0).shift_invariant
+    assert not QBRank().shift_invariant
+    assert not QBRank(preference_weight=1.0, normalization="documents").shift_invariant
