@@ -108,7 +108,11 @@ def run_over_queries(
         while (i := next(ticket)) < len(edges) - 1:
             kernel(int(edges[i]), int(edges[i + 1]))
 
-    helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
+    try:
+        helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
+    except RuntimeError:  # the interpreter is shutting down and starts no more threads: this one does it all
+        helpers = []
     worker()
     for helper in helpers:
-        helper.result()
+        if not helper.cancel():  # one that has not started has nothing left to do
+            helper.result()

@@ -14,7 +14,7 @@ fold = bp.datasets.load_bundled()
 ranker = bp.XGBRanker(objective=bp.MPBoost(distance=root), n_estimators=60, random_state=1, early_stopping_rounds=10)
 ranker.fit(
     fold.train.X,
-    fold.train.y + 0.25,  # real-valued and negative grades are as good as 0..4
+    (fold.train.y - 2.0) / 3.0,  # real-valued and negative grades are as good as 0..4
     qid=fold.train.qid,
     eval_set=[(fold.vali.X, fold.vali.y)],
     eval_qid=[fold.vali.qid],

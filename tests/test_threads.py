@@ -1,12 +1,17 @@
 """The thread pool: every query once, errors out, forks and nesting."""
 
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from boostplug import threads
+
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +86,18 @@ def test_a_forked_child_has_threads_of_its_own():
         finally:
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_thread_that_outlives_the_main_thread_does_it_all_itself():
+    code = (
+        "import threading, time, numpy as np\n"
+        "from boostplug import threads\n"
+        "def late():\n"
+        "    threading.main_thread().join()\n"
+        "    done = []\n"
+        "    threads.run_over_queries(lambda a, b: done.append(b - a), np.arange(0, 11) * 100_000, 3)\n"
+        "    print(sum(done))\n"
+        "threading.Thread(target=late).start()\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.stdout.strip() == "10", result.stderr

@@ -37,6 +37,7 @@ __all__ = [
     "distance_of_gap",
     "largest_exponent",
     "largest_pair_exponent",
+    "squared_distances",
 ]
 
 FACTORISED, RUNNING, PAIRWISE, GIVEN = 0, 1, 2, 3  # how to sum a query's pairs; GIVEN by `accumulate_block`
@@ -414,3 +415,36 @@ def accumulate_pairs(
             curvature = (h_d2 * d * d + h_1) * w
             hessian[i] += curvature
             hessian[j] += curvature
+
+
+@numba.njit(cache=True, nogil=True)
+def squared_distances(
+    first: int,
+    last: int,
+    start: Any,
+    grade: Any,
+    query_run: Any,
+    how: Any,
+    table_start: Any,
+    table: Any,
+    kind: int,
+    parameter: float,
+    squares: Any,
+) -> None:
+    """Write the sum of d² over the pairs of the queries ``first <= q < last``, but for those that are GIVEN."""
+    for q in range(first, last):
+        if how[q] == GIVEN:
+            continue
+        t = table_start[q]
+        total_of_query = 0.0
+        for v in range(query_run[q] + 1, query_run[q + 1]):
+            n_v = start[v + 1] - start[v]
+            for u in range(query_run[q], v):
+                d = 1.0
+                if how[q] == FACTORISED:
+                    d = table[t]
+                    t += 1
+                elif how[q] == PAIRWISE:
+                    d = distance_of_gap(kind, parameter, grade[v] - grade[u])
+                total_of_query += d * d * n_v * (start[u + 1] - start[u])
+        squares[q] = total_of_query

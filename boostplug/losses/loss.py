@@ -11,6 +11,7 @@ from boostplug.queries import Queries
 __all__ = ["HessianKind", "Loss", "checked_scores"]
 
 Floats = NDArray[np.float64]
+_LARGEST_SCORE = 1e100  # squares and products with distances stay finite
 HessianKind = Literal["exact", "bound", "global", "model"]
 
 
@@ -26,6 +27,9 @@ def checked_scores(scores: ArrayLike, n_rows: int) -> Floats:
     if not np.isfinite(array).all():
         row = int(np.argmin(np.isfinite(array)))
         raise ValueError(f"scores[{row}] = {array[row]} is not finite; lower the learning rate, or check init_score")
+    if array.size and max(array.max(), -array.min()) > _LARGEST_SCORE:
+        row = int(np.argmax(np.abs(array)))
+        raise ValueError(f"scores[{row}] = {array[row]} is beyond ±{_LARGEST_SCORE:g}; lower the learning rate")
     return array
 
 

@@ -25,6 +25,7 @@ Hessian = Literal["newton", "gentle", "bound"]
 _LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32
 _LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _BLOCK = 1 << 20  # gaps in one call of a user's distance
+_TABULATED = 1 << 23  # distances of a user's function that are kept, 64 MB
 _COEFFICIENTS: dict[Hessian, tuple[float, float]] = {"newton": (1.0, 0.0), "gentle": (0.0, 1.0), "bound": (2.0, 0.0)}
 
 
@@ -56,14 +57,17 @@ class MPBoost(Loss):
 
     Notes
     -----
-    Scale: outputs are multiplied by the number of judged documents per pair weight, Σ_q n_q / Σ_q c_q P_q over the
-    queries that hold a pair (n_q documents, P_q pairs; row weights left out): a document stands for 1 on average.
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q S_q over the queries that hold a pair, with n_q documents and S_q
+    the sum of d² over the pairs (for "gentle": their number); row weights are left out. At equal scores a document's
+    "newton" Hessian is then 2 on average, whatever the lengths of the lists and the unit of the grades.
     Scores far in the wrong order (log w past 69) would not fit the frameworks' float32: then all rows of the call are
-    multiplied by one common power of 2, which leaves every Newton step -Σg/Σh as it is.
+    multiplied by one common factor, which leaves every Newton step -Σg/Σh as it is.
 
     Cost: a query of n documents and K grades takes O(nK), all pairs exactly. With many distinct real-valued grades
-    (K(K - 1)/2 past 4n + 64) pairs are summed one by one in O(n) memory: 1,000 documents take about 10 ms, and the time
-    grows with the square. `BinaryDistance` takes O(n) for any grades.
+    (K(K - 1)/2 past 4n + 64) pairs are summed one by one in O(n) memory, by one thread: 1,000 documents take 10 ms
+    (linear) to 20 ms (log), and the time grows with the square: 50,000 documents take half a minute a call. A function
+    of one's own is tabulated up to 8 million gaps in all; past that it is called anew each time, 80 ms for 1,000
+    documents. `BinaryDistance` takes O(n) for any grades.
 
     References
     ----------
@@ -94,6 +98,13 @@ class MPBoost(Loss):
                 f"MPBoost: distance must be a distance such as LogDistance(lam=3.0), or a function of gaps; "
                 f"got {self.distance!r}"
             )
+        try:
+            hash(self.distance)
+        except TypeError:
+            raise ValueError(
+                f"MPBoost: distance must be hashable, since losses are values; got {self.distance!r}; pass a function, "
+                "or a frozen dataclass with __call__"
+            ) from None
         for name, kind in (("hessian", Hessian), ("normalization", Normalization)):
             if getattr(self, name) not in get_args(kind):
                 options = ", ".join(map(repr, get_args(kind)))
@@ -111,10 +122,26 @@ class MPBoost(Loss):
         return True
 
     def scale(self, queries: Queries) -> float:
-        """Return Σ_q n_q / Σ_q c_q P_q (see Notes); 1 where no query holds a pair."""
+        """Return Σ_q n_q / Σ_q c_q S_q (see Notes); 1 where no query holds a pair."""
         runs = _runs(queries)
-        weight = float((self._factor(runs) * runs.n_pairs).sum())
-        return float(runs.n_judged.sum()) / weight if weight else 1.0
+        if not len(runs.n_pairs):
+            return 1.0
+        squares = runs.n_pairs
+        if self.hessian != "gentle":
+            if isinstance(runs, PairRuns):
+                squares = np.add.reduceat(self._pair_distances(queries, runs) ** 2, runs.start[:-1])
+            else:
+                squares = self._plan(queries, runs).squares
+        total = float((self._factor(runs) * squares).sum())
+        if not np.finfo(np.float64).tiny < total < math.inf:
+            raise ValueError(
+                f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
+                "square leaves float64's range; rescale the labels"
+            )
+        return float(runs.n_judged.sum()) / total
+
+    def _plan(self, queries: Queries, runs: GradeRuns) -> "_Plan":
+        return queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
 
     def _factor(self, runs: GradeRuns | PairRuns) -> Floats:
         """Return c_q of each query that holds a pair."""
@@ -193,7 +220,7 @@ class MPBoost(Loss):
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return (−Σ d w, Σ (h_d2 d² + h_1) w) per row, times factor, relative to e^shift; and the largest."""
         runs = queries.grade_runs
-        plan = queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
+        plan = self._plan(queries, runs)
         gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
         shift, top = np.zeros(len(runs.query)), np.zeros(len(runs.query))
 
@@ -225,9 +252,14 @@ def _into_range(gradient: Floats, hessian: Floats, rows: Ints, sizes: Ints, shif
     """
     if not len(top) or (top.max() <= _LARGEST and not shift.any()):
         return
-    largest = float((np.log(np.maximum(top, np.finfo(np.float64).tiny)) + shift).max())
-    common = math.ceil(max(0.0, largest - math.log(_LARGEST)) / math.log(2.0)) * math.log(2.0)
-    multiplier = np.repeat(np.exp(np.minimum(shift - common, 600.0)), sizes)
+    furthest = float(shift.max())
+    # The largest output is e^(furthest + beyond); apart, so that a huge shift does not swallow the rest.
+    beyond = float((np.log(np.maximum(top, np.finfo(np.float64).tiny)) + (shift - furthest)).max())
+    if furthest:
+        per_query = np.exp(shift - furthest - max(beyond - math.log(_LARGEST), -furthest))
+    else:
+        per_query = np.full(len(shift), 2.0 ** -math.ceil((beyond - math.log(_LARGEST)) / math.log(2.0)))
+    multiplier = np.repeat(per_query, sizes)
     for out in (gradient, hessian):
         out[rows] *= multiplier
     lost = hessian[rows] < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
@@ -251,29 +283,56 @@ class _Plan:
         if isinstance(distance, BinaryDistance):
             self.how[:] = kernels.RUNNING
         else:
-            self.how[n_cells > 4 * n_documents + 64] = kernels.PAIRWISE if built_in else kernels.GIVEN
+            many = n_cells > 4 * n_documents + 64
+            if built_in:
+                self.how[many] = kernels.PAIRWISE
+            else:  # a function is slow to call: tables for as many queries as a fixed amount of memory takes
+                self.how[many & (np.cumsum(np.where(many, n_cells, 0)) > _TABULATED)] = kernels.GIVEN
+        with np.errstate(over="ignore"):
+            self.widest = runs.run_grade[runs.query_run[1:] - 1] - runs.run_grade[runs.query_run[:-1]]
+        if not np.isfinite(self.widest).all():
+            raise ValueError("MPBoost: a query's grades are further apart than float64 can say; rescale the labels")
         factorised = self.how == kernels.FACTORISED
         self.table_start = np.r_[0, np.cumsum(np.where(factorised, n_cells, 0))]
         gaps = _gaps(runs, np.flatnonzero(factorised), int(self.table_start[-1]))
         self.table = np.asarray(distance(gaps), dtype=np.float64) if built_in else _distances(distance, gaps)
         self.longest = self._longest()
-        per_document = np.where(self.how == kernels.PAIRWISE, n_documents / 2, np.minimum(n_grades, 2**20) - 1)
-        self.work = np.r_[0, np.cumsum(n_documents * np.maximum(per_document, 1))].astype(np.int64)
         if not np.isfinite(self.longest).all():
             raise ValueError(f"MPBoost: {distance!r} of the largest grade gap is not finite; rescale the labels")
+        with np.errstate(over="ignore"):
+            self.squares = runs.n_pairs if isinstance(distance, BinaryDistance) else self._squares()
+        per_document = np.where(self.how == kernels.PAIRWISE, n_documents / 2, np.minimum(n_grades, 2**20) - 1)
+        self.work = np.r_[0, np.cumsum(n_documents * np.maximum(per_document, 1))].astype(np.int64)
 
     def _longest(self) -> Floats:
         """Return each query's largest distance, checking a user's distance on all gaps on the way."""
-        runs = self.runs
-        widest = runs.run_grade[runs.query_run[1:] - 1] - runs.run_grade[runs.query_run[:-1]]
         if isinstance(self.distance, DirectedDistance):
-            return self.distance(widest)
-        longest = np.zeros(len(widest))
+            return self.distance(self.widest)
+        longest = np.zeros(len(self.widest))
         for q in np.flatnonzero(self.how == kernels.FACTORISED).tolist():
             longest[q] = self.table[self.table_start[q] : self.table_start[q + 1]].max()
         for q in np.flatnonzero(self.how == kernels.GIVEN).tolist():
             longest[q] = max(float(block.max()) for _, block in self._blocks(q))
         return longest
+
+    def _squares(self) -> Floats:
+        """Return the sum of d² over each query's pairs."""
+        runs = self.runs
+        squares = np.zeros(len(self.how))
+
+        def kernel(first: int, last: int) -> None:
+            kernels.squared_distances(
+                first, last, runs.run_start, runs.run_grade, runs.query_run, self.how, self.table_start, self.table,
+                self.kind, self.parameter, squares,
+            )  # fmt: skip
+
+        run_over_queries(kernel, runs.run_start[runs.query_run])
+        sizes = np.diff(runs.run_start).astype(np.float64)
+        for q in np.flatnonzero(self.how == kernels.GIVEN).tolist():
+            of_runs = sizes[runs.query_run[q] : runs.query_run[q + 1]]
+            for v0, block in self._blocks(q):
+                squares[q] += float(of_runs[v0 : v0 + len(block)] @ (block**2 @ of_runs))
+        return squares
 
     def documents(self, q: int) -> slice:
         """Return the place of a query's documents in ``runs.rows``."""
@@ -326,8 +385,10 @@ def _distances(distance: Distance, gaps: Floats) -> Floats:
     if not len(gaps):
         return np.zeros(0)
     rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)
-    out: Any = distance(rounded)
-    values = np.asarray(out, dtype=np.float64)
+    out: Any = np.asarray(distance(rounded))
+    if out.dtype.kind not in "biuf":
+        raise ValueError(f"MPBoost: distance must return real numbers; it returned dtype {out.dtype}")
+    values = out.astype(np.float64)
     if values.shape != rounded.shape:
         raise ValueError(
             f"MPBoost: distance must return one value per gap; it returned shape {values.shape} for {rounded.shape}"

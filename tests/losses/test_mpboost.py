@@ -63,6 +63,17 @@ def test_equals_double_loop(distance, hessian, labels, group):
 
 
 @pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
+def test_equals_double_loop_where_a_function_is_not_tabulated(hessian, labels, monkeypatch):
+    monkeypatch.setattr(mpboost, "_TABULATED", 0)
+    rng = np.random.default_rng(1)
+    for group in GROUPS:
+        for spread in (0.0, 1.0, 10.0):
+            scores, queries = problem(rng, labels, group, spread)
+            assert_equals_loop(bp.MPBoost(distance=root_distance, hessian=hessian), scores, queries)
+
+
+@pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("normalization", ["none", "rows", "query"])
 @pytest.mark.parametrize("distance", DISTANCES, ids=repr)
 def test_equals_double_loop_with_weights_and_unlabelled_rows(distance, normalization, labels):
@@ -142,9 +153,69 @@ def test_scale_makes_a_document_stand_for_one():
     rng = np.random.default_rng(5)
     queries = bp.Queries(rng.integers(0, 5, 1000), group=[900, 10, 90])
     for normalization in ("none", "rows", "query"):
-        loss = bp.MPBoost(distance=bp.BinaryDistance(), normalization=normalization)
-        _, h = loss.gradient_hessian(np.zeros(1000), queries)
-        assert h.mean() == pytest.approx(2.0)  # every pair stands on two documents
+        for distance in DISTANCES:
+            loss = bp.MPBoost(distance=distance, normalization=normalization)
+            _, h = loss.gradient_hessian(np.zeros(1000), queries)
+            assert h.mean() == pytest.approx(2.0)  # every pair stands on two documents
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e3, 1e6])
+def test_the_unit_of_the_grades_does_not_matter_to_linear_steps(unit):
+    """Scores in other units, the same Newton steps: none trains a constant model where grades are small."""
+    rng = np.random.default_rng(5)
+    labels, group = rng.integers(0, 5, 60).astype(float), [40, 20]
+    scores = rng.normal(size=60)
+    loss = bp.MPBoost(distance=bp.LinearDistance())
+    g, h = loss.gradient_hessian(scores, bp.Queries(labels, group=group))
+    other_g, other_h = loss.gradient_hessian(scores / unit, bp.Queries(unit * labels, group=group))
+    np.testing.assert_allclose(other_h, h, rtol=1e-9)
+    np.testing.assert_allclose(other_g * unit, g, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("distance", [bp.LinearDistance(), bp.LogDistance()], ids=repr)
+def test_small_real_grades_are_learnt(distance, framework):
+    pytest.importorskip(framework)
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 2))
+    click_rate = 1e-4 * (2.0 + np.tanh(X[:, 0]) + 0.1 * rng.normal(size=400))
+    kind = bp.LGBMRanker if framework == "lightgbm" else bp.XGBRanker
+    more = {"verbose": -1} if framework == "lightgbm" else {}
+    ranker = kind(objective=bp.MPBoost(distance=distance), n_estimators=10, n_jobs=1, **more)
+    scores = ranker.fit(X, click_rate, group=[40] * 10).predict(X)
+    assert np.corrcoef(scores, X[:, 0])[0, 1] > 0.6
+
+
+def test_grades_out_of_range_are_refused():
+    for labels, message in (
+        ([0.0, 1e-300], "so small that its square"),
+        ([0.0, 1e200], "so large that its square"),
+        ([-1.7e308, 1.7e308], "further apart than float64"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bp.MPBoost(distance=bp.LinearDistance()).gradient_hessian(np.zeros(2), bp.Queries(labels, group=[2]))
+    with pytest.raises(ValueError, match="beyond"):
+        bp.MPBoost().gradient_hessian([1.7e308, -1.7e308], bp.Queries([0, 1], group=[2]))
+
+
+def test_huge_exponents_keep_the_newton_step():
+    labels = np.array([2, 0, 1, 0, 3]) / 3 * 1e30
+    loss = bp.MPBoost(distance=bp.LinearDistance())
+    g, h = loss.gradient_hessian(np.arange(5.0), bp.Queries(labels, group=[5]))
+    assert 1e25 < h.max() < 2.0**101
+    top = int(np.argmax(h))
+    assert 0 < abs(g[top] / h[top]) < 1e-25
+
+
+def test_an_unhashable_distance_is_refused():
+    class Unhashable:
+        __hash__ = None
+
+        def __call__(self, gap):
+            return gap
+
+    with pytest.raises(ValueError, match="hashable"):
+        bp.MPBoost(distance=Unhashable())
 
 
 def test_normalization_says_what_a_query_weighs():
@@ -218,6 +289,7 @@ def test_gaps_that_differ_by_rounding_alone_are_one_gap():
 def test_callable_gets_its_gaps_in_blocks(monkeypatch):
     """No n × n table: the largest array that a distance sees is bounded."""
     monkeypatch.setattr(mpboost, "_BLOCK", 500)
+    monkeypatch.setattr(mpboost, "_TABULATED", 0)
     rng = np.random.default_rng(9)
     queries = bp.Queries(rng.normal(size=100), group=[100])
     sizes = []
