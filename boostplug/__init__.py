@@ -12,7 +12,11 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it. Importing the package imports none of them (PEP 562).
 _HOME = {
+    "AdaRank": "losses",
     "BinaryDistance": "losses",
+    "DCG": "metrics",
+    "ERR": "metrics",
+    "KendallTau": "metrics",
     "LGBMRanker": "frameworks.lightgbm",
     "LinearDistance": "losses",
     "LogDistance": "losses",
@@ -20,11 +24,21 @@ _HOME = {
     "Loss": "losses",
     "MAP": "metrics",
     "MPBoost": "losses",
+    "MRR": "metrics",
+    "MeanNDCG": "metrics",
     "Metric": "metrics",
     "NDCG": "metrics",
+    "PairError": "metrics",
+    "NDCGBoost": "losses",
     "Pairs": "pairs",
+    "PairwiseLoss": "losses",
+    "RankNet": "losses",
+    "Precision": "metrics",
+    "PrecisionAtPercent": "metrics",
     "QBRank": "losses",
     "Queries": "queries",
+    "SpearmanRho": "metrics",
+    "WTA": "metrics",
     "XGBRanker": "frameworks.xgboost",
     "compare": "experiments.compare",
     "group_folds": "frameworks.folds",
@@ -60,8 +74,34 @@ if TYPE_CHECKING:
     from boostplug.frameworks.plug import set_pairs
     from boostplug.frameworks.scorer import make_scorer
     from boostplug.frameworks.xgboost import XGBRanker
-    from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, Loss, MPBoost, QBRank
-    from boostplug.metrics import MAP, NDCG, Metric
+    from boostplug.losses import (
+        AdaRank,
+        BinaryDistance,
+        LinearDistance,
+        LogDistance,
+        LogisticDistance,
+        Loss,
+        MPBoost,
+        NDCGBoost,
+        PairwiseLoss,
+        QBRank,
+        RankNet,
+    )
+    from boostplug.metrics import (
+        DCG,
+        ERR,
+        MAP,
+        MRR,
+        NDCG,
+        WTA,
+        KendallTau,
+        MeanNDCG,
+        Metric,
+        PairError,
+        Precision,
+        PrecisionAtPercent,
+        SpearmanRho,
+    )
     from boostplug.pairs import Pairs
     from boostplug.queries import Queries
     from boostplug.threads import set_num_threads

@@ -73,15 +73,19 @@ def compare(
 ) -> None:
     """Compare our losses with the frameworks' built-in objectives, in one table.
 
-    Exit status: 0; 1 if a run failed (the table shows the others); 2 for what makes no sense; 130 after Ctrl-C.
+    Exit status: 0; 1 if a run failed (the table shows the others) or a file could not be written; 2 for what makes no
+    sense; 130 after Ctrl-C.
     """
     from rich.console import Console
 
-    errors = Console(stderr=True)
-    for path in (report, json):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"there is no folder {path.parent} to write {path.name} in")
+    console = Console(stderr=True)
+
+    def complain(message: str) -> None:
+        line = f"boostplug compare: {message}"
+        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+
     try:
+        _check_outputs({"--json": json, "--report": report})
         from boostplug.experiments.compare import compare as run
 
         folds, name = _load(data, train, valid, test)
@@ -101,16 +105,21 @@ def compare(
             data=name,
         )
     except (ValueError, OSError, ImportError) as error:
-        errors.print(f"boostplug compare: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        complain(str(error))
         raise typer.Exit(2) from None
+    unwritten = []
+    for path, write in ((json, result.to_json), (report, result.to_html)):
+        if path is not None:
+            try:
+                write(path)
+            except OSError as error:
+                unwritten.append(f"{path} could not be written ({error.strerror or error})")
     _show(result)
-    if json is not None:
-        result.to_json(json)
-    if report is not None:
-        result.to_html(report)
+    for message in unwritten:
+        complain(message)
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
-    if result.failed:
+    if result.failed or unwritten:
         raise typer.Exit(_FAILED)
 
 
@@ -118,9 +127,32 @@ def _split(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
+def _check_outputs(outputs: dict[str, Path | None]) -> None:
+    """Refuse, before anything is trained, files that cannot be written at its end; leave them as they are."""
+    paths = {option: path for option, path in outputs.items() if path is not None}
+    if len({path.resolve() for path in paths.values()}) < len(paths):
+        raise ValueError(f"{' and '.join(paths)} name the same file, {next(iter(paths.values()))}; name two")
+    for option, path in paths.items():
+        if path.is_dir():
+            raise IsADirectoryError(f"{option}: {path} is a folder; name a file in it")
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"{option}: there is no folder {path.parent} for {path.name}; make it first")
+        target = path.resolve()
+        try:
+            if target.exists() and not target.is_file():  # a pipe or a device: opening one acts on it
+                continue
+            new = not target.exists()
+            target.open("ab").close()
+            if new:
+                target.unlink()
+        except OSError as error:
+            raise OSError(f"{option}: {path} cannot be written ({error.strerror}); name another file") from None
+
+
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
     """Return the folds that the options name, and what to call them."""
-    from boostplug.datasets import load_bundled, load_fold, load_folds
+    from boostplug.datasets import Fold, load_bundled, load_fold, load_folds
+    from boostplug.datasets.letor import load_files
 
     files = {"train": train, "valid": valid, "test": test}
     given = [name for name, path in files.items() if path is not None]
@@ -128,8 +160,16 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
         if given:
             raise ValueError(f"--data and --{given[0]} exclude each other")
         if not data.is_dir():
-            raise FileNotFoundError(f"there is no folder {data}; --data takes one fold, or a folder of Fold*")
-        folds = load_folds(data) if any(path.is_dir() for path in data.glob("Fold*")) else [load_fold(data)]
+            remedy = "--data takes one fold, or a folder of Fold*; name files by --train, --valid and --test"
+            what = f"--data: {data} is a file" if data.exists() else f"--data: there is no folder {data}"
+            raise FileNotFoundError(f"{what}; {remedy}")
+        try:
+            folds = load_folds(data) if any(path.is_dir() for path in data.glob("Fold*")) else [load_fold(data)]
+        except FileNotFoundError as error:
+            what = str(error).partition("; rename the file")[0]  # what follows is for Python
+            raise FileNotFoundError(
+                f"--data: {what}; rename the file, or name the three files by --train, --valid and --test"
+            ) from None
         return folds, "/".join(
             data.resolve().parts[-2:] if data.resolve().name.startswith("Fold") else [data.resolve().name]
         )
@@ -138,23 +178,13 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
     if len(given) < len(files):
         absent = " and ".join(f"--{name}" for name in files if name not in given)
         raise ValueError(f"{absent} missing: --train, --valid and --test go together")
+    for name, path in files.items():
+        if path is not None and path.is_dir():
+            raise IsADirectoryError(f"--{name}: {path} is a folder; name a file, or give a fold's folder by --data")
+        if path is not None and not path.exists():
+            raise FileNotFoundError(f"--{name}: there is no file {path}; check the path")
     paths = [path for path in files.values() if path is not None]
-    return [_load_together(paths)], ", ".join(path.name for path in paths)
-
-
-def _load_together(paths: list[Path]) -> tuple[Any, ...]:
-    """Return three files with one numbering of features, from 0 if any of them uses the feature 0, and one width."""
-    from boostplug.datasets import load_letor
-
-    try:
-        parts, zero_based = [load_letor(path, zero_based=False) for path in paths], False
-    except ValueError:
-        parts, zero_based = [load_letor(path, zero_based=True) for path in paths], True
-    width = max(part.n_features for part in parts)  # a file whose last features are all 0 does not name them
-    return tuple(
-        part if part.n_features == width else load_letor(path, n_features=width, zero_based=zero_based)
-        for part, path in zip(parts, paths, strict=True)
-    )
+    return [Fold(*load_files(paths))], ", ".join(path.name for path in paths)
 
 
 def _show(result: Any) -> None:

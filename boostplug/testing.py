@@ -16,7 +16,7 @@ from boostplug.losses.loss import Loss
 from boostplug.queries import Queries
 from boostplug.threads import set_num_threads
 
-__all__ = ["LAWS", "check_loss", "example_data"]
+__all__ = ["LAWS", "check_loss", "example_data", "suited"]
 
 Floats = NDArray[np.float64]
 Law = Callable[[Loss, Floats, Queries, np.random.Generator], None]
@@ -44,6 +44,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     """
     rng = np.random.default_rng(random_state)
     for what, scores, queries in example_data(rng):
+        queries = suited(loss, queries)  # noqa: PLW2901
         for law in LAWS:
             try:
                 law(loss, scores, queries, rng)
@@ -70,6 +71,18 @@ def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Querie
     yield "rows without label", scores, Queries(grades, group=group, labelled=rng.random(n) < 0.6)
     yield "no rows", np.zeros(0), Queries([], group=[])
     yield "one row", np.zeros(1), Queries([3], group=[1])
+
+
+def suited(loss: Loss, queries: Queries) -> Queries:
+    """Return the queries, with labels that start at 0 where the loss takes no negative ones."""
+    if loss.takes_negative_labels or not len(queries.labels) or queries.labels.min() >= 0:
+        return queries
+    return Queries(
+        queries.labels - queries.labels.min(),
+        group=np.diff(queries.boundaries),
+        weight=queries.row_weight,
+        labelled=queries.labelled,
+    )
 
 
 def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -232,7 +245,7 @@ def unlabelled_rows_are_apart(loss: Loss, scores: Floats, queries: Queries, rng:
     """Check that the label of an unlabelled row is never read."""
     if queries.labelled is None:
         return
-    labels = np.where(queries.labelled, queries.labels, rng.normal(size=queries.n_rows))
+    labels = np.where(queries.labelled, queries.labels, np.abs(rng.normal(size=queries.n_rows)))
     other = Queries(labels, group=np.diff(queries.boundaries), weight=queries.row_weight, labelled=queries.labelled)
     for x, y in zip(loss.gradient_hessian(scores, queries), loss.gradient_hessian(scores, other), strict=True):
         _expect(np.array_equal(x, y), "outputs changed with labels that mean nothing")

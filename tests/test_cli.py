@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug import cli
-from boostplug.datasets import make_ranking
+from boostplug.datasets import letor, make_ranking
+from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import FRAMEWORKS
 
 runner = CliRunner()
@@ -72,20 +74,65 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
         (["--frameworks", "catboost"], "frameworks must be of lightgbm, xgboost"),
         (["--metric", "auc"], "there is no metric 'auc'"),
         (["--data", "nowhere"], "there is no folder nowhere"),
+        (["--data", "a.txt"], "--data: a.txt is a file; --data takes one fold"),
+        (["--data", "."], "only a.txt; rename the file, or name the three files by --train, --valid and --test"),
+        (["--train", ".", "--valid", "a.txt", "--test", "a.txt"], "give a fold's folder by --data"),
+        (["--train", "a.txt", "--valid", "a.txt", "--test", "b"], "--test: there is no file b; check the path"),
         (["--train", "nowhere.txt"], "--valid and --test missing"),
         (["--train", "nowhere.txt", "--valid", "b", "--test", "c"], "nowhere.txt"),
         (["--data", ".", "--train", "a"], "exclude each other"),
-        (["--json", "no/such/out.json"], "there is no folder"),
+        (["--json", "no/such/out.json"], "--json: there is no folder no/such for out.json"),
+        (["--json", "."], "--json: . is a folder; name a file in it"),
+        (["--report", "."], "--report: . is a folder"),
+        (["--report", f"{'x' * 300}.html"], "File name too long"),
+        (["--json", "out", "--report", "../run/out"], "--json and --report name the same file"),
+        (["--learning-rate", "0"], "learning_rate must be a finite number above 0, got 0.0; the default is 0.1"),
+        (["--learning-rate", "nan"], "learning_rate must be a finite number above 0, got nan"),
+        (["--learning-rate", "-1"], "learning_rate must be a finite number above 0, got -1.0"),
         (["--rounds", "0"], "rounds"),
         (["--nonsense"], "nonsense"),
     ],
 )
 def test_what_makes_no_sense_exits_with_2(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "a.txt").write_text("1 qid:1 1:1\n")
+    monkeypatch.chdir(folder)
     outcome = runner.invoke(cli.app, ["compare", *arguments])
     assert outcome.exit_code == 2
     assert message in outcome.stderr.replace("\n", " ")
+    assert not any(name in outcome.stderr for name in ("load_fold", "load_letor"))
     assert outcome.stdout == ""
+    assert [path.name for path in folder.iterdir()] == ["a.txt"]
+
+
+def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path, monkeypatch):
+    kept, link = tmp_path / "kept.json", tmp_path / "link.html"
+    kept.write_text("as it was")
+    link.symlink_to(tmp_path / "new.html")
+    cli._check_outputs({"--json": kept, "--report": link})
+    assert (kept.read_text(), link.is_symlink(), link.exists()) == ("as it was", True, False)
+
+    def refuse(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(OSError, match=r"--json: .*kept.json cannot be written \(Permission denied\); name another"):
+        cli._check_outputs({"--json": kept, "--report": None})
+
+
+def test_an_output_that_fails_at_the_end_loses_nothing_else(folder, tmp_path, monkeypatch):
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(CompareResult, "to_json", fail)
+    files = ["--json", str(tmp_path / "out.json"), "--report", str(tmp_path / "out.html")]
+    some = ["--losses", "qbrank", "--baselines", "lambdarank"]
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, *some, *files])
+    assert outcome.exit_code == 1
+    assert "lambdarank" in outcome.stdout
+    assert "out.json could not be written (No space left on device)" in outcome.stderr
+    assert "</html>" in (tmp_path / "out.html").read_text()
 
 
 def test_a_failed_run_exits_with_1(folder, tmp_path, monkeypatch):
@@ -93,7 +140,8 @@ def test_a_failed_run_exits_with_1(folder, tmp_path, monkeypatch):
         raise RuntimeError("broken on purpose")
 
     monkeypatch.setattr(bp.MPBoost, "gradient_hessian", fail)
-    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--json", str(tmp_path / "out.json")])
+    options = [*QUICK, "--losses", "mpboost", "--json", str(tmp_path / "out.json")]
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *options])
     assert outcome.exit_code == 1
     assert "broken on purpose" in outcome.stdout
     assert "lambdarank" in outcome.stdout
@@ -109,7 +157,7 @@ def test_ctrl_c_exits_with_130(folder, monkeypatch):
         return run(self, objective, *args)
 
     monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", stop_at_ours)
-    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK])
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "mpboost"])
     assert outcome.exit_code == 130
     assert "INCOMPLETE: interrupted after 3 of 7 runs" in outcome.stdout
 
@@ -122,11 +170,15 @@ def test_ctrl_c_while_loading_exits_with_130(folder, monkeypatch):
     assert runner.invoke(cli.app, ["compare"]).exit_code == 130
 
 
-def test_files_that_count_features_from_0_in_part(folder, tmp_path):
+def test_files_that_count_features_from_0_in_part(folder, tmp_path, monkeypatch):
     for name in ("train", "vali", "test"):
         text = (folder / f"{name}.txt").read_text()
         (tmp_path / name).write_text(text if name != "train" else text.replace(" 1:", " 0:1 1:", 1))
-    parts = cli._load_together([tmp_path / name for name in ("train", "vali", "test")])
+    opened = []
+    monkeypatch.setattr(letor, "_open", lambda path, plain=letor._open: opened.append(path.name) or plain(path))
+    (parts,), name = cli._load(None, *(tmp_path / name for name in ("train", "vali", "test")))
+    assert opened == ["train", "vali", "test"]
+    assert name == "train, vali, test"
     assert [part.X.shape[1] for part in parts] == [7, 7, 7]
     assert not parts[1].X[:, 0].any()
 

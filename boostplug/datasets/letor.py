@@ -7,7 +7,7 @@ one block and, while a dense matrix is put together, the blocks that are not yet
 import gzip
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike
@@ -22,7 +22,7 @@ from boostplug.datasets.ranking_data import Fold, RankingData
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["load_fold", "load_folds", "load_letor"]
+__all__ = ["load_files", "load_fold", "load_folds", "load_letor"]
 
 ZeroBased = bool | Literal["auto"]
 
@@ -90,8 +90,39 @@ def load_letor(
     >>> data.y, data.qid, data.group
     (array([2., 0., 1.]), array([1, 1, 2]), array([2, 1]))
     """
+    return load_files([path], n_features=n_features, sparse=sparse, zero_based=zero_based)[0]
+
+
+def load_files(
+    paths: Iterable[str | PathLike[str]],
+    *,
+    n_features: int | None = None,
+    sparse: bool = False,
+    zero_based: ZeroBased = "auto",
+) -> list[RankingData]:
+    """Load files that belong together, each read once.
+
+    Parameters
+    ----------
+    paths : iterable of str or path-like
+        Each as `load_letor` takes it.
+    n_features, sparse, zero_based
+        As in `load_letor`; "auto" and the width are decided once, from all files together.
+
+    Returns
+    -------
+    list of RankingData
+        Of equal width, in the order of `paths`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If one of the files is missing.
+    ValueError
+        As `load_letor`.
+    """
     _check_width(n_features)
-    return _assemble([_parse(Path(path), n_features, sparse=sparse)], n_features, zero_based)[0]
+    return _assemble([_parse(Path(path), n_features, sparse=sparse) for path in paths], n_features, zero_based)
 
 
 def load_fold(
@@ -124,8 +155,8 @@ def load_fold(
         As `load_letor`.
     """
     _check_width(n_features)
-    parsed = [_parse(path, n_features, sparse=sparse) for path in _fold_files(Path(directory))]
-    return Fold(*_assemble(parsed, n_features, zero_based))
+    files = _fold_files(Path(directory))
+    return Fold(*load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based))
 
 
 def load_folds(
@@ -161,7 +192,7 @@ def load_folds(
     if not folds:
         raise FileNotFoundError(f"{root} has no folder Fold*, {_listing(root)}; for a single fold use load_fold")
     files = [path for fold in folds for path in _fold_files(fold)]  # all are found before the first is read
-    parts = _assemble([_parse(path, n_features, sparse=sparse) for path in files], n_features, zero_based)
+    parts = load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based)
     return [Fold(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
 
 

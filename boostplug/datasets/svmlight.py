@@ -8,8 +8,9 @@ parser is not certain of (an odd number, a word) it leaves to Python, as the spa
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from boostplug.kernels.compiling import compiled
 
 __all__ = ["COUNTS", "parse_block", "scatter"]
 
@@ -28,17 +29,17 @@ Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 
 
-@njit(nogil=True, inline="always")
+@compiled(inline="always")
 def _is_blank(c: int) -> bool:
     return c == 32 or c == 9 or c == 13  # noqa: PLR1714 (a chain compiles to less than a tuple)
 
 
-@njit(nogil=True, inline="always")
+@compiled(inline="always")
 def _is_end(c: int) -> bool:
     return c == 32 or c == 10 or c == 35 or c == 9 or c == 13  # noqa: PLR1714
 
 
-@njit(nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     """Parse the number at `at`: (value, how certain, where it ends)."""
     start = at
@@ -106,7 +107,7 @@ def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     return value, _EXACT if exact else _CLOSE, at
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def parse_block(
     buf: Bytes,
     end: int,
@@ -272,7 +273,7 @@ def parse_block(
     counts[MAX_ID] = max_id
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def scatter(row_end: Int32s, ids: Int32s, values: NDArray[np.float32], dense: NDArray[Any]) -> None:
     """Write the entries of each row into the zeros of `dense`, at the columns that their ids name."""
     entry = 0

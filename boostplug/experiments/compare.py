@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -11,15 +11,17 @@ import numpy as np
 
 from boostplug.experiments import tuning
 from boostplug.experiments.result import Cell, CompareResult, Method
-from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, missing
-from boostplug.losses import LOSSES, Loss
+from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, integer, missing
+from boostplug.losses import LOSSES, DirectedDistance, Loss
 from boostplug.metrics import METRICS, Metric
 from boostplug.queries import Queries
 from boostplug.threads import get_num_threads, threads_of_framework
 
 __all__ = ["compare", "parse_losses", "parse_metric"]
 
-Losses = Iterable[str | Loss] | Mapping[str, Loss] | None
+Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
+
+_LARGEST_SEED = 2**31 - 1
 
 
 def compare(
@@ -28,11 +30,11 @@ def compare(
     test: Any = None,
     *,
     losses: Losses = None,
-    baselines: Iterable[str] | None = None,
-    frameworks: Sequence[str] | None = None,
+    baselines: str | Iterable[str] | None = None,
+    frameworks: str | Iterable[str] | None = None,
     rounds: int = 100,
     seeds: int | Iterable[int] = 3,
-    metrics: Iterable[Metric | str] = ("NDCG@1", "NDCG@5", "NDCG@10", "MAP"),
+    metrics: Metric | str | Iterable[Metric | str] = ("NDCG@1", "NDCG@5", "NDCG@10", "MAP"),
     metric: Metric | str = "NDCG@10",
     early_stopping_rounds: int | None = 30,
     params: Mapping[str, Any] | None = None,
@@ -52,18 +54,18 @@ def compare(
     train, valid, test : data sets
         Each with fields (or keys) `X`, `y`, and `qid` or `group`, as `boostplug.datasets` loads them. Alternatively
         `train` alone: a fold (train, valid, test), or a list of folds.
-    losses : iterable of names and losses, or mapping of names to losses, optional
+    losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``. Default: all of the registry.
-    baselines : iterable of names, optional
+    baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.
-    frameworks : sequence of "lightgbm" and "xgboost", optional
+    frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
     rounds : int, default 100
         Boosting rounds at most.
     seeds : int or iterable of int, default 3
         Seeds of the row and column samples, or how many of them.
-    metrics : iterable of metrics or their names
+    metrics : metric, name, or iterable of metrics and names
         Columns of the table, on the test part.
     metric : Metric or name, default "NDCG@10"
         Stops training early, and is what the difference and its p-value are about.
@@ -106,23 +108,20 @@ def compare(
     """
     folds = [tuple(map(_part, fold, ("train", "valid", "test"))) for fold in _folds(train, valid, test)]
     main = parse_metric(metric)
-    shown = _unique([*map(parse_metric, metrics)], main)
+    shown = _unique([*map(parse_metric, _several(metrics, "metrics", (str, Metric)))], main)
     _check_data(folds, shown, main)
     trees = Trees.of(params)
     seed_list = _seeds(seeds)
-    counts = (
-        ("rounds", rounds, 1),
-        ("early_stopping_rounds", early_stopping_rounds, 1),
-        ("tune", tune, 0),
-    )
-    for name, value, least in counts:
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    rounds, tune = integer("rounds", rounds, 1), integer("tune", tune, 0)
+    if early_stopping_rounds is not None:
+        remedy = "None is for no early stopping"
+        early_stopping_rounds = integer("early_stopping_rounds", early_stopping_rounds, 1, remedy)
+    remedy = "None is for OMP_NUM_THREADS, or all cores"
+    threads = get_num_threads() if num_threads is None else integer("num_threads", num_threads, 1, remedy)
     names, notes = _frameworks(frameworks)
     methods = _methods(names, parse_losses(losses), baselines)
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
-    threads = num_threads or get_num_threads()
     if tune:
         tuning.require_optuna()
 
@@ -140,7 +139,7 @@ def compare(
             "num_threads": threads,
         },
         data={
-            "name": data or "",
+            "name": str(data or ""),
             "folds": len(folds),
             "features": int(folds[0][0].X.shape[1]),
             **{
@@ -194,12 +193,12 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
     """
     if isinstance(losses, Mapping):
         for name, loss in losses.items():
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                raise ValueError(f"losses has the name {name!r}; name losses by strings of one line")
             _check_loss(loss, f"losses[{name!r}]")
         return dict(losses)
-    if isinstance(losses, (str, Loss)):
-        losses = (losses,)
     chosen: list[Loss] = []
-    for item in LOSSES if losses is None else losses:
+    for item in LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
         if isinstance(item, str):
             if item.lower() not in LOSSES:
                 raise ValueError(f"there is no loss {item!r}; there are: {', '.join(LOSSES)}")
@@ -209,9 +208,9 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
             chosen.append(item)
     chosen = list(dict.fromkeys(chosen))
     named: dict[str, Loss] = {}
-    labels = [_label(loss) for loss in chosen]
-    for loss, label in zip(chosen, labels, strict=True):
-        base = label if labels.count(label) == 1 else repr(loss)
+    spellings = [(_label(loss), _label(loss, by_name=True), repr(loss)) for loss in chosen]
+    for loss, own in zip(chosen, spellings, strict=True):
+        base = next((name for i, name in enumerate(own) if [other[i] for other in spellings].count(name) == 1), own[-1])
         number = 2
         name = base
         while name in named:
@@ -230,39 +229,78 @@ def parse_metric(metric: Metric | str) -> Metric:
     """
     if isinstance(metric, Metric):
         return metric
+    if isinstance(metric, type):
+        raise ValueError(f"a metric is the class {metric.__name__}; pass {metric.__name__}()")
     name, _, cutoff = str(metric).strip().partition("@")
     for known, kind in METRICS.items():
         if known.lower() == name.lower():
+            if cutoff and not hasattr(kind, "k"):
+                raise ValueError(f"metric {metric!r}: {known} has no cut-off; write {known}")
             try:
-                return kind(int(cutoff)) if cutoff else kind()  # type: ignore[call-arg]
+                return kind(**({"k": int(cutoff)} if cutoff else {}))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"metric {metric!r}: {error}") from None
     raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(METRICS)} (with a cut-off: NDCG@10)")
+
+
+def _several(values: Any, what: str, single: type | tuple[type, ...]) -> list[Any]:
+    """Return a single value, or several, as a list."""
+    if isinstance(values, single):
+        return [values]
+    if isinstance(values, type):
+        raise ValueError(f"{what} is the class {values.__name__}; pass {values.__name__}()")
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(f"{what} must be one of the {what} or a list of them, got {values!r}") from None
 
 
 def _check_loss(loss: Any, what: str) -> None:
     if not isinstance(loss, Loss):
         remedy = f"; pass {loss.__name__}()" if isinstance(loss, type) else ""
         raise ValueError(f"{what} is {loss!r}, which is no Loss{remedy}")
+    try:
+        hash(loss)
+    except TypeError as error:
+        raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
 
 
-def _label(value: Any) -> str:
-    """Return a short name: the class, its parts that are values themselves, and what differs from the defaults."""
+def _label(value: Any, *, by_name: bool = False) -> str:
+    """Return a short name: the class, its directed distance, and what differs from the defaults.
+
+    Values stand without the names of their parameters, unless `by_name`.
+    """
     if isinstance(value, Metric):
         return value.name
     options = []
     for field in fields(value) if is_dataclass(value) else ():
-        part = getattr(value, field.name)
-        if is_dataclass(part):
-            short = _label(part)
-            suffix = field.name.capitalize()
-            head, bracket, rest = short.partition("(")
-            options.append(head.removesuffix(suffix) + bracket + rest if head != suffix else short)
-        elif part != field.default:
-            text = getattr(part, "__name__", None) or (f"{part:g}" if isinstance(part, float) else str(part))
-            options.append(f"{field.name}={text}")
+        part = getattr(value, field.name, None)
+        if isinstance(part, DirectedDistance):
+            head, bracket, rest = _label(part, by_name=by_name).partition("(")
+            options.append((head.removesuffix("Distance") or head) + bracket + rest)
+        elif not _is_default(part, field):
+            short = _text(part, by_name=by_name)
+            named = by_name or part is None or isinstance(part, bool)
+            options.append(f"{field.name}={short}" if named else short)
     name = type(value).__name__
     return f"{name}({', '.join(options)})" if options else name
+
+
+def _text(part: Any, *, by_name: bool) -> str:
+    if is_dataclass(part) and not isinstance(part, type):
+        return _label(part, by_name=by_name)
+    if isinstance(part, (float, np.floating)):
+        text = f"{part:g}"
+        return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    return str(getattr(part, "__name__", None) or part)
+
+
+def _is_default(part: Any, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    try:
+        return bool(part is default or part == default)
+    except ValueError:  # arrays
+        return False
 
 
 def _folds(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:
@@ -298,9 +336,14 @@ def _part(data: Any, name: str) -> Part:
         queries = Queries(y, group=group) if group is not None else Queries(y, qid=qid)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    if getattr(X, "ndim", None) != 2 or X.shape[0] != queries.n_rows:
+    if getattr(X, "ndim", None) is None:  # a list, or a table that is no array
+        try:
+            X = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name}: X cannot be read as an array of numbers ({error}); convert it first") from None
+    if X.ndim != 2 or X.shape[0] != queries.n_rows:
         raise ValueError(
-            f"{name}: X must be two-dimensional with one row per label ({queries.n_rows}), got {np.shape(X)}"
+            f"{name}: X must be two-dimensional with one row per label ({queries.n_rows}), got shape {X.shape}"
         )
     return Part(X, queries, None if qid is None else np.asarray(qid))
 
@@ -332,19 +375,17 @@ def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:
 
 
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
-    if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
-        raise ValueError(f"seeds must be at least 1, or a list of seeds; got {seeds!r}")
-    chosen = list(range(seeds)) if isinstance(seeds, int) else [int(seed) for seed in seeds]
-    if not chosen or len(set(chosen)) < len(chosen) or min(chosen) < 0:
-        raise ValueError(f"seeds must be different integers of at least 0, got {chosen}")
+    if isinstance(seeds, str) or not np.iterable(seeds):
+        return list(range(integer("seeds", seeds, 1, "give how many, or a list of seeds")))
+    chosen = [integer("each of seeds", seed, 0) for seed in seeds]
+    if not chosen or len(set(chosen)) < len(chosen) or max(chosen) > _LARGEST_SEED:
+        raise ValueError(f"seeds must be one or more different integers from 0 to {_LARGEST_SEED}, got {chosen}")
     return chosen
 
 
-def _frameworks(asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+def _frameworks(asked: str | Iterable[str] | None) -> tuple[list[str], list[str]]:
     """Return the frameworks to compare in, and a note for each that is left out."""
-    if isinstance(asked, str):
-        asked = [asked]
-    names = list(dict.fromkeys(FRAMEWORKS if asked is None else asked))
+    names = list(dict.fromkeys(FRAMEWORKS if asked is None else _several(asked, "frameworks", str)))
     unknown = [name for name in names if name not in FRAMEWORKS]
     if unknown or not names:
         listed = ", ".join(map(repr, unknown)) or "none given"
@@ -360,12 +401,17 @@ def _frameworks(asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     return [name for name in names if name not in absent], notes
 
 
-def _methods(frameworks: Sequence[str], losses: Mapping[str, Loss], baselines: Iterable[str] | None) -> list[Method]:
+def _methods(
+    frameworks: Sequence[str], losses: Mapping[str, Loss], baselines: str | Iterable[str] | None
+) -> list[Method]:
     known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
-    wanted = known if baselines is None else [baselines] if isinstance(baselines, str) else list(baselines)
+    wanted = known if baselines is None else _several(baselines, "baselines", str)
     unknown = [name for name in wanted if name not in known]
     if unknown:
         raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}")
+    taken = [name for name in losses if name in known]
+    if taken:
+        raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
     methods = []
     for framework in frameworks:
         own = FRAMEWORKS[framework].baselines

@@ -40,8 +40,16 @@ class _Row:
     verdict: int  # sign of a significant improvement
 
     @property
+    def verdict_cells(self) -> list[str]:
+        return [self.difference, self.p]
+
+    @property
+    def cost_cells(self) -> list[str]:
+        return [self.milliseconds, self.rounds]
+
+    @property
     def last(self) -> list[str]:
-        return [self.difference, self.p, self.milliseconds, self.rounds]
+        return self.verdict_cells + self.cost_cells
 
 
 def render(document: dict[str, Any], console: "Console", options: "ConsoleOptions") -> "RenderResult":
@@ -119,7 +127,8 @@ def html(document: dict[str, Any]) -> str:
             inner = f"<b>{escape(mean)}</b>" if best else escape(mean)
             cells.append(f"<td class=n>{inner}{f' <small>± {escape(spread)}</small>' if spread else ''}</td>")
         sign = {1: " up", -1: " down", 0: ""}[row.verdict]
-        cells += [f'<td class="n{sign}">{escape(value)}</td>' for value in row.last]
+        cells += [f'<td class="n{sign}">{escape(value)}</td>' for value in row.verdict_cells]
+        cells += [f'<td class="n">{escape(value)}</td>' for value in row.cost_cells]
         rows.append(f"<tr>{''.join(cells)}</tr>")
     title = escape(f"boostplug compare: {document['data']['name'] or 'comparison'}")
     return (
@@ -175,7 +184,7 @@ def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
                 cell.append(f" ± {spread}" if inline else f"\n±{spread}", style="not bold")
             means.append(cell)
         style = {1: "bold green", -1: "red", 0: ""}[row.verdict]
-        last = [Text(row.difference, style=style), Text(row.p, style=style), Text(row.milliseconds), Text(row.rounds)]
+        last = [Text(value, style=style) for value in row.verdict_cells] + [Text(value) for value in row.cost_cells]
         table.add_row(*([Text(framework)] if column else []), Text(row.name), *means, *last)
     return table
 
@@ -253,14 +262,20 @@ def _below(document: dict[str, Any]) -> list[str]:
     spread = f" ± standard deviation over the runs ({runs})" if n_seeds * n_folds > 1 else " of one run"
     lines.append(f"Test mean{spread}; bold: the framework's best.")
 
-    references = {m["framework"]: m["reference"] for m in methods if m["reference"]}
+    references = {m["framework"]: m["reference"] for m in methods if m["difference"] is not None}
     if references:
         listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
+        comparisons = f"{test['comparisons']} comparison{'s' * (test['comparisons'] > 1)}"
         lines.append(
             f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}). p: paired randomisation test "
             f"over {test['queries']:,} test queries on values averaged over seeds (two-sided, {test['flips']:,} sign "
-            f"flips, or all where they are fewer), by Holm's method for {test['comparisons']} comparisons."
+            f"flips, or all where they are fewer), by Holm's method for {comparisons}."
         )
+    for framework, name in dict.fromkeys((m["framework"], m["reference"]) for m in methods if m["reference"]):
+        reference = next(m for m in methods if (m["framework"], m["method"]) == (framework, name))
+        if not reference["runs_finished"]:
+            state = "failed" if reference["errors"] else "was not run"
+            lines.append(f"No Δ and p in {framework}: {name}, which its methods are compared with, {state}.")
     stopping = settings["early_stopping_rounds"]
     stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
     trees = ", ".join(f"{key}={value}" for key, value in settings["params"].items() if not isinstance(value, dict))

@@ -1,8 +1,11 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
 import importlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from numbers import Real
+from operator import index
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -15,12 +18,65 @@ from boostplug.metrics import Metric
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["FRAMEWORKS", "Framework", "Part", "Trees", "Watch", "missing"]
+__all__ = ["FRAMEWORKS", "Framework", "Part", "Trees", "Watch", "integer", "missing"]
 
 Floats = NDArray[np.float64]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
-_OURS = {"objective", "metric", "eval_metric", "seed", "num_threads", "nthread", "device"}
+# What a comparison sets itself, by every name that LightGBM or XGBoost has for it.
+_OURS: dict[str, tuple[str, ...]] = {
+    "objective": ("objective", "objective_type", "app", "application", "loss"),
+    "metric": ("metric", "metrics", "metric_types", "eval_metric", "disable_default_eval_metric"),
+    "rounds": (
+        *("num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "num_round", "num_rounds", "nrounds"),
+        *("num_boost_round", "n_estimators", "max_iter"),
+    ),
+    "early_stopping_rounds": ("early_stopping_round", "early_stopping_rounds", "early_stopping", "n_iter_no_change"),
+    "seeds": (
+        *("seed", "random_seed", "random_state", "bagging_seed", "bagging_fraction_seed", "feature_fraction_seed"),
+        *("extra_seed", "objective_seed", "drop_seed", "seed_per_iteration"),
+    ),
+    "num_threads": ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs"),
+    "": ("num_class", "num_classes", "base_score", "device", "device_type", "gpu_id"),
+}
+_TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
+
+# The parameters of `Trees` by their further names in a framework: a given one takes the place of ours.
+_OTHER_NAMES: dict[str, dict[str, tuple[str, ...]]] = {
+    "lightgbm": {
+        "learning_rate": ("shrinkage_rate", "eta"),
+        "num_leaves": ("num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"),
+        "max_bin": ("max_bins",),
+        "min_data_in_leaf": ("min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
+        "min_sum_hessian_in_leaf": ("min_sum_hessian_per_leaf", "min_sum_hessian", "min_hessian", "min_child_weight"),
+        "lambda_l2": ("reg_lambda", "lambda", "l2_regularization"),
+        "bagging_fraction": ("sub_row", "subsample", "bagging"),
+        "bagging_freq": ("subsample_freq",),
+        "feature_fraction": ("sub_feature", "colsample_bytree"),
+        "force_col_wise": ("force_row_wise",),
+        "verbosity": ("verbose",),
+    },
+    "xgboost": {"learning_rate": ("eta",), "reg_lambda": ("lambda",)},
+}
+
+
+def integer(name: str, value: Any, least: int, remedy: str = "") -> int:
+    """Return `value`, an integer of Python, NumPy or another kind, as int, refusing all else."""
+    try:
+        number = index(value)
+    except TypeError:
+        number = least - 1
+    if isinstance(value, (bool, np.bool_)) or number < least:
+        whole = isinstance(value, (float, np.floating)) and float(value).is_integer() and value >= least
+        hint = f"pass {int(value)}" if whole else remedy
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}{hint and '; ' + hint}")
+    return number
+
+
+def _with_others(framework: str, ours: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our parameters and the given ones, which win under whichever name."""
+    names = _OTHER_NAMES[framework]
+    return {k: v for k, v in ours.items() if not given.keys() & names.get(k, ())} | dict(given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +116,26 @@ class Trees:
 
     Parameters
     ----------
+    learning_rate : float
+        Above 0.
+    num_leaves, max_bin : int
+        From 2.
+    max_depth : int
+        0: no limit.
+    min_rows : int
+        From 0.
+    min_hessian, l2 : float
+        From 0.
+    row_fraction, column_fraction : float
+        Above 0, at most 1.
     lightgbm, xgboost : mapping, optional
-        Further parameters of one framework alone; they win over the above.
+        Further parameters of one framework alone; they win over the above. What `compare` sets for all methods
+        (objective, metric, rounds, early stopping, seeds, threads) is refused, under each of its names.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
     """
 
     learning_rate: float = 0.1
@@ -77,18 +151,48 @@ class Trees:
     xgboost: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("lightgbm", "xgboost"):
-            taken = _OURS.intersection(getattr(self, name))
-            if taken:
+        for name, least in (("num_leaves", 2), ("max_depth", 0), ("max_bin", 2), ("min_rows", 0)):
+            remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
+            object.__setattr__(self, name, integer(name, getattr(self, name), least, remedy))
+        for name, above, most in (
+            ("learning_rate", True, math.inf),
+            ("min_hessian", False, math.inf),
+            ("l2", False, math.inf),
+            ("row_fraction", True, 1.0),
+            ("column_fraction", True, 1.0),
+        ):
+            value = getattr(self, name)
+            number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
+            if not (math.isfinite(number) and (number > 0 if above else number >= 0) and number <= most):
+                limits = f"{'above 0' if above else 'of at least 0'}{' and at most 1' if most == 1 else ''}"
                 raise ValueError(
-                    f"params[{name!r}] may not set {', '.join(sorted(taken))}: compare sets it for all methods"
+                    f"{name} must be a finite number {limits}, got {value!r}; the default is {getattr(Trees, name)}"
                 )
+            object.__setattr__(self, name, number)
+        for name in _OTHER_NAMES:
+            given = getattr(self, name)
+            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+                raise ValueError(
+                    f"params[{name!r}] must be a dict of further parameters of {name}, got {given!r}; leave it out for "
+                    "none"
+                )
+            taken = sorted(_TAKEN.keys() & given)
+            if taken:
+                owners = sorted({_TAKEN[key] for key in taken} - {""})
+                remedy = f"; use the argument {', '.join(owners)} of compare" if owners else ""
+                remedy = "; use losses and baselines" if owners == ["objective"] else remedy
+                raise ValueError(
+                    f"params[{name!r}] may not set {', '.join(taken)}: compare sets it for all methods{remedy}"
+                )
+            object.__setattr__(self, name, dict(given))
 
     @classmethod
     def of(cls, params: Mapping[str, Any] | None) -> "Trees":
         """Return the trees that `params` describe, refusing unknown names."""
         names = [f.name for f in fields(cls)]
-        unknown = sorted(set(params or {}).difference(names))
+        if params is not None and not isinstance(params, Mapping):
+            raise ValueError(f"params must be a dict with keys of {', '.join(names)}; got {params!r}")
+        unknown = sorted(set(params or {}).difference(names), key=str)
         if unknown:
             raise ValueError(
                 f"params has no {', '.join(map(repr, unknown))}; it takes {', '.join(names)} "
@@ -168,7 +272,7 @@ class LightGBM:
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.lgb = importlib.import_module("lightgbm")
-        self.params = {
+        ours = {
             "metric": "None",
             "learning_rate": trees.learning_rate,
             "num_leaves": trees.num_leaves,
@@ -185,8 +289,8 @@ class LightGBM:
             "force_col_wise": True,
             "num_threads": num_threads,
             "verbosity": -1,
-            **trees.lightgbm,
         }
+        self.params = _with_others(self.name, ours, trees.lightgbm)
         self.test = test
         self.train_set = self._dataset(train)
         self.valid_set = self._dataset(valid, reference=self.train_set)
@@ -235,7 +339,7 @@ class XGBoost:
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.xgb = importlib.import_module("xgboost")
-        self.params = {
+        ours = {
             "disable_default_eval_metric": True,
             "tree_method": "hist",
             "grow_policy": "lossguide",
@@ -249,8 +353,8 @@ class XGBoost:
             "colsample_bytree": trees.column_fraction,
             "nthread": num_threads,
             "verbosity": 0,
-            **trees.xgboost,
         }
+        self.params = _with_others(self.name, ours, trees.xgboost)
         more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
         self.train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)

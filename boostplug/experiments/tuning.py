@@ -120,7 +120,8 @@ def _varied(trial: Any, value: Any, prefix: str) -> Any:
         if get_origin(hints[field.name]) is Literal:
             changes[field.name] = trial.suggest_categorical(name, get_args(hints[field.name]))
         elif isinstance(part, float) and part > 0:
-            changes[field.name] = trial.suggest_float(name, part / _FACTOR, part * _FACTOR, log=True)
+            high = min(part * _FACTOR, 1.0) if name.endswith("_weight") else part * _FACTOR  # a share
+            changes[field.name] = trial.suggest_float(name, part / _FACTOR, high, log=True)
         else:
             changes[field.name] = _varied(trial, part, f"{name}.")
     return replace(value, **changes)

@@ -7,6 +7,8 @@ import numba
 from numba import types
 from numba.extending import intrinsic
 
+from boostplug.kernels.compiling import compiled
+
 __all__ = ["EXP_MAX", "exponential", "total"]
 
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here
@@ -60,7 +62,7 @@ def exponential(x: float) -> float:
     return p * power
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"reassoc"})
+@compiled(fastmath={"reassoc"})
 def total(x: Any, first: int, last: int) -> float:
     """Return the sum of ``x[first:last]``; any order of adding is allowed, so that the loop vectorises."""
     s = 0.0

@@ -20,6 +20,9 @@ import numba
 import numpy as np
 
 from boostplug.kernels.arithmetic import exponential, total
+from boostplug.kernels.compiling import compiled
+
+# compiled in: arithmetic.py 65d2c856e0ab
 
 __all__ = [
     "BINARY",
@@ -46,7 +49,7 @@ unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no 
 SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def distance_of_gap(kind: int, parameter: float, gap: float) -> float:
     """Return the distance of a gap > 0 between two grades (see `boostplug.losses.directed_distance`)."""
     if kind == LINEAR:
@@ -58,7 +61,7 @@ def distance_of_gap(kind: int, parameter: float, gap: float) -> float:
     return 1.0
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"}, error_model="numpy")
 def _factorised(
     f: Any,
     s: Any,
@@ -104,7 +107,7 @@ def _factorised(
                 h[j] += hj * e[j]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _factorised_any_range(
     f: Any,
     s: Any,
@@ -157,7 +160,7 @@ def _factorised_any_range(
     return shift
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"}, error_model="numpy")
 def _running(
     f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, e: Any, g: Any, h: Any
 ) -> None:
@@ -184,7 +187,7 @@ def _running(
             passed += total(e, first, last)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _running_any_range(
     f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, g: Any, h: Any
 ) -> float:
@@ -215,7 +218,7 @@ def _running_any_range(
     return shift
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _pair_by_pair(
     f: Any,
     s: Any,
@@ -261,7 +264,7 @@ def _pair_by_pair(
     return shift
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def accumulate(
     first: int,
     last: int,
@@ -344,7 +347,7 @@ def accumulate(
         top[q] = most
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def largest_exponent(f: Any, start: Any, distance: Any, v0: int) -> float:
     """Return the largest -d (f_i - f_j) over the pairs of `accumulate_block`."""
     largest = -np.inf
@@ -357,7 +360,7 @@ def largest_exponent(f: Any, start: Any, distance: Any, v0: int) -> float:
     return largest
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def accumulate_block(
     f: Any, s: Any, start: Any, distance: Any, v0: int, h_d2: float, h_1: float, shift: float, g: Any, h: Any
 ) -> None:
@@ -379,7 +382,7 @@ def accumulate_block(
                     h[j] += curvature * w
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def largest_pair_exponent(scores: Any, winner: Any, loser: Any, distance: Any) -> float:
     """Return the largest -d (F_winner - F_loser)."""
     largest = -np.inf
@@ -388,7 +391,7 @@ def largest_pair_exponent(scores: Any, winner: Any, loser: Any, distance: Any) -
     return largest
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def accumulate_pairs(
     first: int,
     last: int,
@@ -417,7 +420,7 @@ def accumulate_pairs(
             hessian[j] += curvature
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def squared_distances(
     first: int,
     last: int,

@@ -18,6 +18,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from boostplug.kernels.compiling import compiled
+
 __all__ = ["accumulate", "squared_error"]
 
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
@@ -27,7 +29,7 @@ _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _shortfall(upper: float, lower: float, margin: float) -> float:
     """Return max(0, (upper - lower) + margin).
 
@@ -37,12 +39,12 @@ def _shortfall(upper: float, lower: float, margin: float) -> float:
     return max(0.0, d)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-@numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+@compiled(fastmath={"contract", "reassoc"}, error_model="numpy")
 def _pair_by_pair(z: Any, s: Any, start: Any, u0: int, u1: int, base: int, margin: float, g: Any, n: Any) -> float:
     """Sum the pairs of the runs u0..u1 one by one; see `_between`."""
     first = unsigned(start[u0] - base)
@@ -67,7 +69,7 @@ def _pair_by_pair(z: Any, s: Any, start: Any, u0: int, u1: int, base: int, margi
     return squares
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _between(z: Any, order: Any, s: Any, first: int, middle: int, last: int, margin: float, g: Any, n: Any) -> float:
     """Sum all pairs of lower grades at first..middle and higher ones at middle..last, both sorted by z.
 
@@ -112,7 +114,7 @@ def _between(z: Any, order: Any, s: Any, first: int, middle: int, last: int, mar
     return squares
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _merge(z: Any, order: Any, first: int, middle: int, last: int, spare_z: Any, spare_order: Any) -> None:
     """Merge two neighbours that are sorted by z."""
     if z[middle - 1] <= z[middle]:
@@ -134,7 +136,7 @@ def _merge(z: Any, order: Any, first: int, middle: int, last: int, spare_z: Any,
         to += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _sort(z: Any, order: Any, first: int, last: int, spare_z: Any, spare_order: Any) -> None:
     """Sort z and, along with it, order, stably: a document's place in a block is the number of those before it."""
     for low in range(first, last, _BLOCK):
@@ -156,7 +158,7 @@ def _sort(z: Any, order: Any, first: int, last: int, spare_z: Any, spare_order: 
         width *= 2
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _middle_run(start: Any, u0: int, u1: int) -> int:
     """Return the run between u0 and u1 whose start is nearest to the middle of their documents."""
     half = start[u0] + (start[u1] - start[u0]) // 2
@@ -170,7 +172,7 @@ def _middle_run(start: Any, u0: int, u1: int) -> int:
     return low - 1 if low > u0 + 1 and half - start[low - 1] < start[low] - half else low
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _all_pairs(
     z: Any,
     s: Any,
@@ -213,7 +215,7 @@ def _all_pairs(
     return squares
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def _partners(s: Any, start: Any, u0: int, u1: int, n: Any) -> None:
     """Write Σ s over all documents of other grades, active or not."""
     base = start[u0]
@@ -228,7 +230,7 @@ def _partners(s: Any, start: Any, u0: int, u1: int, n: Any) -> None:
             passed += own
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def accumulate(
     first: int,
     last: int,
@@ -295,7 +297,7 @@ def accumulate(
             hessian[rows[base + i]] += curvature[q] * s[i] * n[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def squared_error(
     first: int,
     last: int,
@@ -329,7 +331,7 @@ def squared_error(
         squares[q] = square
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def accumulate_pairs(
     first: int,
     last: int,

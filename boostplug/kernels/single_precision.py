@@ -2,8 +2,9 @@
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from boostplug.kernels.compiling import compiled
 
 __all__ = ["to_single"]
 
@@ -11,7 +12,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 _TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled()
 def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
     """Write both as float32 and return (first row that does not fit or -1, whether any gradient is not 0).
 

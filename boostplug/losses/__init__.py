@@ -1,5 +1,6 @@
 """Losses. `LOSSES` is the registry: tests, command line and documentation take every loss from here."""
 
+from boostplug.losses.adarank import AdaRank
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -9,10 +10,14 @@ from boostplug.losses.directed_distance import (
 )
 from boostplug.losses.loss import Loss
 from boostplug.losses.mpboost import MPBoost
+from boostplug.losses.ndcg_boost import NDCGBoost
+from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.qbrank import QBRank
+from boostplug.losses.ranknet import RankNet
 
 __all__ = [
     "LOSSES",
+    "AdaRank",
     "BinaryDistance",
     "DirectedDistance",
     "LinearDistance",
@@ -20,13 +25,23 @@ __all__ = [
     "LogisticDistance",
     "Loss",
     "MPBoost",
+    "NDCGBoost",
+    "PairwiseLoss",
     "QBRank",
+    "RankNet",
 ]
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
     "mpboost": tuple(
         MPBoost(distance=d) for d in (BinaryDistance(), LinearDistance(), LogDistance(), LogisticDistance())
     ),
-    "qbrank": (QBRank(), QBRank(preference_weight=0.9, normalization="documents")),
+    "qbrank": (
+        QBRank(),
+        QBRank(preference_weight=0.3, normalization="rows"),
+        QBRank(preference_weight=0.9, normalization="documents"),
+    ),
+    "ndcg-boost": (NDCGBoost(),),
+    "adarank": (AdaRank(),),
+    "ranknet": (RankNet(),),
 }
 """Name -> the variants that `boostplug compare` trains."""

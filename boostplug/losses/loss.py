@@ -76,6 +76,11 @@ class Loss(ABC):
         return True
 
     @property
+    def takes_negative_labels(self) -> bool:
+        """Whether labels may be below 0."""
+        return True
+
+    @property
     def takes_pairs(self) -> bool:
         """Whether the loss can learn from `Queries.pairs`; others refuse them."""
         return False

@@ -388,7 +388,7 @@ def _distances(distance: Distance, gaps: Floats) -> Floats:
     out: Any = np.asarray(distance(rounded))
     if out.dtype.kind not in "biuf":
         raise ValueError(f"MPBoost: distance must return real numbers; it returned dtype {out.dtype}")
-    values = out.astype(np.float64)
+    values: Floats = out.astype(np.float64)
     if values.shape != rounded.shape:
         raise ValueError(
             f"MPBoost: distance must return one value per gap; it returned shape {values.shape} for {rounded.shape}"

@@ -1,8 +1,18 @@
 """Ranking metrics. One file and one line here for each: tests, docs, exports and the command line read `METRICS`."""
 
 from boostplug.metrics.average_precision import MAP as MAP
+from boostplug.metrics.correlation import KendallTau as KendallTau
+from boostplug.metrics.correlation import SpearmanRho as SpearmanRho
+from boostplug.metrics.dcg import DCG as DCG
 from boostplug.metrics.dcg import NDCG as NDCG
+from boostplug.metrics.dcg import MeanNDCG as MeanNDCG
 from boostplug.metrics.metric import Metric as Metric
+from boostplug.metrics.pairwise import PairError as PairError
+from boostplug.metrics.pairwise import PrecisionAtPercent as PrecisionAtPercent
+from boostplug.metrics.precision import WTA as WTA
+from boostplug.metrics.precision import Precision as Precision
+from boostplug.metrics.reciprocal_rank import ERR as ERR
+from boostplug.metrics.reciprocal_rank import MRR as MRR
 
 METRICS: dict[str, type[Metric]] = {
     name: value

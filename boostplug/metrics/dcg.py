@@ -1,4 +1,4 @@
-"""Metrics on discounted cumulative gain: `NDCG`."""
+"""Metrics on discounted cumulative gain: `NDCG`, `DCG`, `MeanNDCG`."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -12,7 +12,7 @@ from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_e
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
-__all__ = ["NDCG"]
+__all__ = ["DCG", "NDCG", "MeanNDCG"]
 
 Floats = NDArray[np.float64]
 Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
@@ -100,6 +100,126 @@ class NDCG(Metric):
             values[np.diff(queries.boundaries) < self.k] = 0.0
         values[~positive] = np.nan if empty == "skip" else empty
         return values
+
+
+@dataclass(frozen=True)
+class DCG(Metric):
+    r"""Discounted cumulative gain of the best k documents, not normalised.
+
+    .. math:: \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
+
+    The QBRank paper's DCG-5 is ``DCG(5)``. Unlike `NDCG` it has a value for every query with rows: 0 without relevant
+    documents; and lists shorter than k count as they are under both conventions.
+
+    Parameters
+    ----------
+    k : int or None, default=10
+        Cut-off; None for the whole list.
+    convention : {"standard", "letor"}, default="standard"
+        The discounts, as in `NDCG`.
+    gain : {"exp2", "linear"} or callable, default="exp2"
+        As in `NDCG`; negative gains, and so negative grades under both named gains, are refused.
+    ties : {"average", "order"}, default="average"
+        As in `NDCG`.
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> queries = Queries([0, 1, 2, 0], group=[3, 1])
+    >>> DCG(k=2).per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
+    array([0.6309, 0.    ])
+    """
+
+    k: int | None = 10
+    _: KW_ONLY
+    convention: Convention = "standard"
+    gain: Gain = "exp2"
+    ties: Literal["average", "order"] = "average"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        object.__setattr__(self, "k", check_cutoff(self.k))
+        check_choice("convention", self.convention, ("standard", "letor"))
+        check_choice("ties", self.ties, ("average", "order"))
+        check_gain(self.gain)
+
+    def compute(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the DCG of each query."""
+        longest = int(np.diff(queries.boundaries).max(initial=0))
+        discount = discounts(longest if self.k is None else min(self.k, longest), self.convention)
+        return dcg(scores, gains_of(queries, self.gain), queries, discount, average=self.ties == "average")
+
+
+@dataclass(frozen=True)
+class MeanNDCG(Metric):
+    r"""Mean NDCG over all cut-offs 1 … n of a list of n documents: "MeanNDCG" of LETOR 4.0 and MSLR.
+
+    .. math:: \frac1n \sum_{k=1}^n \mathrm{NDCG}_k
+
+    The defaults are the scripts' own, but for ties.
+
+    Parameters
+    ----------
+    convention : {"letor", "standard"}, default="letor"
+        The discounts, as in `NDCG`. No list is shorter than its cut-offs here.
+    gain : {"exp2", "linear"} or callable, default="exp2"
+        As in `NDCG`.
+    ties : {"average", "order"}, default="average"
+        As in `NDCG`; the scripts have "order".
+    empty : {"skip", 0, 1} or None, default=None
+        Value of a query whose ideal DCG is 0: left out of the mean (NaN in `per_query`), 0, or 1. None is the
+        convention's own: 0 for "letor", "skip" for "standard".
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> queries = Queries([0, 1, 1, 0], group=[3, 1])
+    >>> MeanNDCG().per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)  # NDCG 0, 1/2, .8155
+    array([0.4385, 0.    ])
+    """
+
+    _: KW_ONLY
+    convention: Convention = "letor"
+    gain: Gain = "exp2"
+    ties: Literal["average", "order"] = "average"
+    empty: Literal["skip", 0, 1] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        object.__setattr__(self, "empty", check_empty(self.empty))
+        check_choice("convention", self.convention, ("letor", "standard"))
+        check_choice("ties", self.ties, ("average", "order"))
+        check_gain(self.gain)
+
+    def compute(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the mean NDCG of each query."""
+        gains = gains_of(queries, self.gain)
+        starts = queries.boundaries
+        weights = queries.remember(
+            ("mean NDCG weights", self.convention, self.gain),
+            lambda: _mean_ndcg_weights(gains, queries, self.convention),
+            limit=4,
+        )
+        values = np.empty(queries.n_queries)
+        average = self.ties == "average"
+        run_over_queries(lambda a, b: ranking.mean_ndcg(scores, gains, starts, weights, average, a, b, values), starts)
+        np.minimum(values, 1.0, out=values)  # the last bit of rounding
+        empty = self.empty
+        if empty is None:
+            empty = 0 if self.convention == "letor" else "skip"
+        filled = starts[1:] > starts[:-1]
+        values[filled] = np.where(
+            weights[starts[:-1][filled]] > 0, values[filled], np.nan if empty == "skip" else empty
+        )
+        return values
+
+
+def _mean_ndcg_weights(gains: Floats, queries: Queries, convention: Convention) -> Floats:
+    starts = queries.boundaries
+    discount = discounts(int(np.diff(starts).max(initial=0)), convention)
+    out = np.empty(queries.n_rows)
+    run_over_queries(lambda a, b: ranking.mean_ndcg_weights(gains, starts, discount, a, b, out), starts)
+    return frozen(out)
 
 
 def dcg(scores: Floats, gains: Floats, queries: Queries, discount: Floats, *, average: bool) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.queries import Queries
 
-__all__ = ["Metric", "check_choice", "check_cutoff", "check_empty"]
+__all__ = ["Metric", "check_choice", "check_cutoff", "check_empty", "checked_scores"]
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ class Metric(ABC):
     - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
       NaN is refused, since it has no rank.
     - A row that is not labelled is not judged: it keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
-      convention).
+      convention). Metrics on pairs of grades and on rank correlation leave it out.
     - A query without rows has no value (NaN). The mean is over the queries that have one, weighted by
       `Queries.query_weight`; NaN where no query has one.
 
@@ -78,7 +78,7 @@ class Metric(ABC):
                 f"queries must be a Queries, got {type(queries).__name__}; build one from the labels and their group "
                 "or qid, or call the metric itself on a data set of LightGBM or XGBoost"
             )
-        values = np.array(self.compute(_checked_scores(scores, queries), queries), dtype=np.float64)
+        values = np.array(self.compute(checked_scores(scores, queries), queries), dtype=np.float64)
         if values.shape != (queries.n_queries,):
             raise ValueError(
                 f"{type(self).__name__}.compute must return one value per query ({queries.n_queries}), got shape "
@@ -149,7 +149,7 @@ def _callable_name(function: Callable[..., Any]) -> str:
     return f"{label}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
 
 
-def _checked_scores(scores: ArrayLike, queries: Queries) -> Floats:
+def checked_scores(scores: ArrayLike, queries: Queries) -> Floats:
     """Return `scores` as a contiguous read-only float64 vector, without a copy where it is one."""
     array = np.asarray(scores.to_numpy() if hasattr(scores, "to_numpy") else scores)
     if array.shape != (queries.n_rows,):

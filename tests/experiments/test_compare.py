@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 
 import lightgbm as lgb
@@ -192,6 +192,18 @@ def test_pages(result, tmp_path):
         report.main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
 
 
+def test_the_page_colours_the_difference_and_its_p_alone(result):
+    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
+    for row in document["methods"]:
+        row["p_holm"] = None if row["difference"] is None else 1.0
+    document["methods"][1] |= {"difference": 0.25, "p_holm": 0.01}
+    document["methods"][2] |= {"difference": -0.25, "p_holm": 0.02}
+    page = report.html(document)
+    assert re.findall(r'class="n (up|down)">([^<]*)<', page) == [
+        ("up", "+.2500"), ("up", ".010"), ("down", "-.2500"), ("down", ".020")
+    ]  # fmt: skip
+
+
 def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
     result = bp.compare(*parts, losses={"ours": bp.MPBoost(), "broken": Broken()}, baselines=["lambdarank"], **QUICK)
     assert result.failed
@@ -217,7 +229,11 @@ def test_labels_that_builtins_refuse(parts):
     assert "label" in rows["lambdarank"]["errors"][0]
     assert rows["MPBoost(Log)"]["runs_finished"] == rows["regression"]["runs_finished"] == 1
     assert rows["MPBoost(Log)"]["difference"] is None  # nothing to compare with
-    assert "FAILED: lightgbm lambdarank" in str(result)
+    text = str(result)
+    assert "FAILED: lightgbm lambdarank" in text
+    assert "No Δ and p in lightgbm: lambdarank, which its methods are compared with, failed." in text
+    assert "Holm" not in text
+    assert "LambdaMART" not in text
 
     high = [{"X": part.X, "y": part.y + 40 * (part.y > 0), "group": part.group} for part in (train, valid, test)]
     result = bp.compare(*high, losses=[bp.MPBoost()], frameworks=["xgboost"], **QUICK)
@@ -238,12 +254,13 @@ def test_interrupted_shows_what_is_finished(parts, monkeypatch):
         return run(self, *args)
 
     monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", run_until_ctrl_c)
-    result = bp.compare(*parts, frameworks=["lightgbm"], **QUICK)
+    result = bp.compare(*parts, losses="mpboost", frameworks=["lightgbm"], **QUICK)
     assert result.interrupted
     assert not result.failed
     assert [row["runs_finished"] for row in result.document["methods"]][:4] == [1, 1, 0, 0]
     assert "INCOMPLETE: interrupted after 2 of 7 runs" in str(result)
     assert "not run" in str(result)
+    assert "by Holm's method for 1 comparison." in " ".join(str(result).split())
 
 
 def test_ctrl_c_within_a_round(parts):
@@ -340,11 +357,73 @@ def test_tuning_without_optuna_names_the_extra(parts, monkeypatch):
 def test_names_of_losses():
     assert list(parse_losses(["mpboost"])) == [f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")]
     assert list(parse_losses([bp.MPBoost(distance=bp.LogDistance(lam=1), hessian="gentle")])) == [
-        "MPBoost(Log(lam=1), hessian=gentle)"
+        "MPBoost(Log(1), gentle)"
     ]
+    assert list(parse_losses("qbrank")) == ["QBRank", "QBRank(.3, rows)", "QBRank(.9, documents)"]
+    clash = [bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9), bp.QBRank(preference_weight=0.25)]
+    assert list(parse_losses(clash)) == ["QBRank(margin=.9)", "QBRank(preference_weight=.9)", "QBRank(.25)"]
+    close = parse_losses([bp.QBRank(preference_weight=0.3), bp.QBRank(preference_weight=0.1 + 0.2)])
+    assert list(close) == [repr(loss) for loss in close.values()]
     same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
     assert len(same_label) == 2
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
+
+
+def test_names_of_losses_in_losses():
+    @dataclass(frozen=True, kw_only=True)
+    class Outer(bp.MPBoost):
+        base: bp.Loss = field(default_factory=bp.QBRank)
+        metric: bp.Metric = field(default_factory=lambda: bp.NDCG(5))
+        table: object = ()
+        exact: bool = False
+
+    named = parse_losses([Outer(), Outer(base=bp.QBRank(margin=1.0)), Outer(metric=bp.MAP(), exact=True)])
+    assert list(named) == ["Outer(Log)", "Outer(Log, QBRank(1))", "Outer(Log, MAP, exact=True)"]
+    assert list(parse_losses(Outer(table=(0, 1)))) == ["Outer(Log, (0, 1))"]
+    with pytest.raises(ValueError, match="which has no hash"):
+        parse_losses(Outer(table=np.arange(2)))
+
+
+def test_single_values_stand_for_a_list(parts):
+    result = bp.compare(
+        *parts, losses=bp.QBRank(), baselines="lambdarank", frameworks="lightgbm", metrics="NDCG@5", **QUICK
+    )
+    assert [row["method"] for row in result.document["methods"]] == ["lambdarank", "QBRank"]
+    assert result.document["settings"]["metrics"] == ["NDCG@5", "NDCG@10"]
+    result = bp.compare(*parts, losses=(), baselines="lambdarank", frameworks="lightgbm", metrics=bp.MAP(), **QUICK)
+    assert result.document["settings"]["metrics"] == ["MAP", "NDCG@10"]
+
+
+def test_integers_and_numbers_of_numpy(parts, tmp_path):
+    small = {"losses": (), "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
+    counts = {"rounds": np.int64(2), "seeds": np.int64(2), "num_threads": np.int32(1), "early_stopping_rounds": None}
+    params = {"num_leaves": np.int64(4), "learning_rate": np.float32(0.5)}
+    result = bp.compare(*parts, **small, **counts, params=params)
+    assert result.document["settings"]["seeds"] == [0, 1]
+    assert result.document["settings"]["params"]["num_leaves"] == 4
+    result.to_json(tmp_path / "out.json")
+    result = bp.compare(*parts, **small, **{**counts, "seeds": np.array([3, 5])})
+    assert result.document["settings"]["seeds"] == [3, 5]
+
+
+def test_x_may_be_a_list(parts):
+    def listed(part):
+        return {"X": part.X.tolist(), "y": part.y.tolist(), "qid": part.qid.tolist()}
+
+    some = {"losses": (), "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
+    ours, theirs = (bp.compare(*data, **some) for data in (map(listed, parts), parts))
+    assert ours.document["methods"][0]["test"] == theirs.document["methods"][0]["test"]
+
+
+def test_own_parameters_of_a_framework_win_under_any_name(parts):
+    train, valid, test = (Part(part.X, part.queries) for part in parts)
+    trees = Trees(lightgbm={"eta": 0.5, "min_child_samples": 3}, xgboost={"eta": 0.5, "lambda": 2})
+    params = FRAMEWORKS["lightgbm"](train, valid, test, trees, 1).params
+    assert (params["eta"], params["min_child_samples"]) == (0.5, 3)
+    assert not {"learning_rate", "min_data_in_leaf"} & set(params)
+    params = FRAMEWORKS["xgboost"](train, valid, test, trees, 1).params
+    assert (params["eta"], params["lambda"]) == (0.5, 2)
+    assert not {"learning_rate", "reg_lambda"} & set(params)
 
 
 def test_names_of_metrics():
@@ -354,6 +433,8 @@ def test_names_of_metrics():
         parse_metric("auc")
     with pytest.raises(ValueError, match="k must be"):
         parse_metric("ndcg@0")
+    with pytest.raises(ValueError, match="PairError has no cut-off; write PairError"):
+        parse_metric("PairError@5")
 
 
 @pytest.mark.parametrize(
@@ -363,13 +444,56 @@ def test_names_of_metrics():
         ({"losses": [bp.MPBoost]}, r"is no Loss; pass MPBoost\(\)"),
         ({"losses": {"mine": 3}}, r"losses\['mine'\] is 3"),
         ({"baselines": ["nope"]}, "there is no baseline 'nope'; there are: lambdarank"),
+        ({"losses": bp.MPBoost}, r"losses is the class MPBoost; pass MPBoost\(\)"),
+        ({"losses": 3}, "losses must be one of the losses or a list of them, got 3"),
+        ({"losses": "nope"}, "there is no loss 'nope'"),
+        ({"losses": {"lambdarank": bp.MPBoost()}}, "'lambdarank', which is that of a built-in objective"),
+        ({"losses": {3: bp.MPBoost()}}, "losses has the name 3; name losses by strings"),
+        ({"baselines": 3}, "baselines must be one of"),
+        ({"frameworks": 3}, "frameworks must be one of"),
         ({"losses": (), "baselines": ()}, "nothing to compare"),
         ({"frameworks": ["catboost"]}, "frameworks must be of lightgbm, xgboost; got 'catboost'"),
         ({"frameworks": []}, "none given"),
         ({"rounds": 0}, "rounds must be an integer of at least 1"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds"),
-        ({"seeds": 0}, "seeds must be at least 1"),
+        ({"rounds": True}, "rounds must be an integer of at least 1, got True"),
+        ({"rounds": 5.0}, "rounds must be an integer of at least 1, got 5.0; pass 5"),
+        ({"rounds": None}, "rounds must be an integer"),
+        ({"early_stopping_rounds": 2.5}, "got 2.5; None is for no early stopping"),
+        ({"tune": -1}, "tune must be an integer of at least 0"),
+        ({"num_threads": 0}, "num_threads must be an integer of at least 1, got 0; None is for OMP_NUM_THREADS"),
+        ({"num_threads": "2"}, "num_threads must be an integer of at least 1, got '2'"),
+        ({"num_threads": 1.5}, "num_threads must be"),
+        ({"num_threads": -1}, "num_threads must be"),
+        ({"seeds": 0}, "seeds must be an integer of at least 1, got 0; give how many, or a list of seeds"),
+        ({"seeds": 2.0}, "seeds must be an integer of at least 1, got 2.0; pass 2"),
+        ({"seeds": "12"}, "seeds must be an integer of at least 1, got '12'"),
         ({"seeds": [1, 1]}, "different integers"),
+        ({"seeds": []}, "one or more different integers"),
+        ({"seeds": [1.5]}, "each of seeds must be an integer of at least 0, got 1.5"),
+        ({"seeds": [2**31]}, "from 0 to 2147483647"),
+        ({"params": 3}, "params must be a dict"),
+        ({"params": {"num_leaves": 1}}, "num_leaves must be an integer of at least 2, got 1; the default is 15"),
+        ({"params": {"max_bin": 1}}, "max_bin must be"),
+        ({"params": {"max_depth": -1}}, "max_depth must be an integer of at least 0, got -1; 0 is for no limit"),
+        ({"params": {"min_rows": 1.5}}, "min_rows must be"),
+        ({"params": {"learning_rate": "x"}}, "learning_rate must be a finite number above 0, got 'x'"),
+        ({"params": {"learning_rate": np.nan}}, "learning_rate must be"),
+        ({"params": {"learning_rate": 0}}, "learning_rate must be"),
+        ({"params": {"learning_rate": True}}, "learning_rate must be"),
+        ({"params": {"l2": -1}}, "l2 must be a finite number of at least 0, got -1; the default is 1.0"),
+        ({"params": {"min_hessian": np.inf}}, "min_hessian must be"),
+        ({"params": {"row_fraction": 1.5}}, "row_fraction must be a finite number above 0 and at most 1, got 1.5"),
+        ({"params": {"column_fraction": 0}}, "column_fraction must be"),
+        ({"params": {"xgboost": None}}, r"params\['xgboost'\] must be a dict of further parameters"),
+        ({"params": {"lightgbm": {"application": "binary"}}}, "may not set application: .*; use losses and baselines"),
+        ({"params": {"lightgbm": {"metrics": "auc"}}}, "may not set metrics: .*the argument metric of compare"),
+        ({"params": {"xgboost": {"random_state": 1, "n_jobs": 2}}}, "may not set n_jobs, random_state"),
+        ({"params": {"lightgbm": {"num_iterations": 5}}}, "may not set num_iterations: .*the argument rounds"),
+        ({"metric": bp.NDCG}, r"a metric is the class NDCG; pass NDCG\(\)"),
+        ({"metrics": bp.NDCG}, r"metrics is the class NDCG; pass NDCG\(\)"),
+        ({"metrics": [bp.MAP]}, r"a metric is the class MAP; pass MAP\(\)"),
+        ({"metrics": None}, "metrics must be one of the metrics or a list of them"),
         ({"params": {"leaves": 3}}, "params has no 'leaves'; it takes learning_rate, num_leaves"),
         ({"params": {"lightgbm": {"objective": "l2"}}}, "may not set objective"),
         ({"metric": "nope"}, "there is no metric"),
@@ -389,6 +513,8 @@ def test_data_are_checked(parts):
         (({"X": train.X, "y": train.y}, valid, test), "train must have X, y, and qid or group"),
         ((train, valid, {"X": test.X, "y": test.y, "group": [3]}), "test: group must add up"),
         ((train, {"X": valid.X[:5], "y": valid.y, "group": valid.group}, test), "valid: X must be two-dimensional"),
+        (({"X": [1, 2], "y": [0, 1], "group": [2]}, valid, test), r"train: X must be .*\(2\), got shape \(2,\)"),
+        (({"X": [[1], [2, 3]], "y": [0, 1], "group": [2]}, valid, test), "X cannot be read as an array of numbers"),
         ((train, {"X": valid.X, "y": valid.y * 0, "group": valid.group}, test), "undefined on every query of valid"),
         ((train, {"X": valid.X, "y": valid.y - 1, "group": valid.group}, test), "cannot be computed on valid"),
         (({**train, "weight": train.y}, valid, test), "train has weights"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import boostplug as bp
 from boostplug import threads
 from boostplug.losses import LOSSES, MPBoost
-from boostplug.testing import LAWS, check_loss, example_data
+from boostplug.testing import LAWS, check_loss, example_data, suited
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
 OPTIONS = [
@@ -43,7 +43,7 @@ def ranking_problems(draw):
 @given(problem=ranking_problems(), loss=st.sampled_from([*EVERY_LOSS, *OPTIONS]), seed=st.integers(0, 99))
 def test_law_holds_on_random_data(law, problem, loss, seed):
     scores, queries = problem
-    law(loss, scores, queries, np.random.default_rng(seed))
+    law(loss, scores, suited(loss, queries), np.random.default_rng(seed))
 
 
 def test_every_law_is_exercised_on_every_kind_of_data():

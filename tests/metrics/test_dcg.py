@@ -1,4 +1,4 @@
-"""NDCG against scikit-learn, ir-measures, and numbers worked by hand."""
+"""NDCG, DCG and MeanNDCG against scikit-learn, ir-measures, and numbers worked by hand."""
 
 from itertools import permutations, product
 from math import log2
@@ -7,7 +7,7 @@ import ir_measures
 import numpy as np
 import pytest
 from ir_measures import Qrel, ScoredDoc, nDCG
-from sklearn.metrics import ndcg_score
+from sklearn.metrics import dcg_score, ndcg_score
 
 import boostplug as bp
 from boostplug.queries import Queries
@@ -236,3 +236,74 @@ def test_names():
     a, b = (bp.NDCG(gain=lambda r: r) for _ in range(2))
     assert a.name == a.name != b.name
     assert "<" not in a.name
+
+
+@pytest.mark.parametrize("k", [1, 5, 70, None])
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("gain", ["exp2", "linear"])
+def test_dcg_against_scikit_learn(k, ties, gain):
+    scores, queries = random_data(3, ties=ties)
+    gains = queries.labels if gain == "linear" else 2.0**queries.labels - 1
+    values = bp.DCG(k, gain=gain).per_query(scores, queries)
+    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
+        if b - a > 1:
+            assert values[q] == pytest.approx(dcg_score([gains[a:b]], [scores[a:b]], k=k), rel=1e-12)
+
+
+def test_dcg_by_hand():
+    queries = Queries([0, 1, 2, 0, 1, 0], group=[5, 1])
+    scores = [5.0, 4.0, 3.0, 2.0, 1.0, 0.0]
+    standard, letor = 1 / log2(3) + 3 / log2(4) + 1 / log2(6), 1 + 3 / log2(3) + 1 / log2(5)
+    np.testing.assert_allclose(bp.DCG().per_query(scores, queries), [standard, 0], rtol=1e-15)
+    np.testing.assert_allclose(bp.DCG(convention="letor").per_query(scores, queries), [letor, 0], rtol=1e-15)
+    assert bp.DCG(2)(scores, queries) == pytest.approx(1 / log2(3) / 2, rel=1e-15)
+    tied = bp.DCG(1)(np.zeros(6), queries)
+    assert tied == pytest.approx(5 / 5 / 2, rel=1e-15)
+    with pytest.raises(ValueError, match=r"is negative.*shift the grades"):
+        bp.DCG()([1, 2], Queries([0, -1], group=[2]))
+
+
+def test_mean_ndcg_by_hand():
+    """LETOR 4.0's rules: NDCG at 1, 2, 3 of the grades 0, 1, 2 in this order; an empty query counts 0."""
+    queries = Queries([0, 1, 2, 0, 0], group=[3, 2])
+    scores = [3.0, 2.0, 1.0, 2.0, 1.0]
+    expected = (0 / 3 + 1 / (3 + 1) + (1 + 3 / log2(3)) / (3 + 1)) / 3
+    np.testing.assert_allclose(bp.MeanNDCG().per_query(scores, queries), [expected, 0], rtol=1e-15)
+    assert bp.MeanNDCG()(scores, queries) == pytest.approx(expected / 2, rel=1e-15)
+    assert bp.MeanNDCG(empty="skip")(scores, queries) == pytest.approx(expected, rel=1e-15)
+    assert bp.MeanNDCG(empty=1)(scores, queries) == pytest.approx((1 + expected) / 2, rel=1e-15)
+    assert np.isnan(bp.MeanNDCG(convention="standard").per_query(scores, queries)[1])
+
+
+@pytest.mark.parametrize("convention", ["letor", "standard"])
+@pytest.mark.parametrize("ties", ["average", "order"])
+@pytest.mark.parametrize("gain", ["exp2", "linear"])
+def test_mean_ndcg_is_the_mean_over_cut_offs(convention, ties, gain):
+    scores, queries = random_data(4, ties=True, n_queries=12, longest=40)
+    options = {"convention": convention, "ties": ties, "gain": gain, "empty": 0}
+    values = bp.MeanNDCG(**options).per_query(scores, queries)
+    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
+        one = Queries(queries.labels[a:b], group=[b - a])
+        expected = np.mean([bp.NDCG(k, **options)(scores[a:b], one) for k in range(1, b - a + 1)])
+        assert values[q] == pytest.approx(expected, rel=1e-12)
+
+
+def test_mean_ndcg_of_ties_averages_over_all_orders():
+    grades, scores = [2, 0, 1, 0, 3], [2, 2, 0, 1, 1]
+    orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
+    queries = Queries(grades, group=[5])
+    expected = np.mean([bp.MeanNDCG()([-o.index(i) for i in range(5)], queries) for o in orders])
+    assert bp.MeanNDCG()(scores, queries) == pytest.approx(expected, rel=1e-13)
+
+
+def test_names_of_dcg_and_mean_ndcg():
+    assert bp.DCG(5, convention="letor").name == "DCG@5(letor)"
+    assert bp.MeanNDCG().name == "MeanNDCG"
+    assert bp.MeanNDCG(ties="order").name == "MeanNDCG(order)"
+    for metric in (bp.DCG, bp.MeanNDCG):
+        with pytest.raises(ValueError, match="convention must be one of"):
+            metric(convention="trec")
+        with pytest.raises(ValueError, match="ties must be one of"):
+            metric(ties="full")
+        with pytest.raises(TypeError, match="gain must be hashable"):
+            metric(gain=TakesList())

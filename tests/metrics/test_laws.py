@@ -23,10 +23,34 @@ VALUES = {
         bp.NDCG(1, empty=0),
     ],
     "MAP": [bp.MAP(), bp.MAP(3), bp.MAP(relevant=2), bp.MAP(relevant=2.5), bp.MAP(2, empty=0), bp.MAP(empty=1)],
+    "DCG": [bp.DCG(), bp.DCG(3, convention="letor"), bp.DCG(None, gain="linear")],
+    "MeanNDCG": [bp.MeanNDCG(), bp.MeanNDCG(convention="standard"), bp.MeanNDCG(gain="linear", empty=1)],
+    "MRR": [bp.MRR(), bp.MRR(3), bp.MRR(relevant=2, empty=0)],
+    "ERR": [bp.ERR(), bp.ERR(3), bp.ERR(max_grade=5.5, empty=0)],
+    "Precision": [bp.Precision(), bp.Precision(2), bp.Precision(1, relevant=2, empty=0)],
+    "WTA": [bp.WTA(), bp.WTA(relevant=2, empty=1)],
+    "PairError": [bp.PairError(), bp.PairError("half"), bp.PairError(pooled=True)],
+    "PrecisionAtPercent": [bp.PrecisionAtPercent(), bp.PrecisionAtPercent(10), bp.PrecisionAtPercent(33.3)],
+    "SpearmanRho": [bp.SpearmanRho(), bp.SpearmanRho(ties="average")],
+    "KendallTau": [bp.KendallTau(), bp.KendallTau(ties="average")],
 }
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
+JUDGED_ALONE = (bp.PairError, bp.PrecisionAtPercent, bp.SpearmanRho, bp.KendallTau)  # other rows take no part
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 every_metric = pytest.mark.parametrize("metric", METRIC_VALUES, ids=lambda metric: metric.name)
+by_positions = pytest.mark.parametrize(
+    "metric", [m for m in METRIC_VALUES if not isinstance(m, JUDGED_ALONE)], ids=lambda metric: metric.name
+)
+
+
+def is_mean_over_queries(metric):
+    return not isinstance(metric, bp.PrecisionAtPercent) and not getattr(metric, "pooled", False)
+
+
+def bounds(metric):
+    if isinstance(metric, (bp.SpearmanRho, bp.KendallTau)):
+        return -1, 1
+    return 0, np.inf if isinstance(metric, bp.DCG) else 1
 
 
 def test_every_metric_of_the_registry_is_tested_and_public():
@@ -77,16 +101,22 @@ def test_bounds_and_empty_queries(metric, data):
     assert values.dtype == np.float64
     assert np.isnan(values[np.diff(queries.boundaries) == 0]).all()
     defined = values[~np.isnan(values)]
-    assert ((defined >= 0) & (defined <= 1)).all()
+    low, high = bounds(metric)
+    assert ((defined >= low) & (defined <= high)).all()
     mean = metric(scores, queries)
     assert isinstance(mean, float)
-    assert mean == pytest.approx(defined.mean(), rel=1e-12) if len(defined) else np.isnan(mean)
+    if is_mean_over_queries(metric):
+        assert mean == pytest.approx(defined.mean(), rel=1e-12, abs=1e-15) if len(defined) else np.isnan(mean)
+    else:
+        assert low <= mean <= high if len(defined) else np.isnan(mean)
 
 
 @every_metric
 @quick
 @given(data=rankings())
 def test_only_the_order_of_scores_matters(metric, data):
+    if isinstance(metric, bp.PrecisionAtPercent):
+        return
     scores, queries = data
     expected = metric.per_query(scores, queries)
     for same_order in (2.0 * scores - 7.0, np.exp(scores), scores.astype(np.float32), scores.astype(int)):
@@ -106,10 +136,11 @@ def test_perfect_ranking_is_best(metric, data):
     best, actual = metric.per_query(judged, queries), metric.per_query(scores, queries)
     np.testing.assert_array_equal(np.isnan(best), np.isnan(actual))
     defined = ~np.isnan(best)
-    assert (best[defined] >= actual[defined] - 1e-12).all()
+    sign = 1 if metric.greater_is_better else -1
+    assert (sign * best[defined] >= sign * actual[defined] - 1e-12).all()
 
 
-@every_metric
+@by_positions
 @quick
 @given(data=rankings())
 def test_rows_without_a_label_count_as_non_relevant(metric, data):
@@ -120,11 +151,37 @@ def test_rows_without_a_label_count_as_non_relevant(metric, data):
     np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores, zero))
 
 
+@pytest.mark.parametrize(
+    "metric", [m for m in METRIC_VALUES if isinstance(m, JUDGED_ALONE)], ids=lambda metric: metric.name
+)
+@quick
+@given(data=rankings())
+def test_metrics_of_pairs_and_ranks_leave_out_rows_without_a_label(metric, data):
+    scores, queries = data
+    if queries.labelled is None:
+        return
+    kept = queries.labelled
+    group = np.bincount(queries.query_of_row[kept], minlength=queries.n_queries)
+    judged = bp.Queries(queries.labels[kept], group=group)
+    np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores[kept], judged))
+    assert metric(scores, queries) == pytest.approx(metric(scores[kept], judged), nan_ok=True, rel=1e-14)
+
+
+@every_metric
+@quick
+@given(data=rankings())
+def test_defined_or_not_depends_on_the_labels_alone(metric, data):
+    """Otherwise the mean would be over other queries each round, and a constant model would stop the training."""
+    scores, queries = data
+    constant = np.isnan(metric.per_query(np.zeros(queries.n_rows), queries))
+    np.testing.assert_array_equal(constant, np.isnan(metric.per_query(scores, queries)))
+
+
 @every_metric
 def test_labels_of_unlabelled_rows_are_not_read(metric):
     labelled = np.array([True, False, True, False])
     a = bp.Queries([2, -50, 0, 5000], group=[4], labelled=labelled)
-    b = bp.Queries([2, 0, 0, 0], group=[4])
+    b = bp.Queries([2, 0, 0, 0], group=[4], labelled=labelled)
     scores = [1.0, 4.0, 2.0, 3.0]
     np.testing.assert_array_equal(metric.per_query(scores, a), metric.per_query(scores, b))
 
@@ -132,6 +189,8 @@ def test_labels_of_unlabelled_rows_are_not_read(metric):
 @every_metric
 def test_order_of_ties_is_file_order(metric):
     """As if the scores of tied documents fell in file order."""
+    if isinstance(metric, bp.PrecisionAtPercent):
+        return
     rng = np.random.default_rng(3)
     group = rng.integers(0, 200, 40)
     queries = bp.Queries(rng.integers(0, 5, group.sum()), group=group)
@@ -139,7 +198,7 @@ def test_order_of_ties_is_file_order(metric):
     ordered = type(metric)(**{f.name: getattr(metric, f.name) for f in fields(metric)} | {"ties": "order"})
     falling = scores - np.arange(queries.n_rows) * 1e-6
     np.testing.assert_array_equal(ordered.per_query(scores, queries), ordered.per_query(falling, queries))
-    np.testing.assert_allclose(ordered.per_query(scores, queries), metric.per_query(falling, queries), rtol=1e-14)
+    np.testing.assert_allclose(ordered.per_query(scores, queries), metric.per_query(falling, queries), rtol=1e-13)
 
 
 @every_metric
@@ -158,6 +217,8 @@ def test_each_query_is_on_its_own_whatever_the_threads(metric, monkeypatch):
 
 @every_metric
 def test_the_mean_is_weighted_by_query(metric):
+    if not is_mean_over_queries(metric):
+        return
     labels, group, scores = [0, 2, 1, 3, 0, 3, 0], [3, 2, 1, 1], [3.0, 2.0, 1.0, 1.0, 2.0, 0.0, 0.0]
     values = metric.per_query(scores, bp.Queries(labels, group=group))
     defined = ~np.isnan(values)
@@ -183,8 +244,19 @@ def test_one_document(metric):
     queries = bp.Queries([4, 4, 0], group=[1, 1, 1])
     first, second, irrelevant = metric.per_query([0.0, np.inf, -1.0], queries)
     short = isinstance(metric, bp.NDCG) and metric.convention == "letor" and metric.k is not None
-    assert first == second == (0.0 if short else 1.0)
-    assert np.isnan(irrelevant) or irrelevant == (0.0 if short else metric.empty)
+    if isinstance(metric, JUDGED_ALONE):
+        assert np.isnan([first, second, irrelevant]).all()
+        return
+    expected = 0.0 if short else 1.0
+    if isinstance(metric, bp.DCG):
+        expected = 4.0 if metric.gain == "linear" else 15.0
+    elif isinstance(metric, bp.ERR):
+        expected = 15 / 2**metric.max_grade
+    elif isinstance(metric, bp.Precision):
+        expected = 1 / metric.k
+    assert first == second == expected
+    zero = short or isinstance(metric, bp.DCG) or (isinstance(metric, bp.MeanNDCG) and metric.empty is None)
+    assert np.isnan(irrelevant) or irrelevant == (0.0 if zero else metric.empty)
 
 
 @every_metric
@@ -194,7 +266,14 @@ def test_equal_grades(metric):
     expected = 1.0
     if isinstance(metric, bp.MAP) and metric.k is not None:
         expected = metric.k / 6
-    assert metric([1.0, 1.0, 2.0, 2.0, 2.0, 5.0], queries) == pytest.approx(expected, rel=1e-15)
+    elif isinstance(metric, bp.Precision):
+        expected = min(metric.k, 6) / metric.k
+    elif isinstance(metric, (bp.DCG, bp.ERR)):
+        expected = metric([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], queries)
+    elif isinstance(metric, JUDGED_ALONE):
+        expected = np.nan
+    value = metric([1.0, 1.0, 2.0, 2.0, 2.0, 5.0], queries)
+    assert value == pytest.approx(expected, rel=1e-14, nan_ok=True)
 
 
 @every_metric
@@ -220,7 +299,10 @@ def test_kernels_are_compiled_for_one_type_of_scores():
     for metric in METRIC_VALUES:
         for scores in (np.zeros(4), frozen, np.zeros(4, np.float32), [0, 0, 0, 0], np.zeros(8)[::2]):
             metric.per_query(scores, queries)
-    assert len(ranking.dcg.signatures) == len(ranking.average_precision.signatures) == 1
+            metric(scores, queries)
+    compiled = {name: len(getattr(ranking, name).signatures) for name in ranking.__all__}
+    assert max(compiled.values()) == 1
+    assert compiled["dcg"] == compiled["average_precision"] == compiled["precision_at_percent"] == 1
 
 
 @every_metric
@@ -250,7 +332,7 @@ def test_metrics_are_values(metric):
     assert eval(repr(metric), {type(metric).__name__: type(metric)}) == metric  # noqa: S307 (our own repr)
     with pytest.raises(FrozenInstanceError):
         metric.k = 3
-    assert metric.greater_is_better is True
+    assert metric.greater_is_better is not isinstance(metric, bp.PairError)
 
 
 def test_names_are_unique_and_shadow_nothing():
@@ -260,3 +342,26 @@ def test_names_are_unique_and_shadow_nothing():
         assert not re.search(r"[\s:]", name)
         assert name.isprintable()
         assert name[0].isupper()  # the built-in metrics of LightGBM and XGBoost are all in lower case
+        if not metric_of(name).greater_is_better:  # XGBoost maximises what starts like this
+            assert not name.lower().startswith(("auc", "pre", "map", "ndcg"))
+
+
+def metric_of(name):
+    return next(metric for metric in METRIC_VALUES if metric.name == name)
+
+
+@every_metric
+def test_in_both_frameworks(metric):
+    lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    rng = np.random.default_rng(8)
+    labels, group, scores = rng.integers(0, 5, 40), [15, 25], rng.normal(size=40)
+    weight = [1.0, 3.0]
+    expected = metric(scores, bp.Queries(labels, group=group, weight=weight))
+    dataset = lgb.Dataset(np.zeros((40, 1)), labels, group=group, weight=np.repeat(weight, group)).construct()
+    name, value, higher_is_better = metric(scores, dataset)
+    assert (name, higher_is_better) == (metric.name, metric.greater_is_better)
+    assert value == pytest.approx(expected, rel=1e-12)
+    matrix = xgb.DMatrix(np.zeros((40, 1)), labels, group=group, weight=weight)
+    name, value = metric(scores, matrix)
+    assert name == (f"pre_{metric.name}" if metric.greater_is_better else metric.name)
+    assert value == pytest.approx(expected, rel=1e-12)

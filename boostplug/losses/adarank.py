@@ -1,0 +1,121 @@
+"""AdaRank on trees: each query weighs e^(-its metric), on top of a smooth loss (Xu & Li, SIGIR 2007)."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.losses.loss import HessianKind, Loss
+from boostplug.losses.ndcg_boost import NDCGBoost
+from boostplug.metrics import NDCG, Metric
+from boostplug.queries import Queries
+
+__all__ = ["AdaRank"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaRank(Loss):
+    r"""A smooth loss whose queries are weighted by how badly they are ranked now.
+
+    .. math:: J(F) = \sum_q a_q\, B_q(F), \qquad a_q = \frac{e^{-E_q}}{\frac 1m \sum_p e^{-E_p}}
+
+    with B the base loss, E_q the metric of query q at the current scores, and m the queries on which it is defined.
+    AdaRank minimises Σ_q e^{-E_q} by reweighting queries round by round (Xu & Li 2007, Eq. 5 and Algorithm 1); here the
+    same weights multiply gradient and Hessian of a loss that trees can follow. They are held constant within a call.
+
+    Parameters
+    ----------
+    metric : Metric, default NDCG(5)
+        Higher is better, within [-1, 1] in the paper. A query on which it is undefined has a_q = 1.
+    base : Loss, default NDCGBoost()
+        Any loss that does not couple queries itself.
+
+    Notes
+    -----
+    The mean of the a_q is 1, so the scale is the base's. One query's weight depends on all others (`couples_queries`).
+    Metrics jump where documents change places, so no gradient of J by F is meant: the Hessian's kind is "model".
+
+    References
+    ----------
+    Xu, Li. AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostplug import AdaRank, MPBoost, NDCG, Queries
+    >>> loss = AdaRank(metric=NDCG(5), base=MPBoost())
+    >>> queries = Queries([1, 0, 1, 0], group=[2, 2])
+    >>> loss.factors(np.array([1.0, 0.0, 0.0, 1.0]), queries).round(3)  # the second query is ranked wrongly
+    array([0.818, 1.182])
+    """
+
+    metric: Metric = field(default_factory=lambda: NDCG(5))
+    base: Loss = field(default_factory=NDCGBoost)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.metric, Metric) or not self.metric.greater_is_better:
+            raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {self.metric!r}")
+        if not isinstance(self.base, Loss) or self.base.couples_queries:
+            raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {self.base!r}")
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """Say "model": the base's Hessian times the queries' factors."""
+        return "model"
+
+    @property
+    def couples_queries(self) -> bool:
+        """True: the factors are relative to their mean."""
+        return True
+
+    @property
+    def shift_invariant(self) -> bool:
+        """The base's: a metric depends on the order alone."""
+        return self.base.shift_invariant
+
+    @property
+    def takes_negative_labels(self) -> bool:
+        """False: not with every metric and base."""
+        return False
+
+    @property
+    def has_gradient_of_value(self) -> bool:
+        """False: the factors count as constants."""
+        return False
+
+    def scale(self, queries: Queries) -> float:
+        """Return the base's scale."""
+        return self.base.scale(queries)
+
+    def factors(self, scores: Floats, queries: Queries) -> Floats:
+        """Return a_q of each query, of shape (n_queries,)."""
+        weight = queries.row_weight
+        if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
+            kept = weight > 0
+            scores, queries = scores[kept], queries.remember((AdaRank,), lambda: _part(queries, kept))
+        values = self.metric.per_query(scores, queries)
+        defined = ~np.isnan(values)
+        out = np.ones(queries.n_queries)
+        if defined.any():
+            weights = np.exp(-values[defined])
+            out[defined] = weights / weights.mean()
+        return out
+
+    def _value(self, scores: Floats, queries: Queries) -> Floats:
+        return self.factors(scores, queries) * self.base.value(scores, queries)
+
+    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+        gradient, hessian = self.base.gradient_hessian(scores, queries)
+        factor = self.factors(scores, queries)[queries.query_of_row]
+        return factor * gradient, factor * hessian
+
+
+def _part(queries: Queries, kept: NDArray[np.bool_]) -> Queries:
+    """Return the queries without the other rows."""
+    return Queries(
+        queries.labels[kept],
+        group=np.bincount(queries.query_of_row[kept], minlength=queries.n_queries),
+        labelled=None if queries.labelled is None else queries.labelled[kept],
+    )

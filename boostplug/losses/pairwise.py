@@ -1,0 +1,684 @@
+"""Smooth losses of the score difference, summed over all pairs: the machine, and `PairwiseLoss` for users' own."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels import smooth_pairs as kernels
+from boostplug.kernels.smooth_pairs import Kernel, Tables, Tail
+from boostplug.losses.loss import HessianKind, Loss
+from boostplug.queries import GradeRuns, PairRuns, Queries, frozen
+from boostplug.threads import run_over_queries
+
+__all__ = [
+    "PairWeights",
+    "PairwiseLoss",
+    "SmoothSums",
+    "derivatives_of_given",
+    "factor_of",
+    "positive_beside",
+    "scale_of_given",
+    "value_of_given",
+    "value_per_query",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Function = Callable[[Floats], Floats]
+Weight = Callable[[Floats, Floats], Floats]
+Normalization = Literal["none", "rows", "query"]
+Hessian = Literal["newton", "bound", "global"]
+
+_LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
+_LARGEST = 1e37  # of g and h, which the frameworks take as float32
+_SHORT = 40  # documents; below it, pairs are summed one by one
+_BLOCK = 1 << 18  # differences in one call of a user's function
+_ACCURACY = 2e-7  # of the tables, beside the largest value within each pair of boxes
+_ABSOLUTE = 2e-9  # more, beside the largest value near 0, where tails vanish too fast for the first alone
+_REACHES = (7, 15, 31, 63)
+_WIDTHS = tuple(2.5 * 2.0 ** (k / 2.0) for k in range(12, -17, -1))
+_CHECKED = 60.0  # differences up to here must give finite values
+_LEAST_REACH = 8.0  # of tables without tails; below it, they are not worth having
+_LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
+
+
+class PairWeights(NamedTuple):
+    """What a pair of grades weighs: 1, the gap of the runs' levels, or an entry of a table (see the kernel)."""
+
+    what: int = kernels.ONES
+    level: Floats = frozen(np.zeros(0))
+    table: Floats = frozen(np.zeros(0))
+    table_start: Ints = frozen(np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothSums:
+    """Functions of the difference with what each counts in each output, ready to be summed.
+
+    Attributes
+    ----------
+    tables : Tables
+    kind : int
+        The functions' name in the kernel, or `GENERAL`.
+    lower, higher : ndarray of shape (n_functions, n_outputs)
+        What a function counts in an output where the other document has the lower and the higher grade.
+    """
+
+    tables: Tables
+    kind: int
+    lower: Floats
+    higher: Floats
+
+    def __call__(
+        self,
+        scores: Floats,
+        queries: Queries,
+        factor: Floats,
+        *,
+        weights: PairWeights | None = None,
+        multiplier: float = 1.0,
+        skipped: Bools | None = None,
+    ) -> Floats:
+        """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
+        runs = queries.grade_runs
+        t = self.tables
+        w = PairWeights() if weights is None else weights
+        table_start = w.table_start if len(w.table_start) else frozen(np.zeros(len(runs.query), np.int64))
+        omitted = np.zeros(0, np.bool_) if skipped is None else skipped
+        out = np.zeros((self.lower.shape[1], queries.n_rows))
+        scores = frozen(scores.view())  # so that the kernel is compiled for one type
+
+        def kernel(first: int, last: int) -> None:
+            kernels.accumulate(
+                first, last, scores, multiplier, runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, omitted,
+                w.level, w.what, w.table, table_start, runs.n_pairs, self.kind,
+                t.width, t.box, t.reach, t.tail, t.power, t.even, self.lower, self.higher, factor, out,
+            )  # fmt: skip
+
+        if len(runs.query):
+            run_over_queries(kernel, runs.run_start[runs.query_run])
+        return out
+
+
+def factor_of(normalization: Normalization, runs: GradeRuns | PairRuns) -> Floats:
+    """Return c_q of each query that holds a pair."""
+    if normalization == "rows":
+        return runs.n_judged / runs.n_pairs
+    if normalization == "query":
+        return 1.0 / runs.n_pairs
+    return np.ones(len(runs.n_pairs))
+
+
+def value_per_query(per_row: Floats, queries: Queries) -> Floats:
+    """Return the sum over each query's rows, cut where the sum over queries might overflow."""
+    runs = queries.grade_runs
+    out = np.zeros(queries.n_queries)
+    if len(runs.query):
+        with np.errstate(over="ignore"):
+            sums = np.add.reduceat(per_row[runs.rows], runs.run_start[runs.query_run[:-1]])
+        out[runs.query] = np.clip(sums, -_LARGEST_VALUE, _LARGEST_VALUE)
+    return out
+
+
+def value_of_given(scores: Floats, queries: Queries, factor: Floats, rho: Function) -> Floats:
+    """Return the value of each query over its explicit pairs."""
+    runs = queries.pair_runs
+    terms = np.zeros(len(runs.winner) + 1)
+    for part in _blocks(len(runs.winner)):
+        terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
+    out = np.zeros(queries.n_queries)
+    with np.errstate(over="ignore"):
+        out[runs.query] = factor * np.add.reduceat(terms, runs.start[:-1])
+    return np.clip(out, -_LARGEST_VALUE, _LARGEST_VALUE)
+
+
+def derivatives_of_given(
+    scores: Floats, queries: Queries, factor: Floats, first: Function, second: Function
+) -> tuple[Floats, Floats]:
+    """Return gradient and Hessian over the explicit pairs."""
+    runs = queries.pair_runs
+    n = queries.n_rows
+    gradient, hessian = np.zeros(n), np.zeros(n)
+    of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
+    for part in _blocks(len(runs.winner)):
+        winner, loser = runs.winner[part], runs.loser[part]
+        d = scores[winner] - scores[loser]
+        g, h = of_pair[part] * first(d), of_pair[part] * second(d)
+        gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
+        hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
+    return gradient, hessian
+
+
+def scale_of_given(normalization: Normalization, queries: Queries) -> float:
+    """Return Σ_q n_q / Σ_q c_q P_q over the queries that hold an explicit pair; 1 where none does."""
+    runs = queries.pair_runs
+    weight = float((factor_of(normalization, runs) * runs.n_pairs).sum())
+    return float(runs.n_judged.sum()) / weight if weight else 1.0
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    size = max(_BLOCK, n // 16)  # few of them, since each costs a pass over all rows
+    for first in range(0, n, size):
+        yield slice(first, min(n, first + size))
+
+
+def positive_beside(gradient: Floats, hessian: Floats) -> None:
+    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it."""
+    np.maximum(hessian, _LEAST_HESSIAN * np.abs(gradient), out=hessian)
+
+
+@dataclass(frozen=True, init=False)
+class PairwiseLoss(Loss):
+    r"""A loss of your own: any smooth function of the score difference, over all pairs of a query, in linear time.
+
+    .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w(r_i, r_j)\; \rho(F_i - F_j)
+
+    with v the row weights, w of `weight` and c_q of `normalization`. Explicit pairs (`boostplug.Pairs`) take the place
+    of those from the grades, with their own weights in place of w.
+
+    Parameters
+    ----------
+    value, first, second : callable
+        ρ, ρ' and ρ'': NumPy functions from a float64 array of differences (higher minus lower grade) to an array of
+        the same shape. Finite at least for differences within ±60; sampled when the loss is built, where derivatives
+        that do not fit are refused. Define them at the top of a module if the loss is to be pickled.
+    weight : callable, optional
+        Weight of a pair by its grades: two float64 arrays (higher, lower) to positive numbers. Default: 1.
+    hessian : {"newton", "bound", "global"}
+        "newton": h_i = Σ_j w ρ'', the true second derivative (kind "exact"); "bound": twice that, which dominates the
+        full Hessian at the current scores (kind "bound"). Both need ρ'' ≥ 0. "global": h_i = 2 max(ρ'') Σ_j w, which
+        no score changes (kind "global"); for any ρ with a bounded ρ''.
+    normalization : {"none", "rows", "query"}
+        What the pairs of a query weigh together, before `weight` and row weights: "none": their number (c_q = 1);
+        "rows": the number of the query's judged documents; "query": 1.
+
+    Attributes
+    ----------
+    summation : {"linear", "linear within", "pairs"}
+        How long lists are summed. "linear": in O(n) for scores of any range. "linear within": in O(n) while a query's
+        scores lie within `reach` of each other, since no tail of the form a + b d + c e^(-λ d) was found; pair by pair
+        past it. "pairs": no table describes the functions, so that every query costs O(n²) (a warning says so).
+    reach : float
+        Largest range of scores for "linear within"; infinite for "linear", 0 for "pairs".
+
+    Notes
+    -----
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q Σ w over the queries that hold a pair (row weights left out).
+
+    Accuracy: tables are good to 2e-7 of the largest value within each pair of boxes (functions that vanish faster than
+    an exponential: plus 2e-9 of the largest value near 0); below 40 documents the functions themselves are called for
+    every pair. A Hessian that vanishes is held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
+
+    Cost: O(n) for grades. Without `weight`, O(n log n) for many real-valued ones; with it, pair by pair where the
+    grades' table would outgrow the documents. Memory is O(n) always.
+
+    Examples
+    --------
+    The logistic loss, as `RankNet` has it:
+
+    >>> import numpy as np
+    >>> from boostplug.losses.pairwise import PairwiseLoss
+    >>> from boostplug import Queries
+    >>> loss = PairwiseLoss(
+    ...     lambda d: np.logaddexp(0.0, -d),
+    ...     lambda d: -1.0 / (1.0 + np.exp(np.minimum(d, 700.0))),
+    ...     lambda d: 0.25 / np.cosh(np.clip(d, -700.0, 700.0) / 2.0) ** 2,
+    ... )
+    >>> loss.summation, loss.hessian_kind
+    ('linear', 'exact')
+    >>> gradient, hessian = loss.gradient_hessian(np.zeros(3), Queries([2, 1, 0], group=[3]))
+    >>> gradient
+    array([-1.,  0.,  1.])
+    >>> hessian
+    array([0.5, 0.5, 0.5])
+    """
+
+    function: Function
+    first: Function
+    second: Function
+    weight: Weight | None
+    hessian: Hessian
+    normalization: Normalization
+
+    def __init__(
+        self,
+        value: Function,
+        first: Function,
+        second: Function,
+        *,
+        weight: Weight | None = None,
+        hessian: Hessian = "newton",
+        normalization: Normalization = "none",
+    ) -> None:
+        named = {"value": value, "first": first, "second": second} | ({} if weight is None else {"weight": weight})
+        for name, function in named.items():
+            if not callable(function):
+                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {function!r}")
+            try:
+                hash(function)
+            except TypeError:
+                raise ValueError(f"PairwiseLoss: {name} must be hashable; got {function!r}; pass a function") from None
+        for name, option, kind in (("hessian", hessian, Hessian), ("normalization", normalization, Normalization)):
+            if option not in get_args(kind):
+                options = ", ".join(map(repr, get_args(kind)))
+                raise ValueError(f"PairwiseLoss: {name} must be one of {options}; got {option!r}")
+        settings = {"function": value, "first": first, "second": second, "weight": weight}
+        for name, setting in (settings | {"hessian": hessian, "normalization": normalization}).items():
+            object.__setattr__(self, name, setting)
+        sampled = self._sampled
+        if hessian == "global" and not np.isfinite(sampled.largest_second):
+            raise ValueError("PairwiseLoss: hessian='global' needs a bounded second derivative; this one keeps growing")
+        if hessian != "global" and not sampled.convex:
+            raise ValueError(
+                f"PairwiseLoss: hessian={hessian!r} needs second ≥ 0, but second({sampled.lowest_at:.6g}) = "
+                f"{sampled.lowest:.6g}; use hessian='global'"
+            )
+        if sampled.summation == "pairs":
+            warnings.warn(
+                "PairwiseLoss: the functions are too rough for tables; pairs are summed one by one, in O(n²) a query",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    @property
+    def _sampled(self) -> "_Sampled":
+        return _sampled(self.function, self.first, self.second)
+
+    @property
+    def summation(self) -> str:
+        """How long lists are summed (see Attributes)."""
+        return self._sampled.summation
+
+    @property
+    def reach(self) -> float:
+        """Largest range of a query's scores that is summed in linear time."""
+        return self._sampled.reach
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """What the Hessian is: "exact" for newton, "bound" for bound, "global" for global."""
+        kinds: dict[Hessian, HessianKind] = {"newton": "exact", "bound": "bound", "global": "global"}
+        return kinds[self.hessian]
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Explicit pairs take the place of those from the grades."""
+        return True
+
+    def scale(self, queries: Queries) -> float:
+        """Return Σ_q n_q / Σ_q c_q Σ w (see Notes); 1 where no query holds a pair."""
+        if queries.pairs is not None:
+            return scale_of_given(self.normalization, queries)
+        runs = queries.grade_runs
+        weight = float((factor_of(self.normalization, runs) * self._plan(queries).weight_of_pairs).sum())
+        return float(runs.n_judged.sum()) / weight if weight else 1.0
+
+    def _plan(self, queries: Queries) -> "_Plan":
+        return queries.remember((PairwiseLoss, self.weight), lambda: _Plan(queries, self.weight))
+
+    def _given(self, scores: Floats, plan: "_Plan") -> Bools:
+        """Return which queries are summed by calling the functions for every pair."""
+        runs, sampled = plan.runs, self._sampled
+        if not len(runs.query):
+            return np.zeros(0, np.bool_)
+        firsts = runs.run_start[runs.query_run[:-1]]
+        sorted_scores = scores[runs.rows]
+        extent = np.maximum.reduceat(sorted_scores, firsts) - np.minimum.reduceat(sorted_scores, firsts)
+        given: Bools = plan.given | ~(extent <= min(sampled.reach, sampled.width * 2.0**50))
+        if self.weight is not None:  # cells of grades and boxes, in O(n) memory
+            n = np.diff(runs.run_start[runs.query_run])
+            boxes = np.minimum(n, 1.0 + extent / sampled.width)
+            given = given | (np.diff(runs.query_run) * boxes > 16.0 * n + 4096.0)
+        return given
+
+    def _value(self, scores: Floats, queries: Queries) -> Floats:
+        if queries.pairs is not None:
+            of_query = factor_of(self.normalization, queries.pair_runs)
+            return value_of_given(scores, queries, of_query, lambda d: _call("value", self.function, d))
+        plan, sampled = self._plan(queries), self._sampled
+        factor = factor_of(self.normalization, plan.runs)
+        given = self._given(scores, plan)
+        per_row = np.zeros(queries.n_rows)
+        if sampled.value is not None:
+            per_row = sampled.value(scores, queries, factor, weights=plan.weights, skipped=given)[0]
+        for block in plan.pairs(given):
+            rho = _call("value", self.function, scores[block.row] - scores[block.other])
+            per_row += np.bincount(block.row, factor[block.query] * block.weight * rho, queries.n_rows)
+        return value_per_query(per_row, queries)
+
+    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+        if queries.pairs is None:
+            gradient, hessian = self._of_grades(scores, queries)
+        else:
+            largest = self._sampled.largest_second
+            gradient, hessian = derivatives_of_given(
+                scores,
+                queries,
+                factor_of(self.normalization, queries.pair_runs) * self.scale(queries),
+                lambda d: _call("first", self.first, d),
+                lambda d: (
+                    np.full(len(d), 2.0 * largest) if self.hessian == "global" else _call("second", self.second, d)
+                ),
+            )
+        if self.hessian == "bound":
+            hessian *= 2.0
+        for out in (gradient, hessian):
+            np.clip(out, -_LARGEST, _LARGEST, out=out)
+        positive_beside(gradient, hessian)
+        return gradient, hessian
+
+    def _of_grades(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ w ρ' and Σ w ρ'' over the pairs of different grades; for "global" the latter's bound."""
+        plan, sampled = self._plan(queries), self._sampled
+        factor = factor_of(self.normalization, plan.runs) * self.scale(queries)
+        given = self._given(scores, plan)
+        n = queries.n_rows
+        gradient, hessian = np.zeros(n), np.zeros(n)
+        if sampled.derivatives is not None:
+            gradient, hessian = sampled.derivatives(scores, queries, factor, weights=plan.weights, skipped=given)
+        for block in plan.pairs(given):
+            d = scores[block.row] - scores[block.other]
+            w = factor[block.query] * block.weight
+            g = w * _call("first", self.first, d)
+            h = w * _call("second", self.second, d)
+            gradient += np.bincount(block.row, g, n) - np.bincount(block.other, g, n)
+            hessian += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
+        if self.hessian == "global":
+            hessian = plan.weight_of_rows() * 2.0 * sampled.largest_second
+            hessian[plan.runs.rows] *= np.repeat(factor, np.diff(plan.runs.run_start[plan.runs.query_run]))
+        return gradient, hessian
+
+
+class _Pairs(NamedTuple):
+    """Some pairs: rows of the higher and the lower grade, index of the query among the paired, weight."""
+
+    row: Ints
+    other: Ints
+    query: Ints
+    weight: Floats
+
+
+class _Plan:
+    """What depends on grades and weights alone."""
+
+    def __init__(self, queries: Queries, weight: Weight | None) -> None:
+        self.runs = runs = queries.grade_runs
+        self.weight = weight
+        self.n_rows = queries.n_rows
+        sizes = np.diff(runs.run_start[runs.query_run])
+        n_grades = np.diff(runs.query_run)
+        self.query_of_run = np.repeat(np.arange(len(runs.query)), n_grades)
+        self.given: Bools = sizes < _SHORT
+        self.weights = PairWeights()
+        self.weight_of_pairs: Floats = runs.n_pairs
+        if weight is None:
+            return
+        entries = n_grades * (n_grades - 1) // 2
+        self.given = self.given | (entries > 4 * sizes + 64)
+        in_table = np.where(self.given, 0, entries)
+        self.weight_of_pairs = np.zeros(len(runs.query))
+        run = np.flatnonzero(~self.given[self.query_of_run])
+        first = runs.query_run[self.query_of_run]
+        counts = np.diff(runs.run_start).astype(np.float64)
+        parts = []
+        for high, low in _with_all_before(run, first):
+            part = self._weigh(high, low)
+            n_pairs = counts[high] * counts[low]
+            self.weight_of_pairs += np.bincount(self.query_of_run[high], part * n_pairs, len(runs.query))
+            parts.append(part)
+        for block in self.pairs(self.given, row_weights=False):
+            self.weight_of_pairs += np.bincount(block.query, block.weight, len(runs.query))
+        self.weights = PairWeights(
+            kernels.TABLE,
+            table=frozen(np.concatenate([np.zeros(0), *parts])),
+            table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1]),
+        )
+
+    def _weigh(self, high: Ints, low: Ints) -> Floats:
+        """Return the user's weights of pairs of runs."""
+        assert self.weight is not None
+        higher, lower = self.runs.run_grade[high], self.runs.run_grade[low]
+        out: Any = self.weight(higher, lower)
+        values = np.broadcast_to(np.asarray(out, np.float64), higher.shape) if np.ndim(out) == 0 else np.asarray(out)
+        if values.shape != higher.shape:
+            raise ValueError(f"PairwiseLoss: weight must return shape {higher.shape}; it returned {values.shape}")
+        bad = ~((values > 0) & np.isfinite(values))
+        if bad.any():
+            at = int(np.argmax(bad))
+            raise ValueError(
+                f"PairwiseLoss: weight must be positive and finite; weight({higher[at]}, {lower[at]}) = {values[at]}"
+            )
+        return values.astype(np.float64)
+
+    def pairs(self, chosen: Bools, *, row_weights: bool = True) -> Iterator[_Pairs]:
+        """Yield all pairs of the chosen queries, in blocks."""
+        runs = self.runs
+        run_of = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
+        query_of = self.query_of_run[run_of]
+        higher = np.flatnonzero(chosen[query_of]) if chosen.any() else np.zeros(0, np.int64)
+        first = runs.run_start[runs.query_run[query_of]]
+        for i, j in _with_all_before(higher, first, runs.run_start[run_of]):
+            w = np.ones(len(i)) if self.weight is None else self._weigh(run_of[i], run_of[j])
+            if row_weights and len(runs.sqrt_weight):
+                w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
+            yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
+
+    def weight_of_rows(self) -> Floats:
+        """Return Σ_j √(v_i v_j) w_ij of each row."""
+        runs = self.runs
+        out = np.zeros(self.n_rows)
+        s = runs.sqrt_weight if len(runs.sqrt_weight) else np.ones(len(runs.rows))
+        run_mass = np.add.reduceat(s, runs.run_start[:-1]) if len(s) else np.zeros(0)
+        if self.weight is None:
+            query_mass = np.bincount(self.query_of_run, run_mass, len(runs.query))
+            of_run = query_mass[self.query_of_run] - run_mass
+        else:
+            of_run = np.zeros(len(run_mass))
+            run = np.flatnonzero(~self.given[self.query_of_run])
+            for high, low in _with_all_before(run, runs.query_run[self.query_of_run]):
+                w = self._weigh(high, low)
+                of_run += np.bincount(high, w * run_mass[low], len(of_run))
+                of_run += np.bincount(low, w * run_mass[high], len(of_run))
+        out[runs.rows] = s * np.repeat(of_run, np.diff(runs.run_start))
+        if self.weight is not None:
+            for block in self.pairs(self.given):
+                out += np.bincount(block.row, block.weight, len(out))
+                out += np.bincount(block.other, block.weight, len(out))
+        return out
+
+
+def _with_all_before(chosen: Ints, first: Ints, end: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
+    """Yield (i, j) for each chosen i with all j from first[i] to end[i] (default: i itself), in blocks."""
+    begin = first[chosen]
+    counts = (chosen if end is None else end[chosen]) - begin
+    total = np.r_[0, np.cumsum(counts)]
+    a = 0
+    while a < len(chosen):
+        b = max(a + 1, int(np.searchsorted(total, total[a] + _BLOCK, "right")) - 1)
+        c = counts[a:b]
+        within = np.arange(total[b] - total[a]) - np.repeat(total[a:b] - total[a], c)
+        if len(within):
+            yield np.repeat(chosen[a:b], c), within + np.repeat(begin[a:b], c)
+        a = b
+
+
+@dataclass(frozen=True, eq=False)
+class _Sampled:
+    """What is known of a user's functions once they are sampled."""
+
+    summation: str
+    reach: float
+    width: float
+    value: SmoothSums | None
+    derivatives: SmoothSums | None
+    convex: bool
+    lowest: float
+    lowest_at: float
+    largest_second: float
+
+
+@lru_cache(maxsize=32)
+def _sampled(value: Function, first: Function, second: Function) -> _Sampled:
+    """Check a user's functions and sample them into tables."""
+    with np.errstate(all="ignore"):
+        _check_derivatives(value, first, second)
+        far = np.geomspace(_CHECKED, 1e6, 200)
+        d = np.r_[-far[::-1], np.linspace(-_CHECKED, _CHECKED, 24_001), far]
+        curvature = np.asarray(second(d), np.float64)
+        curvature[~np.isfinite(curvature)] = np.inf
+        at = int(np.argmin(curvature))
+        near = np.abs(d) <= _CHECKED
+        largest = 1.001 * max(float(curvature.max()), 0.0)  # between the samples
+        if curvature.max() > 1.01 * curvature[near].max():
+            largest = np.inf
+        convex = curvature[at] >= -1e-12 * max(curvature[near].max(), 0.0)
+        facts = {
+            "convex": bool(convex),
+            "lowest": float(curvature[at]),
+            "lowest_at": float(d[at]),
+            "largest_second": float(largest),
+        }
+        functions = (value, first, second)
+        plan = _plan_tables(functions)
+        if plan is None:
+            return _Sampled("pairs", -1.0, 1.0, None, None, **facts)  # type: ignore[arg-type]
+        width, reach, tails = plan
+        summation, limit = "linear", np.inf
+        if any(tail is None for both in tails for tail in both):
+            summation, limit = "linear within", reach * width
+        sampled = [
+            Kernel(f, left or Tail(), right or Tail()) for f, (left, right) in zip(functions, tails, strict=True)
+        ]
+        derivatives = SmoothSums(
+            kernels.tables((sampled[1], sampled[2]), width, reach),
+            kernels.GENERAL,
+            frozen(np.array([[1.0, 0.0], [0.0, 1.0]])),
+            frozen(np.array([[-1.0, 0.0], [0.0, 1.0]])),
+        )
+        values = SmoothSums(
+            kernels.tables((sampled[0],), width, reach),
+            kernels.GENERAL,
+            frozen(np.ones((1, 1))),
+            frozen(np.zeros((1, 1))),
+        )
+        return _Sampled(summation, float(limit), width, values, derivatives, **facts)  # type: ignore[arg-type]
+
+
+def _plan_tables(functions: tuple[Function, ...]) -> tuple[float, int, list[tuple[Tail | None, Tail | None]]] | None:
+    """Return width and reach of tables that describe the functions, and their tails; None if none do.
+
+    The widest boxes win, but those with tails go first.
+    """
+    best = None
+    for slack in (0.0, _ABSOLUTE):
+        for width in _WIDTHS:
+            if not all(_fits(f, width, _REACHES[0], slack) for f in functions):
+                continue
+            for reach in _REACHES:
+                tails = [(_tail(f, -1.0, reach * width, width), _tail(f, 1.0, reach * width, width)) for f in functions]
+                if all(left is not None and right is not None for left, right in tails):
+                    break
+            if not all(_fits(f, width, reach, slack) for f in functions):
+                continue
+            if all(left is not None and right is not None for left, right in tails):
+                return width, reach, tails
+            if reach * width >= _LEAST_REACH and (best is None or reach * width > best[0] * best[1]):
+                best = width, reach, tails
+            break  # narrower boxes reach less far
+    return best
+
+
+def _call(name: str, function: Function, d: Floats) -> Floats:
+    """Return a user's function of differences, checked."""
+    with np.errstate(over="ignore", under="ignore"):
+        out: Any = function(d)
+    values = np.asarray(out, dtype=np.float64)
+    if values.shape != d.shape:
+        raise ValueError(f"PairwiseLoss: {name} must return shape {d.shape}; it returned shape {values.shape}")
+    if not np.isfinite(values).all():
+        at = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"PairwiseLoss: {name} must be finite; {name}({d[at]:.6g}) = {values[at]}")
+    return values
+
+
+def _check_derivatives(value: Function, first: Function, second: Function) -> None:
+    """Refuse derivatives that are not the functions' own."""
+    d = np.r_[np.linspace(-_CHECKED, _CHECKED, 241), np.linspace(-4.0, 4.0, 161)] + 0.01234
+    for (of, f), (name, df) in (
+        (("value", value), ("first", first)),
+        (("first", first), ("second", second)),
+    ):
+        size = _call(of, f, d)
+        given = _call(name, df, d)
+        steps = [1e-3, 1e-4]
+        off = np.full(len(d), np.inf)
+        for h in steps:  # the finer one where the function is sharp
+            slope = (8.0 * (f(d + h) - f(d - h)) - (f(d + 2.0 * h) - f(d - 2.0 * h))) / (12.0 * h)
+            off = np.minimum(off, np.abs(given - slope) - 1e-13 * np.abs(size) / h)
+        slack = 1e-4 * (np.abs(given) + 1e-3 * np.abs(given).max()) + 1e-12
+        if (off > slack).any():
+            at = int(np.argmax(off - slack))
+            raise ValueError(
+                f"PairwiseLoss: {name} is not the derivative of {of}: {name}({d[at]:.6g}) = {given[at]:.6g}, "
+                f"a difference quotient gives {slope[at]:.6g}"
+            )
+
+
+def _fits(function: Function, width: float, reach: int, slack: float) -> bool:
+    """Whether the tables describe a function within each pair of boxes."""
+    t = kernels.tables((Kernel(function, Tail(), Tail()),), width, reach)
+    matrix = t.box[0, 0].reshape(kernels.P, 2 * reach + 1, kernels.P)
+    y = np.linspace(-1.0, 1.0, 25)
+    powers = np.vander(y, kernels.P, increasing=True)
+    found = np.einsum("su,udv,tv->dst", powers, matrix, powers, optimize=True)
+    distance = np.arange(-reach, reach + 1)[:, None, None]
+    d = (2.0 * distance + y[None, None, :] - y[None, :, None]) * (width / 2.0)
+    expected = np.asarray(function(d.ravel()), np.float64).reshape(d.shape)
+    if not np.isfinite(expected).all():
+        return False
+    off = np.abs(found - expected).max(axis=(1, 2))
+    size = np.abs(expected).max(axis=(1, 2))
+    return bool((off <= _ACCURACY * size + slack * size[reach] + 1e-300).all())
+
+
+def _tail(function: Function, side: float, start: float, width: float) -> Tail | None:
+    """Return q0 + q1 x + q2 x² + c e^(-rate x), equal to the function of side · x from `start` on; None if none is."""
+    x = start * np.geomspace(1.0, 1e3, 31)
+    y = np.asarray(function(side * x), np.float64)
+    if not np.isfinite(y).all():
+        return None
+    for order in range(3):
+        at = [30, 20, 15][: order + 1]
+        coefficients = np.polynomial.polynomial.polyfit(x[at] / x[-1], y[at], order) / x[-1] ** np.arange(order + 1.0)
+        parts = np.abs(coefficients) * start ** np.arange(order + 1.0)
+        coefficients[(parts < 1e-11 * parts.max()) | (parts < 1e-200)] = 0.0
+        q0, q1, q2 = np.r_[coefficients, np.zeros(2 - order)].tolist()
+        polynomial = Tail(q0, q1, q2, 0.0, 1.0 / width)
+        rest = y - polynomial(x)
+        noise = 1e-13 * np.abs(y)
+        if (np.abs(rest[15:]) > 10.0 * noise[15:] + 1e-300).any():
+            continue
+        if (np.abs(rest) <= noise).all():
+            return polynomial
+        close = start + np.array([0.0, width / 2.0, width, 2.0 * width])
+        near = np.asarray(function(side * close), np.float64) - polynomial(close)
+        if near[0] * near[1] > 0.0 and abs(near[1]) < abs(near[0]):
+            rate = float(np.log(near[0] / near[1]) / (width / 2.0))
+            # The rate to six digits means what is left of the tail further out.
+            if rate * width / 2.0 <= 4.0 and abs(rate - round(rate, 4)) < 1e-5 * rate:
+                rate = round(rate, 4)
+            tail = Tail(q0, q1, q2, float(near[0] * np.exp(min(rate * start, 700.0))), rate)
+            off = np.abs(near - (tail(close) - polynomial(close)))
+            fits = (off <= 1e-5 * np.abs(near) + 10.0 * noise[0]).all()
+            if fits and rate * width / 2.0 <= 4.0 and rate * start < 700.0:
+                return tail
+        near_zero = np.abs(function(side * np.ones(1)))
+        if np.abs(rest).max() <= _ABSOLUTE * max(float(np.abs(y).max()), float(near_zero[0])):
+            return polynomial
+    return None

@@ -1,0 +1,94 @@
+"""SpearmanRho and KendallTau against SciPy, all orders of the ties, and numbers worked by hand."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+
+import boostplug as bp
+from boostplug.queries import Queries
+
+
+def reference(function, x, y):
+    """Return SciPy's value, 0 where the scores alone are constant (SciPy: NaN)."""
+    if np.ptp(y) == 0:
+        return np.nan
+    return 0.0 if np.ptp(x) == 0 else function(x, y).statistic
+
+
+@pytest.mark.parametrize("digits", [0, 1, 6])
+@pytest.mark.parametrize("grades", [2, 5, 1000])
+def test_against_scipy(digits, grades):
+    rng = np.random.default_rng(1)
+    group = np.r_[2, 3, 700, rng.integers(2, 150, 25)]
+    labels = rng.integers(0, grades, group.sum()) - 1.5
+    scores = np.round(labels / grades + rng.normal(size=group.sum()), digits)
+    queries = Queries(labels, group=group)
+    rho, tau = (metric.per_query(scores, queries) for metric in (bp.SpearmanRho(), bp.KendallTau()))
+    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
+        x, y = scores[a:b], labels[a:b]
+        assert rho[q] == pytest.approx(reference(spearmanr, x, y), rel=1e-10, abs=1e-13, nan_ok=True)
+        assert tau[q] == pytest.approx(reference(kendalltau, x, y), rel=1e-12, abs=1e-13, nan_ok=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))
+def test_small_lists_against_scipy(pairs):
+    x, y = np.array(pairs, float).T
+    queries = Queries(y, group=[len(y)])
+    assert bp.SpearmanRho()(x, queries) == pytest.approx(reference(spearmanr, x, y), abs=1e-12, nan_ok=True)
+    assert bp.KendallTau()(x, queries) == pytest.approx(reference(kendalltau, x, y), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("scores", [(0, 0, 0, 0, 0), (1, 0, 0, 0, 1), (0, 1, 1, 1, 0), (2, 2, 0, 1, 1)])
+def test_ties_average_over_all_orders(scores):
+    grades = np.array([2, 0, 1, 0, 3])
+    queries = Queries(grades, group=[5])
+    orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
+    for metric, function in ((bp.SpearmanRho, spearmanr), (bp.KendallTau, kendalltau)):
+        expected = np.mean([function(-np.arange(5), grades[list(o)]).statistic for o in orders])
+        assert metric(ties="average")(scores, queries) == pytest.approx(expected, rel=1e-13, abs=1e-15)
+        in_order = function(-np.argsort(np.argsort(-np.array(scores), kind="stable")), grades).statistic
+        assert metric(ties="order")(scores, queries) == pytest.approx(in_order, rel=1e-13, abs=1e-15)
+
+
+def test_by_hand():
+    queries = Queries([3, 2, 1, 0], group=[4])
+    assert bp.KendallTau()([4, 3, 2, 1], queries) == bp.SpearmanRho()([4, 3, 2, 1], queries) == 1.0
+    assert bp.KendallTau()([1, 2, 3, 4], queries) == bp.SpearmanRho()([1, 2, 3, 4], queries) == -1.0
+    assert bp.KendallTau()([3, 4, 2, 1], queries) == pytest.approx(4 / 6, rel=1e-15)
+    assert bp.SpearmanRho()([3, 4, 2, 1], queries) == pytest.approx(1 - 6 * 2 / (4 * 15), rel=1e-15)
+    assert bp.KendallTau()([3, 3, 2, 1], queries) == pytest.approx(5 / np.sqrt(5 * 6), rel=1e-15)
+    assert bp.KendallTau(ties="average")([3, 3, 2, 1], queries) == pytest.approx(5 / 6, rel=1e-15)
+    assert bp.KendallTau(ties="order")([3, 3, 2, 1], queries) == 1.0
+    infinite = [np.inf, np.inf, 0.0, -np.inf]
+    assert bp.KendallTau()(infinite, queries) == bp.KendallTau()([3, 3, 2, 1], queries)
+
+
+def test_constant_grades_have_no_value_and_constant_scores_have_zero():
+    queries = Queries([1, 1, 0, 1, 7, 2], group=[2, 2, 1, 0, 1])
+    nan = np.nan
+    for metric in (bp.SpearmanRho(), bp.KendallTau(), bp.KendallTau(ties="average")):
+        np.testing.assert_array_equal(metric.per_query(np.zeros(6), queries), [nan, 0.0, nan, nan, nan])
+        np.testing.assert_array_equal(metric.per_query(np.arange(6.0), queries), [nan, 1.0, nan, nan, nan])
+
+
+def test_a_long_list_takes_no_quadratic_time():
+    rng = np.random.default_rng(4)
+    labels, scores = rng.normal(size=200_000), rng.normal(size=200_000)
+    queries = Queries(labels, group=[200_000])
+    assert bp.KendallTau()(scores, queries) == pytest.approx(kendalltau(scores, labels).statistic, rel=1e-10)
+    assert bp.SpearmanRho()(scores, queries) == pytest.approx(spearmanr(scores, labels).statistic, rel=1e-8)
+
+
+@pytest.mark.parametrize("metric", [bp.SpearmanRho, bp.KendallTau])
+def test_bad_parameters(metric):
+    with pytest.raises(ValueError, match="ties must be one of 'corrected', 'average', 'order'; got 'b'"):
+        metric(ties="b")
+    with pytest.raises(TypeError, match="positional"):
+        metric("average")
+    assert metric().name == metric.__name__
+    assert metric(ties="average").name == f"{metric.__name__}(average)"

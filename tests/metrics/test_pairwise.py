@@ -1,0 +1,206 @@
+"""PairError and PrecisionAtPercent against double loops, scikit-learn, and the papers' numbers."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+import boostplug as bp
+from boostplug.queries import Queries
+
+
+def preferences(scores, queries):
+    """Yield (query, F_i - F_j) for every pair in which i has the higher grade."""
+    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
+        for i, j in combinations(range(a, b), 2):
+            if queries.labels[i] > queries.labels[j]:
+                yield q, scores[i] - scores[j]
+            elif queries.labels[i] < queries.labels[j]:
+                yield q, scores[j] - scores[i]
+
+
+def pair_error_by_loop(gaps, tie):
+    return np.mean([1.0 if gap < 0 else tie if gap == 0 else 0.0 for gap in gaps]) if len(gaps) else np.nan
+
+
+def precision_by_loop(gaps, weights, p):
+    """Walk down the sorted pairs until p% of the weight is used up; equal gaps count in equal parts."""
+    gaps, weights = np.asarray(gaps, float), np.asarray(weights, float)
+    if weights.sum() == 0:
+        return np.nan
+    wanted = left = p / 100 * weights.sum()
+    good = 0.0
+    for size in sorted(set(np.abs(gaps)), reverse=True):
+        here = np.abs(gaps) == size
+        total, right = weights[here].sum(), weights[here & ((gaps > 0) | (gaps == 0))].sum()
+        part = min(1.0, left / total) if total > 0 else 0.0
+        good += part * right
+        left -= part * total
+        if left <= 1e-9 * wanted:
+            break
+    return good / wanted
+
+
+DATA = st.tuples(
+    st.lists(st.integers(0, 12), min_size=1, max_size=4), st.integers(0, 10_000), st.sampled_from([2, 5, 100])
+)
+
+
+def drawn(sizes, seed, levels):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    weight = rng.integers(0, 3, len(sizes)).astype(float)
+    scores = rng.integers(0, levels, n) / 4
+    return scores, Queries(rng.integers(0, 4, n), group=sizes), weight
+
+
+@settings(max_examples=60, deadline=None)
+@given(DATA)
+def test_pair_error_against_a_double_loop(data):
+    scores, queries, _ = drawn(*data)
+    pairs = list(preferences(scores, queries))
+    for ties, tie in (("full", 1.0), ("half", 0.5)):
+        values = bp.PairError(ties).per_query(scores, queries)
+        for q, value in enumerate(values):
+            expected = pair_error_by_loop([gap for at, gap in pairs if at == q], tie)
+            assert value == pytest.approx(expected, rel=1e-14, nan_ok=True)
+        pooled = pair_error_by_loop([gap for _, gap in pairs], tie)
+        assert bp.PairError(ties, pooled=True)(scores, queries) == pytest.approx(pooled, rel=1e-13, nan_ok=True)
+
+
+def test_pooled_pairs_have_their_querys_weight():
+    queries = Queries([1, 0, 2, 1, 0, 5], group=[2, 3, 1], weight=[2.0, 5.0, 1.0])
+    scores = [0.0, 1.0, 1.0, 2.0, 0.0, 0.0]  # 1 of 1, 1 of 3 misordered
+    assert bp.PairError(pooled=True)(scores, queries) == pytest.approx((2 + 5) / (2 + 15), rel=1e-15)
+    assert bp.PairError()(scores, queries) == pytest.approx((2 * 1 + 5 / 3) / 7, rel=1e-15)
+
+
+@pytest.mark.parametrize("n", [3, 4, 10])
+def test_the_numbers_of_lemmas_1_and_2(n):
+    """RankBoost+ paper: h1 of Lemma 1 has (n², 1, 2n) right, wrong and tied pairs; of Lemma 2 (20, 0, 5)n²."""
+    queries = Queries(np.repeat([1, 0], n + 1), group=[2 * n + 2])
+    scores = np.r_[np.ones(n), 0.0, np.zeros(n), 1.0]
+    assert bp.PairError()(scores, queries) == pytest.approx((1 + 2 * n) / (n + 1) ** 2, rel=1e-15)
+    assert bp.PairError("half")(scores, queries) == pytest.approx((1 + n) / (n + 1) ** 2, rel=1e-15)
+    queries = Queries(np.repeat([1, 0], 5 * n), group=[10 * n])
+    scores = np.r_[np.ones(4 * n), np.zeros(6 * n)]
+    assert bp.PairError()(scores, queries) == pytest.approx(5 / 25, rel=1e-15)
+
+
+def test_half_ties_are_auc():
+    rng = np.random.default_rng(2)
+    labels, scores = rng.integers(0, 2, 3000), rng.integers(0, 30, 3000)
+    error = bp.PairError("half")(scores, Queries(labels, group=[3000]))
+    assert error == pytest.approx(1 - roc_auc_score(labels, scores), rel=1e-12)
+
+
+def test_half_ties_average_over_all_orders():
+    grades, scores = [2, 0, 1, 0, 3], [0, 1, 1, 1, 0]
+    queries = Queries(grades, group=[5])
+    orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
+    expected = np.mean([bp.PairError()([-o.index(i) for i in range(5)], queries) for o in orders])
+    assert bp.PairError("half")(scores, queries) == pytest.approx(expected, rel=1e-13)
+
+
+def test_pair_error_on_a_long_list():
+    rng = np.random.default_rng(3)
+    labels, scores = rng.normal(size=200_000), rng.normal(size=200_000)
+    queries = Queries(labels, group=[200_000])
+    assert bp.PairError()(scores, queries) == pytest.approx((1 - bp.KendallTau()(scores, queries)) / 2, rel=1e-12)
+    assert bp.PairError()(labels, queries) == 0.0
+    assert bp.PairError()(-labels, queries) == 1.0
+
+
+PERCENT = st.sampled_from([0.5, 5, 10, 25, 33.3, 50, 75, 99.9, 100])
+
+
+@settings(max_examples=150, deadline=None)
+@given(DATA, PERCENT)
+def test_precision_at_percent_against_a_sorted_list(data, p):
+    scores, queries, weight = drawn(*data)
+    pairs = list(preferences(scores, queries))
+    values = bp.PrecisionAtPercent(p).per_query(scores, queries)
+    for q, value in enumerate(values):
+        gaps = [gap for at, gap in pairs if at == q]
+        assert value == pytest.approx(precision_by_loop(gaps, np.ones(len(gaps)), p), rel=1e-12, nan_ok=True)
+    weighted = Queries(queries.labels, group=data[0], weight=np.repeat(weight, data[0]))
+    for held, factors in ((queries, np.ones(len(weight))), (weighted, weight)):
+        expected = precision_by_loop([gap for _, gap in pairs], [factors[q] for q, _ in pairs], p)
+        assert bp.PrecisionAtPercent(p)(scores, held) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("p", [1, 10, 50, 90])
+@pytest.mark.parametrize("kind", ["smooth", "levels", "three", "tails", "infinite", "real grades"])
+def test_precision_at_percent_on_many_pairs(p, kind, monkeypatch):
+    """Every way to the cut: by sample, by listing, by gaps that occur; many pairs of one gap."""
+    monkeypatch.setattr("boostplug.metrics.pairwise._SAMPLE", 16)
+    rng = np.random.default_rng(p)
+    group = [40, 3, 60, 1, 30, 20]
+    n = sum(group)
+    labels = rng.integers(0, 4, n).astype(float)
+    scores = labels / 4 + rng.normal(size=n)
+    if kind == "levels":
+        scores = np.round(scores, 1)
+    elif kind == "three":
+        scores = np.clip(np.round(scores), -1, 1)
+    elif kind == "tails":
+        scores = np.sign(scores) * np.exp(100 * np.abs(scores))
+    elif kind == "infinite":
+        scores = np.where(scores > 1, np.inf, np.where(scores < -1, -np.inf, scores))
+    elif kind == "real grades":
+        labels = rng.normal(size=n)
+    queries = Queries(labels, group=group, weight=[1.0, 2.0, 0.5, 1.0, 3.0, 1.0])
+    with np.errstate(invalid="ignore"):
+        pairs = [(q, 0.0 if np.isnan(gap) else gap) for q, gap in preferences(scores, queries)]
+    expected = precision_by_loop([gap for _, gap in pairs], [queries.query_weight[q] for q, _ in pairs], p)
+    assert bp.PrecisionAtPercent(p)(scores, queries) == pytest.approx(expected, rel=1e-11)
+    for q, value in enumerate(bp.PrecisionAtPercent(p).per_query(scores, queries)):
+        gaps = [gap for at, gap in pairs if at == q]
+        assert value == pytest.approx(precision_by_loop(gaps, np.ones(len(gaps)), p), rel=1e-11, nan_ok=True)
+
+
+def test_precision_at_percent_by_hand():
+    queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
+    scores = [3.0, 0.5, 1.0, 0.0, 9.0]  # gaps 9 wrong, 2.5 right, 2 right, .5 wrong
+    metric = bp.PrecisionAtPercent
+    assert [metric(p)(scores, queries) for p in (25, 50, 75, 100)] == pytest.approx([0, 1 / 2, 2 / 3, 1 / 2])
+    assert metric(60)(scores, queries) == pytest.approx((1 + 0.4) / 2.4, rel=1e-15)  # 2.4 pairs
+    np.testing.assert_allclose(metric(100).per_query(scores, queries), [2 / 3, 0], rtol=1e-15)
+    assert metric(1)([0.0] * 5, queries) == metric()([0.0] * 5, queries) == 1.0  # a tie contradicts nothing
+    equal = [1.0, 0.0, 1.0, 0.0, 0.0]  # one gap of 1 right, one wrong, two ties
+    assert metric(25)(equal, queries) == 1 / 2
+    assert metric(75)(equal, queries) == pytest.approx((1 + 1) / 3, rel=1e-15)
+
+
+def test_no_pairs():
+    queries = Queries([1, 1, 0], group=[2, 1])
+    for metric in (bp.PairError(), bp.PairError(pooled=True), bp.PrecisionAtPercent(10), bp.PrecisionAtPercent()):
+        assert np.isnan(metric.per_query([1, 2, 3], queries)).all()
+        assert np.isnan(metric([1, 2, 3], queries))
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (bp.PairError, {"ties": "average"}, "ties must be one of 'full', 'half', 'order'; got 'average'"),
+        (bp.PairError, {"pooled": "pairs"}, "pooled must be True or False; got 'pairs'"),
+        (bp.PrecisionAtPercent, {"p": 0}, "p must be a percentage, 0 < p <= 100; got 0"),
+        (bp.PrecisionAtPercent, {"p": 101}, "p must be a percentage"),
+        (bp.PrecisionAtPercent, {"p": np.nan}, "p must be a percentage"),
+        (bp.PrecisionAtPercent, {"p": "10"}, "p must be a percentage"),
+        (bp.PrecisionAtPercent, {"p": True}, "p must be a percentage"),
+    ],
+)
+def test_bad_parameters(metric, options, message):
+    with pytest.raises(ValueError, match=message):
+        metric(**options)
+
+
+def test_names():
+    assert bp.PairError().name == "PairError"
+    assert bp.PairError("half", pooled=True).name == "PairError(half,pooled=True)"
+    assert bp.PrecisionAtPercent(10.0).name == "PrecisionAtPercent(p=10)"
+    assert bp.PrecisionAtPercent(np.float32(2.5)) == bp.PrecisionAtPercent(2.5)

@@ -1,0 +1,192 @@
+"""MRR and ERR against ir-measures, all orders of the ties, and numbers worked by hand."""
+
+from itertools import permutations, product
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import RR, Qrel, ScoredDoc
+
+import boostplug as bp
+from boostplug.queries import Queries
+
+
+def random_data(seed):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(1, 60, 30)
+    n = group.sum()
+    labels = rng.integers(0, 5, n) * (rng.random(n) < 0.3)
+    return rng.permutation(n).astype(float), Queries(labels, group=group, labelled=rng.random(n) < 0.7)
+
+
+def by_ir_measures(measure, scores, queries):
+    docs = [(f"q{q}", f"d{i}", i) for i, q in enumerate(queries.query_of_row)]
+    qrels = [Qrel(q, d, int(queries.labels[i])) for q, d, i in docs if queries.labelled[i]]
+    run = [ScoredDoc(q, d, float(scores[i])) for q, d, i in docs]
+    values = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
+    return [values.get(f"q{q}", 0.0) for q in range(queries.n_queries)]
+
+
+@pytest.mark.parametrize("k", [None, 1, 5])
+@pytest.mark.parametrize("relevant", [1, 2])
+def test_mrr_against_ir_measures(k, relevant):
+    """Distinct scores, documents without judgement."""
+    scores, queries = random_data(1)
+    measure = RR(rel=relevant) if k is None else RR(rel=relevant) @ k
+    expected = by_ir_measures(measure, scores, queries)
+    np.testing.assert_allclose(bp.MRR(k, relevant, empty=0).per_query(scores, queries), expected, rtol=1e-12)
+
+
+def err_by_loop(grades, k, max_grade=4):
+    """Return Algorithm 2 of Chapelle et al. (2009)."""
+    p, err = 1.0, 0.0
+    for rank, grade in enumerate(grades[:k], start=1):
+        stops = (2**grade - 1) / 2**max_grade
+        err += p * stops / rank
+        p *= 1 - stops
+    return err
+
+
+def rr_by_loop(grades, k):
+    return next((1 / rank for rank, grade in enumerate(grades[:k], start=1) if grade >= 1), 0.0)
+
+
+@pytest.mark.parametrize("k", [None, 5, 20])
+def test_err_against_gdeval(k):
+    """`gdeval.pl` (TREC's Web track, by way of ir-measures' formula): five digits, maximum grade 4."""
+    scores, queries = random_data(2)
+    values = bp.ERR(k, empty=0).per_query(scores, queries)
+    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
+        grades = np.where(queries.labelled, queries.labels, 0)[a:b]
+        assert values[q] == pytest.approx(err_by_loop(grades[np.argsort(-scores[a:b])], k), rel=1e-13)
+
+
+def test_err_by_hand():
+    queries = Queries([0, 4, 1, 2], group=[4])
+    scores = [4.0, 3.0, 2.0, 1.0]
+    first = 15 / 16 / 2
+    second = 1 / 16 * 1 / 16 / 3
+    third = 1 / 16 * 15 / 16 * 3 / 16 / 4
+    assert bp.ERR()(scores, queries) == pytest.approx(first + second + third, rel=1e-15)
+    assert bp.ERR(2)(scores, queries) == pytest.approx(first, rel=1e-15)
+    assert bp.ERR(1)(scores, queries) == 0.0
+    halves = 31 / 64 / 1 + 33 / 64 * 1 / 64 / 2
+    assert bp.ERR(max_grade=6)([2, 1], Queries([5, 1], group=[2])) == pytest.approx(halves, rel=1e-15)
+    tied = (15 / 16 + 15 / 16 / 2) / 2
+    assert bp.ERR()([1, 1], Queries([4, 0], group=[2])) == pytest.approx(tied, rel=1e-15)
+    assert bp.ERR(ties="order")([1, 1], Queries([4, 0], group=[2])) == 15 / 16
+
+
+def test_mrr_by_hand():
+    queries = Queries([0, 1, 2, 0], group=[4])
+    assert bp.MRR()([4, 3, 2, 1], queries) == 1 / 2
+    assert bp.MRR(relevant=2)([4, 3, 2, 1], queries) == 1 / 3
+    assert bp.MRR(1)([4, 3, 2, 1], queries) == 0.0
+    assert bp.MRR()([1, 1, 1, 1], queries) == pytest.approx(1 / 2 + 2 / 4 * 2 / 3 / 2 + 2 / 4 * 1 / 3 / 3, rel=1e-15)
+    assert bp.MRR(1)([1, 1, 1, 1], queries) == 1 / 2
+    assert bp.MRR(ties="order")([1, 1, 1, 1], queries) == 1 / 2
+    assert bp.MRR(ties="order")([1, 2, 1, 2], Queries([1, 0, 0, 0], group=[4])) == 1 / 3
+
+
+def test_queries_without_relevant_documents():
+    queries = Queries([1, 0, 0, 0, 2], group=[1, 2, 0, 2])
+    nan = np.nan
+    for metric in (bp.MRR, bp.ERR):
+        np.testing.assert_array_equal(np.isnan(metric().per_query(np.zeros(5), queries)), [0, 1, 1, 0])
+        for empty in (0, 1):
+            np.testing.assert_array_equal(metric(empty=empty).per_query(np.zeros(5), queries)[1:3], [empty, nan])
+
+
+SCORES = [(0, 0, 0, 0, 0), (1, 0, 0, 0, 1), (0, 1, 1, 1, 0), (2, 2, 0, 1, 1), (0, 0, 0, 0, 5)]
+
+
+@pytest.mark.parametrize("grades", [(4, 0, 0, 0, 0), (0, 3, 1, 0, 2), (1, 1, 0, 4, 1), (2, 2, 2, 2, 2)])
+def test_ties_average_over_all_orders(grades):
+    queries = Queries(grades, group=[5])
+    for k, scores in product([1, 2, 3, 4, 5, None], SCORES):
+        orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
+        for metric, by_loop in ((bp.MRR, rr_by_loop), (bp.ERR, err_by_loop)):
+            expected = np.mean([by_loop([grades[i] for i in o], k) for o in orders])
+            assert metric(k)(scores, queries) == pytest.approx(expected, rel=1e-13)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=7), st.integers(1, 7))
+def test_err_of_one_tie_is_the_mean_over_all_orders(grades, k):
+    if max(grades) == 0:
+        return
+    expected = np.mean([err_by_loop(order, k) for order in permutations(grades)])
+    assert bp.ERR(k)(np.zeros(len(grades)), Queries(grades, group=[len(grades)])) == pytest.approx(expected, rel=1e-13)
+
+
+def err_of_a_tie_by_symmetric_polynomials(stops, ranks):
+    """Return Σ_t (p_{t-1} - p_t) / t, p_t = e_t(1 - R) / C(n, t), each p_t by a recurrence over all documents."""
+    p = np.zeros(len(stops) + 1)
+    p[0] = 1.0
+    for m, stop in enumerate(stops, start=1):
+        t = np.arange(1, m + 1)
+        p[1 : m + 1] = ((m - t) * p[1 : m + 1] + t * (1 - stop) * p[:m]) / m
+    return ((p[:-1] - p[1:]) / np.arange(1, len(stops) + 1))[:ranks].sum()
+
+
+@pytest.mark.parametrize("max_grade", [4, 10])
+@pytest.mark.parametrize("k", [10, 700, None])
+@pytest.mark.parametrize("relevant", [0.001, 0.3, 1.0])
+def test_err_of_a_long_tie(max_grade, k, relevant):
+    """Where the recurrences are cut short, against another one in full."""
+    rng = np.random.default_rng(3)
+    grades = np.where(rng.random(2000) < relevant, rng.integers(1, 5, 2000), 0)
+    expected = err_of_a_tie_by_symmetric_polynomials((2.0**grades - 1) / 2**max_grade, k)
+    value = bp.ERR(k, max_grade=max_grade)(np.zeros(2000), Queries(grades, group=[2000]))
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 64, 100, None])
+def test_long_lists(k):
+    rng = np.random.default_rng(9)
+    grades = rng.integers(0, 5, 3000) * (rng.random(3000) < 0.05)
+    queries = Queries(grades, group=[3000])
+    scores = np.round(rng.normal(size=3000), 1)
+    order = np.argsort(-scores, kind="stable")
+    assert bp.ERR(k, ties="order")(scores, queries) == pytest.approx(err_by_loop(grades[order], k), rel=1e-12)
+    assert bp.MRR(k, ties="order")(scores, queries) == rr_by_loop(grades[order], k)
+
+
+def test_grades_outside_the_scale_are_refused():
+    with pytest.raises(ValueError, match=r"labels\[1\] = -1\.0 is negative.*shift the grades"):
+        bp.ERR()([1, 2], Queries([0, -1], group=[2]))
+    with pytest.raises(ValueError, match=r"labels\[1\] = 5\.0 is above max_grade=4; .*ERR\(max_grade=6\)"):
+        bp.ERR()([1, 2, 3], Queries([0, 5, 6], group=[3]))
+    labelled = np.array([False, True])
+    assert bp.ERR()([1, 2], Queries([-3, 4], group=[2], labelled=labelled)) == 15 / 16
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (bp.MRR, {"k": 0}, "k must be an integer of at least 1"),
+        (bp.MRR, {"relevant": None}, "relevant must be a finite number"),
+        (bp.MRR, {"ties": "full"}, "ties must be one of"),
+        (bp.MRR, {"empty": 2}, "empty must be"),
+        (bp.ERR, {"k": 1.5}, "k must be an integer of at least 1"),
+        (bp.ERR, {"max_grade": 0}, "max_grade must be a number above 0 and at most 1000.*got 0"),
+        (bp.ERR, {"max_grade": np.inf}, "max_grade must be"),
+        (bp.ERR, {"max_grade": "4"}, "max_grade must be"),
+        (bp.ERR, {"ties": None}, "ties must be one of"),
+        (bp.ERR, {"empty": "0"}, "empty must be"),
+    ],
+)
+def test_bad_parameters(metric, options, message):
+    with pytest.raises(ValueError, match=message):
+        metric(**options)
+
+
+def test_names():
+    assert bp.MRR().name == "MRR"
+    assert bp.MRR(10, 2).name == "MRR@10(relevant=2)"
+    assert bp.ERR().name == "ERR"
+    assert bp.ERR(10, max_grade=2.0, ties="order").name == "ERR@10(max_grade=2,order)"
+    with pytest.raises(TypeError, match="positional"):
+        bp.ERR(10, 2)
