@@ -112,7 +112,7 @@ class Loss(ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        return self._value(checked_scores(scores, queries.n_rows), queries)
+        return np.asarray(self._value(checked_scores(scores, queries.n_rows), queries), dtype=np.float64)
 
     def gradient_hessian(self, scores: ArrayLike, queries: Queries) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
@@ -133,7 +133,8 @@ class Loss(ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        return self._gradient_hessian(checked_scores(scores, queries.n_rows), queries)
+        gradient, hessian = self._gradient_hessian(checked_scores(scores, queries.n_rows), queries)
+        return np.asarray(gradient, dtype=np.float64), np.asarray(hessian, dtype=np.float64)
 
     def _refuse_pairs(self, queries: Queries) -> None:
         if queries.pairs is not None and not self.takes_pairs:

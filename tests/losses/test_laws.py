@@ -95,7 +95,7 @@ def _unlike_its_copies(self, other):
 
 # Law -> a loss that breaks it and nothing that an earlier law would notice first.
 BREAKAGES = {
-    "shapes_and_types": {"_value": lambda self, s, q: MPBoost._value(self, s, q).astype(np.float32)},
+    "shapes_and_types": {"_value": lambda self, s, q: np.append(MPBoost._value(self, s, q), 0.0)},
     "hessian_is_positive": {"_gradient_hessian": lambda self, s, q: (_original(self, s, q)[0], np.zeros(q.n_rows))},
     "gradient_is_the_values": {"_value": lambda self, s, q: 1.0001 * MPBoost._value(self, s, q)},
     "hessian_is_its_kind": {
