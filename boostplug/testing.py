@@ -151,7 +151,7 @@ def hessian_is_its_kind(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
                 if kink > 1e-6 * max(1e-3, float(h[first:last].max())):
                     continue  # no second derivative within the step
                 worst = float(np.linalg.eigvalsh((gap + gap.T) / 2.0).min())
-                slack = 1e-6 * max(1e-3, float(h[first:last].max()))
+                slack = 1e-9 * max(1.0, float(h[first:last].max()))
                 _expect(worst >= -slack, f"query {q}: smallest eigenvalue of diag(h) - Hessian is {worst}")
     else:
         scale = loss.scale(queries)

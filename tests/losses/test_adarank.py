@@ -1,0 +1,92 @@
+"""AdaRank on trees: each query's factor is e^(-metric) over its mean, times the base loss."""
+
+import math
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+METRICS = [bp.NDCG(5), bp.MAP(), bp.MRR(), bp.Precision(3), bp.WTA(), bp.ERR(), bp.SpearmanRho()]
+BASES = [bp.NDCGBoost(), bp.MPBoost(), bp.QBRank(), bp.RankNet()]
+
+
+def problem(weight=None, labelled=None):
+    rng = np.random.default_rng(0)
+    group = [6, 1, 0, 9, 4]
+    n = sum(group)
+    labels = rng.integers(0, 4, n)
+    labels[-4:] = 0  # a query without a relevant document: most metrics are undefined on it
+    if weight == "some":
+        weight = np.where(rng.random(n) < 0.3, 0.0, 1.5)
+    return rng.normal(size=n), bp.Queries(labels, group=group, weight=weight, labelled=labelled)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+@pytest.mark.parametrize("base", BASES, ids=lambda b: type(b).__name__)
+def test_factors_multiply_the_base(base, metric):
+    scores, queries = problem()
+    loss = bp.AdaRank(metric=metric, base=base)
+    values = metric.per_query(scores, queries)
+    defined = [q for q in range(queries.n_queries) if not math.isnan(values[q])]
+    mean = sum(math.exp(-values[q]) for q in defined) / len(defined)
+    expected = [math.exp(-values[q]) / mean if q in defined else 1.0 for q in range(queries.n_queries)]
+    np.testing.assert_allclose(loss.factors(scores, queries), expected, rtol=1e-12)
+    assert np.mean([expected[q] for q in defined]) == pytest.approx(1.0)
+    g, h = base.gradient_hessian(scores, queries)
+    by_row = np.array(expected)[queries.query_of_row]
+    found = loss.gradient_hessian(scores, queries)
+    np.testing.assert_allclose(found, (by_row * g, by_row * h), rtol=1e-12)
+    np.testing.assert_allclose(loss.value(scores, queries), expected * base.value(scores, queries), rtol=1e-12)
+    assert loss.scale(queries) == base.scale(queries)
+
+
+def test_worse_queries_weigh_more():
+    queries = bp.Queries([1, 0, 1, 0], group=[2, 2])
+    good, bad = bp.AdaRank().factors(np.array([1.0, 0.0, 0.0, 1.0]), queries)
+    assert good < 1.0 < bad
+    assert bad / good == pytest.approx(math.exp(1.0 - 1.0 / math.log2(3.0)))
+
+
+def test_rows_of_weight_0_are_not_there_for_the_metric_either():
+    both = bp.Queries([0, 2, 1, 2, 0], group=[3, 2], weight=[0.0, 1.0, 1.0, 1.0, 1.0])
+    rest = bp.Queries([2, 1, 2, 0], group=[2, 2])
+    scores = np.array([9.0, 1.0, 0.0, 0.0, 1.0])
+    np.testing.assert_allclose(bp.AdaRank().factors(scores, both), bp.AdaRank().factors(scores[1:], rest))
+
+
+def test_couples_queries_and_says_so():
+    scores, queries = problem()
+    loss = bp.AdaRank()
+    assert loss.couples_queries
+    changed = scores.copy()
+    changed[:6] = -changed[:6]
+    before, after = loss.factors(scores, queries), loss.factors(changed, queries)
+    assert before[3] != after[3]
+
+
+def test_learns_in_both_frameworks():
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
+    data = bp.datasets.make_ranking(40, random_state=0)
+    for ranker in (
+        bp.LGBMRanker(objective=bp.AdaRank(base=bp.RankNet()), n_estimators=20, verbose=-1, n_jobs=1),
+        bp.XGBRanker(objective=bp.AdaRank(metric=bp.MAP()), n_estimators=20, n_jobs=1),
+    ):
+        ranker.fit(data.X, data.y, qid=data.qid)
+        constant = bp.NDCG(10)(np.zeros(len(data.y)), data.queries)
+        assert ranker.score(data.X, data.y, qid=data.qid) > constant + 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metric": "ndcg"}, "metric must be a Metric"),
+        ({"metric": bp.PairError()}, "higher is better"),
+        ({"base": "mpboost"}, "base must be a Loss"),
+        ({"base": bp.AdaRank()}, "does not couple queries"),
+    ],
+)
+def test_bad_parameters(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bp.AdaRank(**arguments)
