@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.kernels import exponential as kernels
 from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
 from boostplug.losses.loss import HessianKind, Loss
+from boostplug.losses.normalization import factor_of, runs_of
 from boostplug.queries import GradeRuns, PairRuns, Queries
 from boostplug.threads import run_over_queries
 
@@ -123,7 +124,7 @@ class MPBoost(Loss):
 
     def scale(self, queries: Queries) -> float:
         """Return Σ_q n_q / Σ_q c_q S_q (see Notes); 1 where no query holds a pair."""
-        runs = _runs(queries)
+        runs = runs_of(queries)
         if not len(runs.n_pairs):
             return 1.0
         squares = runs.n_pairs
@@ -132,7 +133,7 @@ class MPBoost(Loss):
                 squares = np.add.reduceat(self._pair_distances(queries, runs) ** 2, runs.start[:-1])
             else:
                 squares = self._plan(queries, runs).squares
-        total = float((self._factor(runs) * squares).sum())
+        total = float((factor_of(self.normalization, runs) * squares).sum())
         if not np.finfo(np.float64).tiny < total < math.inf:
             raise ValueError(
                 f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
@@ -143,24 +144,16 @@ class MPBoost(Loss):
     def _plan(self, queries: Queries, runs: GradeRuns) -> "_Plan":
         return queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
 
-    def _factor(self, runs: GradeRuns | PairRuns) -> Floats:
-        """Return c_q of each query that holds a pair."""
-        if self.normalization == "rows":
-            return runs.n_judged / runs.n_pairs
-        if self.normalization == "query":
-            return 1.0 / runs.n_pairs
-        return np.ones(len(runs.n_pairs))
-
     def _value(self, scores: Floats, queries: Queries) -> Floats:
-        runs = _runs(queries)
+        runs = runs_of(queries)
         out = np.zeros(queries.n_queries)
         if isinstance(runs, PairRuns):
             exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
             terms = runs.weight * np.exp(np.minimum(exponent, math.log(_LARGEST_VALUE)))
-            out[runs.query] = self._factor(runs) * np.add.reduceat(np.r_[terms, 0.0], runs.start[:-1])
+            out[runs.query] = factor_of(self.normalization, runs) * np.add.reduceat(np.r_[terms, 0.0], runs.start[:-1])
             return np.minimum(out, _LARGEST_VALUE)
         if len(runs.query):
-            _, weights, shift, _ = self._sums(scores, queries, self._factor(runs), 0.0, 1.0)
+            _, weights, shift, _ = self._sums(scores, queries, factor_of(self.normalization, runs), 0.0, 1.0)
             pairs_twice = np.add.reduceat(weights[runs.rows], runs.run_start[runs.query_run[:-1]])
             with np.errstate(divide="ignore"):
                 log_value = np.log(0.5 * pairs_twice) + shift
@@ -168,8 +161,8 @@ class MPBoost(Loss):
         return out
 
     def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
-        runs = _runs(queries)
-        factor = self._factor(runs) * self.scale(queries)
+        runs = runs_of(queries)
+        factor = factor_of(self.normalization, runs) * self.scale(queries)
         if isinstance(runs, PairRuns):
             return self._pair_sums(scores, queries, runs, factor, *_COEFFICIENTS[self.hessian])
         gradient, hessian, shift, top = self._sums(scores, queries, factor, *_COEFFICIENTS[self.hessian])
@@ -238,11 +231,6 @@ class MPBoost(Loss):
             gradient[rows], hessian[rows] = factor[q] * g, factor[q] * h
             top[q] = factor[q] * max(np.abs(g).max(), h.max())
         return gradient, hessian, shift, top
-
-
-def _runs(queries: Queries) -> GradeRuns | PairRuns:
-    """Return the pairs to learn from: the explicit ones where there are any."""
-    return queries.grade_runs if queries.pairs is None else queries.pair_runs
 
 
 def _into_range(gradient: Floats, hessian: Floats, rows: Ints, sizes: Ints, shift: Floats, top: Floats) -> None:

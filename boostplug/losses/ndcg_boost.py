@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.pairwise import PairWeights, SmoothSums, factor_of, value_per_query
+from boostplug.losses.normalization import factor_of
+from boostplug.losses.pairwise import PairWeights, SmoothSums, value_per_query
 from boostplug.losses.ranknet import check_sigmoid
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
 from boostplug.queries import Queries, frozen

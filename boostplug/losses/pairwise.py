@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tables, Tail
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.queries import GradeRuns, PairRuns, Queries, frozen
+from boostplug.losses.normalization import factor_of
+from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
 __all__ = [
@@ -20,7 +21,6 @@ __all__ = [
     "PairwiseLoss",
     "SmoothSums",
     "derivatives_of_given",
-    "factor_of",
     "positive_beside",
     "scale_of_given",
     "value_of_given",
@@ -104,15 +104,6 @@ class SmoothSums:
         if len(runs.query):
             run_over_queries(kernel, runs.run_start[runs.query_run])
         return out
-
-
-def factor_of(normalization: Normalization, runs: GradeRuns | PairRuns) -> Floats:
-    """Return c_q of each query that holds a pair."""
-    if normalization == "rows":
-        return runs.n_judged / runs.n_pairs
-    if normalization == "query":
-        return 1.0 / runs.n_pairs
-    return np.ones(len(runs.n_pairs))
 
 
 def value_per_query(per_row: Floats, queries: Queries) -> Floats:

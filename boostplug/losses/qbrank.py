@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.queries import GradeRuns, PairRuns, Queries, frozen
+from boostplug.losses.normalization import factor_of, runs_of
+from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
 __all__ = ["QBRank"]
@@ -134,18 +135,10 @@ class QBRank(Loss):
         """Return (w Σ n_q + (1 - w) N) / (w Σ c_q P_q + (1 - w) N) (see Notes); 1 where nothing is to be learnt."""
         if self.normalization == "documents" or self.preference_weight == 0.0:
             return 1.0
-        runs, w = _runs(queries), float(self.preference_weight)
+        runs, w = runs_of(queries), float(self.preference_weight)
         labels = (1.0 - w) * _n_judged(queries)
-        pairs = w * float((self._factor(runs) * runs.n_pairs).sum())
+        pairs = w * float((factor_of(self.normalization, runs) * runs.n_pairs).sum())
         return (w * float(runs.n_judged.sum()) + labels) / (pairs + labels) if pairs + labels > 0.0 else 1.0
-
-    def _factor(self, runs: GradeRuns | PairRuns) -> Floats:
-        """Return c_q of each query that holds a pair."""
-        if self.normalization == "rows":
-            return runs.n_judged / runs.n_pairs
-        if self.normalization == "query":
-            return 1.0 / runs.n_pairs
-        return np.ones(len(runs.n_pairs))
 
     def _value(self, scores: Floats, queries: Queries) -> Floats:
         return self._sums(scores, queries, 1.0, 2.0)[2]
@@ -202,7 +195,7 @@ class QBRank(Loss):
     ) -> None:
         """Add the terms of all pairs of different grades."""
         runs = queries.grade_runs
-        slope = self.preference_weight * self._factor(runs)
+        slope = self.preference_weight * factor_of(self.normalization, runs)
         squares = np.empty(len(runs.query))
         by_grade = self.margin == "grade"
         margin = 0.0 if self.margin == "grade" else float(self.margin)
@@ -230,7 +223,7 @@ class QBRank(Loss):
     ) -> None:
         """Add the terms of the explicit pairs."""
         runs = queries.pair_runs
-        slope = self.preference_weight * self._factor(runs)
+        slope = self.preference_weight * factor_of(self.normalization, runs)
         squares = np.empty(len(runs.query))
         margin = runs.margin if self.margin == "grade" else np.full(len(runs.margin), float(self.margin))
         every_pair = self.hessian == "global" or self.normalization == "documents"
@@ -246,11 +239,6 @@ class QBRank(Loss):
         else:
             run_over_queries(kernel, runs.start)
         value[runs.query] += 0.5 * slope * squares
-
-
-def _runs(queries: Queries) -> GradeRuns | PairRuns:
-    """Return the pairs to learn from: the explicit ones where there are any."""
-    return queries.grade_runs if queries.pairs is None else queries.pair_runs
 
 
 def _is_number(x: object, low: float, high: float) -> bool:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses.loss import HessianKind, Loss
+from boostplug.losses.normalization import factor_of
 from boostplug.losses.pairwise import (
     SmoothSums,
     derivatives_of_given,
-    factor_of,
     positive_beside,
     scale_of_given,
     value_of_given,
