@@ -5,11 +5,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from boostplug.losses import LOSSES
+from boostplug.frameworks.plug import set_pairs
+from boostplug.losses import LOSSES, Loss, PairwiseLoss
 from boostplug.metrics import METRICS
+from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 
 REFERENCE = Path(__file__).parent / "reference"
+SET_PAIRS = "set_pairs(dataset, pairs, *, labelled=None)"
 _NOTE = "<!-- Made by docs/generate.py from the registries; do not edit. -->\n\n"
 
 
@@ -40,7 +43,8 @@ def losses() -> str:
     distances = dict.fromkeys(
         type(loss.distance) for variants in LOSSES.values() for loss in variants if hasattr(loss, "distance")
     )
-    body = "".join(entry(kind, signature_of(kind)) for kind in classes)
+    body = "".join(entry(kind, signature_of(kind)) for kind in (*classes, PairwiseLoss))
+    body += entry(Loss, "Loss, the base of losses of your own")
     extra = "".join(entry(kind, signature_of(kind)) for kind in distances)
     return f"# Losses\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}## Distances\n\n{extra}"
 
@@ -62,8 +66,9 @@ def metrics() -> str:
 
 def data() -> str:
     """Return the page of `Queries`."""
-    call = "Queries(labels, *, group=None, qid=None, weight=None, labelled=None)"
-    return f"# Queries\n\n{_NOTE}{entry(Queries, call)}"
+    call = "Queries(labels, *, group=None, qid=None, weight=None, pairs=None, labelled=None)"
+    pairs = entry(Pairs, "Pairs(winner, loser, *, weight=None, margin=None)")
+    return f"# Queries and pairs\n\n{_NOTE}{entry(Queries, call)}{pairs}{entry(set_pairs, SET_PAIRS)}"
 
 
 PAGES = {"losses.md": losses, "metrics.md": metrics, "queries.md": data}
