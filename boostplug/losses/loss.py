@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.queries import Queries
 
-__all__ = ["HessianKind", "Loss", "checked_scores"]
+__all__ = ["LARGEST_VALUE", "HessianKind", "Loss", "checked_scores"]
 
 Floats = NDArray[np.float64]
+LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _LARGEST_SCORE = 1e100  # squares and products with distances stay finite
 HessianKind = Literal["exact", "bound", "global", "model"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from boostplug.kernels import exponential as kernels
 from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
-from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of, runs_of
+from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
+from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of
 from boostplug.queries import GradeRuns, PairRuns, Queries
 from boostplug.threads import run_over_queries
 
@@ -24,7 +24,6 @@ Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "gentle", "bound"]
 
 _LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32
-_LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _BLOCK = 1 << 20  # gaps in one call of a user's distance
 _TABULATED = 1 << 23  # distances of a user's function that are kept, 64 MB
 _COEFFICIENTS: dict[Hessian, tuple[float, float]] = {"newton": (1.0, 0.0), "gentle": (0.0, 1.0), "bound": (2.0, 0.0)}
@@ -130,7 +129,7 @@ class MPBoost(Loss):
         squares = runs.n_pairs
         if self.hessian != "gentle":
             if isinstance(runs, PairRuns):
-                squares = np.add.reduceat(self._pair_distances(queries, runs) ** 2, runs.start[:-1])
+                squares = self._pair_squares(queries, runs)
             else:
                 squares = self._plan(queries, runs).squares
         total = float((factor_of(self.normalization, runs) * squares).sum())
@@ -149,15 +148,15 @@ class MPBoost(Loss):
         out = np.zeros(queries.n_queries)
         if isinstance(runs, PairRuns):
             exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
-            terms = runs.weight * np.exp(np.minimum(exponent, math.log(_LARGEST_VALUE)))
+            terms = runs.weight * np.exp(np.minimum(exponent, math.log(LARGEST_VALUE)))
             out[runs.query] = factor_of(self.normalization, runs) * np.add.reduceat(np.r_[terms, 0.0], runs.start[:-1])
-            return np.minimum(out, _LARGEST_VALUE)
+            return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
             _, weights, shift, _ = self._sums(scores, queries, factor_of(self.normalization, runs), 0.0, 1.0)
             pairs_twice = np.add.reduceat(weights[runs.rows], runs.run_start[runs.query_run[:-1]])
             with np.errstate(divide="ignore"):
                 log_value = np.log(0.5 * pairs_twice) + shift
-            out[runs.query] = np.exp(np.minimum(log_value, math.log(_LARGEST_VALUE)))
+            out[runs.query] = np.exp(np.minimum(log_value, math.log(LARGEST_VALUE)))
         return out
 
     def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
@@ -180,6 +179,15 @@ class MPBoost(Loss):
 
         return queries.remember((MPBoost, self.distance, "pairs"), build)
 
+    def _pair_squares(self, queries: Queries, runs: PairRuns) -> Floats:
+        """Return the sum of d² over each query's explicit pairs."""
+
+        def build() -> Floats:
+            squares: Floats = np.add.reduceat(self._pair_distances(queries, runs) ** 2, runs.start[:-1])
+            return squares
+
+        return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
+
     def _pair_sums(
         self, scores: Floats, queries: Queries, runs: PairRuns, factor: Floats, h_d2: float, h_1: float
     ) -> tuple[Floats, Floats]:
@@ -199,10 +207,7 @@ class MPBoost(Loss):
                 shift, gradient, hessian,
             )  # fmt: skip
 
-        if runs.crosses:  # another query's rows get something too: no two threads at once
-            kernel(0, len(runs.query))
-        else:
-            run_over_queries(kernel, runs.start)
+        run_over_pairs(kernel, runs)
         top = max(float(np.abs(gradient).max()), float(hessian.max()))
         everything = np.arange(queries.n_rows)
         _into_range(gradient, hessian, everything, np.array([len(scores)]), np.array([shift]), np.array([top]))
@@ -234,7 +239,7 @@ class MPBoost(Loss):
 
 
 def _into_range(gradient: Floats, hessian: Floats, rows: Ints, sizes: Ints, shift: Floats, top: Floats) -> None:
-    """Undo the shifts and, where the largest output would pass `_LARGEST`, multiply all rows by one power of 2.
+    """Undo the shifts and, where the largest output would pass `_LARGEST`, multiply all rows by one factor.
 
     `rows` come in blocks of `sizes` that share a shift and whose largest output is `top`.
     """

@@ -1,11 +1,14 @@
-"""Which pairs a loss learns from, and what those of a query weigh together."""
+"""Which pairs a loss learns from, what those of a query weigh together, and how to run over explicit ones."""
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.queries import GradeRuns, PairRuns, Queries
+from boostplug.threads import run_over_queries
 
-__all__ = ["factor_of", "runs_of"]
+__all__ = ["factor_of", "run_over_pairs", "runs_of", "scale_of"]
 
 
 def runs_of(queries: Queries) -> GradeRuns | PairRuns:
@@ -20,3 +23,17 @@ def factor_of(normalization: str, runs: GradeRuns | PairRuns) -> NDArray[np.floa
     if normalization == "query":
         return 1.0 / runs.n_pairs
     return np.ones(len(runs.n_pairs))
+
+
+def scale_of(normalization: str, runs: GradeRuns | PairRuns) -> float:
+    """Return Σ_q n_q / Σ_q c_q P_q over the queries that hold a pair; 1 where none does."""
+    weight = float((factor_of(normalization, runs) * runs.n_pairs).sum())
+    return float(runs.n_judged.sum()) / weight if weight else 1.0
+
+
+def run_over_pairs(kernel: Callable[[int, int], None], runs: PairRuns) -> None:
+    """Call ``kernel(first, last)`` on ranges of the queries with explicit pairs, in parallel where that is safe."""
+    if runs.crosses:  # another query's rows get something too: no two threads at once
+        kernel(0, len(runs.query))
+    else:
+        run_over_queries(kernel, runs.start)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tables, Tail
-from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of
+from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
+from boostplug.losses.normalization import factor_of, scale_of
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
@@ -22,7 +22,6 @@ __all__ = [
     "SmoothSums",
     "derivatives_of_given",
     "positive_beside",
-    "scale_of_given",
     "value_of_given",
     "value_per_query",
 ]
@@ -35,7 +34,6 @@ Weight = Callable[[Floats, Floats], Floats]
 Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "bound", "global"]
 
-_LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _LARGEST = 1e37  # of g and h, which the frameworks take as float32
 _SHORT = 40  # documents; below it, pairs are summed one by one
 _BLOCK = 1 << 18  # differences in one call of a user's function
@@ -113,7 +111,7 @@ def value_per_query(per_row: Floats, queries: Queries) -> Floats:
     if len(runs.query):
         with np.errstate(over="ignore"):
             sums = np.add.reduceat(per_row[runs.rows], runs.run_start[runs.query_run[:-1]])
-        out[runs.query] = np.clip(sums, -_LARGEST_VALUE, _LARGEST_VALUE)
+        out[runs.query] = np.clip(sums, -LARGEST_VALUE, LARGEST_VALUE)
     return out
 
 
@@ -126,7 +124,7 @@ def value_of_given(scores: Floats, queries: Queries, factor: Floats, rho: Functi
     out = np.zeros(queries.n_queries)
     with np.errstate(over="ignore"):
         out[runs.query] = factor * np.add.reduceat(terms, runs.start[:-1])
-    return np.clip(out, -_LARGEST_VALUE, _LARGEST_VALUE)
+    return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
 
 
 def derivatives_of_given(
@@ -144,13 +142,6 @@ def derivatives_of_given(
         gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
         hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
     return gradient, hessian
-
-
-def scale_of_given(normalization: Normalization, queries: Queries) -> float:
-    """Return Σ_q n_q / Σ_q c_q P_q over the queries that hold an explicit pair; 1 where none does."""
-    runs = queries.pair_runs
-    weight = float((factor_of(normalization, runs) * runs.n_pairs).sum())
-    return float(runs.n_judged.sum()) / weight if weight else 1.0
 
 
 def _blocks(n: int) -> Iterator[slice]:
@@ -305,7 +296,7 @@ class PairwiseLoss(Loss):
     def scale(self, queries: Queries) -> float:
         """Return Σ_q n_q / Σ_q c_q Σ w (see Notes); 1 where no query holds a pair."""
         if queries.pairs is not None:
-            return scale_of_given(self.normalization, queries)
+            return scale_of(self.normalization, queries.pair_runs)
         runs = queries.grade_runs
         weight = float((factor_of(self.normalization, runs) * self._plan(queries).weight_of_pairs).sum())
         return float(runs.n_judged.sum()) / weight if weight else 1.0

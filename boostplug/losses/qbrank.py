@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels import hinge as kernels
-from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of, runs_of
+from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
+from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
@@ -19,7 +19,6 @@ Floats = NDArray[np.float64]
 Normalization = Literal["none", "rows", "query", "documents"]
 Hessian = Literal["bound", "global"]
 
-_LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _ALL_ONE = frozen(np.zeros(0))
 _ALL_LABELLED = frozen(np.zeros(0, np.bool_))
 
@@ -162,7 +161,7 @@ class QBRank(Loss):
         if self.preference_weight > 0.0:
             add = self._pairs_of_grades if queries.pairs is None else self._pairs_given
             add(scores, queries, scale, curvature_of_pair, gradient, hessian, value)
-        return gradient, hessian, np.minimum(value, _LARGEST_VALUE)
+        return gradient, hessian, np.minimum(value, LARGEST_VALUE)
 
     def _label_term(self, scores: Floats, queries: Queries, scale: float, gradient: Floats, hessian: Floats) -> Floats:
         """Write the derivatives of the label term, 0 where there is none; return its values."""
@@ -234,10 +233,7 @@ class QBRank(Loss):
                 scale * slope, curvature_of_pair * scale * slope, gradient, hessian, squares,
             )  # fmt: skip
 
-        if runs.crosses:  # another query's rows get something too: no two threads at once
-            kernel(0, len(runs.query))
-        else:
-            run_over_queries(kernel, runs.start)
+        run_over_pairs(kernel, runs)
         value[runs.query] += 0.5 * slope * squares
 
 

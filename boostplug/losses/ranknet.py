@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of
+from boostplug.losses.normalization import factor_of, runs_of, scale_of
 from boostplug.losses.pairwise import (
     SmoothSums,
     derivatives_of_given,
     positive_beside,
-    scale_of_given,
     value_of_given,
     value_per_query,
 )
@@ -95,11 +94,7 @@ class RankNet(Loss):
 
     def scale(self, queries: Queries) -> float:
         """Return Σ_q n_q / Σ_q c_q P_q (see Notes); 1 where no query holds a pair."""
-        if queries.pairs is not None:
-            return scale_of_given(self.normalization, queries)
-        runs = queries.grade_runs
-        weight = float((factor_of(self.normalization, runs) * runs.n_pairs).sum())
-        return float(runs.n_judged.sum()) / weight if weight else 1.0
+        return scale_of(self.normalization, runs_of(queries))
 
     def _value(self, scores: Floats, queries: Queries) -> Floats:
         s = float(self.sigmoid)

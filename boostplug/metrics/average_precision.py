@@ -13,7 +13,7 @@ from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_e
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
-__all__ = ["MAP"]
+__all__ = ["MAP", "check_relevant", "relevant_rows"]
 
 Floats = NDArray[np.float64]
 
@@ -65,9 +65,7 @@ class MAP(Metric):
 
     def compute(self, scores: Floats, queries: Queries) -> Floats:
         """Return the average precision of each query."""
-        relevant = queries.labels >= self.relevant
-        if queries.labelled is not None:
-            relevant &= queries.labelled
+        relevant = relevant_rows(queries, self.relevant)
         out = np.empty(queries.n_queries)
         starts = queries.boundaries
         k = max(queries.n_rows, 1) if self.k is None else self.k
@@ -86,3 +84,11 @@ def check_relevant(relevant: float) -> float:
         raise ValueError(f"relevant must be a finite number, the lowest grade that is relevant; got {relevant!r}")
     grade = float(relevant)
     return int(grade) if grade.is_integer() else grade
+
+
+def relevant_rows(queries: Queries, grade: float) -> NDArray[np.bool_]:
+    """Return which rows are labelled with at least `grade`."""
+    relevant: NDArray[np.bool_] = queries.labels >= grade
+    if queries.labelled is not None:
+        relevant &= queries.labelled
+    return relevant

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels import ranking
-from boostplug.metrics.grades import grades_of
+from boostplug.metrics.grades import discordance, grades_of
 from boostplug.metrics.metric import Metric, check_choice
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
@@ -107,15 +107,7 @@ class KendallTau(Metric):
     def compute(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
-        wrong, tied, same_score = (np.empty(queries.n_queries) for _ in range(3))
-        starts = queries.boundaries
-        in_order = self.ties == "order"
-        run_over_queries(
-            lambda a, b: ranking.discordance(
-                scores, grades.code, grades.n_grades, starts, in_order, a, b, wrong, tied, same_score
-            ),
-            starts,
-        )
+        wrong, tied, same_score = discordance(scores, queries, in_order=self.ties == "order")
         n = grades.n_judged.astype(np.float64)
         untied = (n - 1) * n / 2
         if self.ties == "corrected":

@@ -9,7 +9,7 @@ from boostplug.kernels import ranking
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
-__all__ = ["Grades", "grades_of"]
+__all__ = ["Grades", "discordance", "grades_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,3 +54,20 @@ def _grades(queries: Queries) -> Grades:
         starts,
     )
     return Grades(frozen(code), frozen(rank), frozen(n_judged), frozen(n_grades), frozen(n_pairs))
+
+
+def discordance(scores: Floats, queries: Queries, *, in_order: bool) -> tuple[Floats, Floats, Floats]:
+    """Return each query's pairs of judged documents: misordered, tied though of different grades, and tied altogether.
+
+    With `in_order` tied documents are ranked in file order, and none are tied.
+    """
+    grades = grades_of(queries)
+    wrong, tied, same_score = (np.empty(queries.n_queries) for _ in range(3))
+    starts = queries.boundaries
+    run_over_queries(
+        lambda a, b: ranking.discordance(
+            scores, grades.code, grades.n_grades, starts, in_order, a, b, wrong, tied, same_score
+        ),
+        starts,
+    )
+    return wrong, tied, same_score

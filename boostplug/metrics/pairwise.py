@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.kernels import ranking
-from boostplug.metrics.grades import Grades, grades_of
+from boostplug.metrics.grades import Grades, discordance, grades_of
 from boostplug.metrics.metric import Metric, check_choice, checked_scores
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
@@ -69,15 +69,7 @@ class PairError(Metric):
     def compute(self, scores: Floats, queries: Queries) -> Floats:
         """Return the share of each query."""
         grades = grades_of(queries)
-        wrong, tied, same_score = (np.empty(queries.n_queries) for _ in range(3))
-        starts = queries.boundaries
-        in_order = self.ties == "order"
-        run_over_queries(
-            lambda a, b: ranking.discordance(
-                scores, grades.code, grades.n_grades, starts, in_order, a, b, wrong, tied, same_score
-            ),
-            starts,
-        )
+        wrong, tied, _ = discordance(scores, queries, in_order=self.ties == "order")
         errors = wrong + (tied if self.ties == "full" else 0.5 * tied)
         values: Floats = np.divide(
             errors, grades.n_pairs, out=np.full(queries.n_queries, np.nan), where=grades.n_pairs > 0

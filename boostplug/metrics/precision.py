@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels import ranking
-from boostplug.metrics.average_precision import check_relevant
+from boostplug.metrics.average_precision import check_relevant, relevant_rows
 from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
-__all__ = ["WTA", "Precision", "relevant_rows"]
+__all__ = ["WTA", "Precision"]
 
 Floats = NDArray[np.float64]
 
@@ -110,14 +110,6 @@ class WTA(Metric):
     def compute(self, scores: Floats, queries: Queries) -> Floats:
         """Return the value of each query."""
         return _precision(scores, queries, 1, self.relevant, self.ties == "average", self.empty)
-
-
-def relevant_rows(queries: Queries, grade: float) -> NDArray[np.bool_]:
-    """Return which rows are labelled with at least `grade`."""
-    relevant: NDArray[np.bool_] = queries.labels >= grade
-    if queries.labelled is not None:
-        relevant &= queries.labelled
-    return relevant
 
 
 def _precision(

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels import ranking
-from boostplug.metrics.average_precision import check_relevant
+from boostplug.metrics.average_precision import check_relevant, relevant_rows
 from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
-from boostplug.metrics.precision import relevant_rows
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
