@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels import ranking
+from boostplug.kernels import positions
 from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
@@ -71,7 +71,7 @@ class MAP(Metric):
         k = max(queries.n_rows, 1) if self.k is None else self.k
         average = self.ties == "average"
         run_over_queries(
-            lambda a, b: ranking.average_precision(scores, relevant, starts, k, average, a, b, out), starts
+            lambda a, b: positions.average_precision(scores, relevant, starts, k, average, a, b, out), starts
         )
         if self.empty in {0, 1}:
             out[np.isnan(out)] = self.empty

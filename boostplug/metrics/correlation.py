@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels import ranking
+from boostplug.kernels import ranks
 from boostplug.metrics.grades import discordance, grades_of
 from boostplug.metrics.metric import Metric, check_choice
 from boostplug.queries import Queries
@@ -60,7 +60,7 @@ class SpearmanRho(Metric):
         starts = queries.boundaries
         in_order = self.ties == "order"
         run_over_queries(
-            lambda a, b: ranking.rank_covariance(
+            lambda a, b: ranks.rank_covariance(
                 scores, grades.rank, grades.code, starts, in_order, a, b, covariance, x, y
             ),
             starts,

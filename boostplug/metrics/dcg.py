@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels import ranking
+from boostplug.kernels import positions
 from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
@@ -202,7 +202,9 @@ class MeanNDCG(Metric):
         )
         values = np.empty(queries.n_queries)
         average = self.ties == "average"
-        run_over_queries(lambda a, b: ranking.mean_ndcg(scores, gains, starts, weights, average, a, b, values), starts)
+        run_over_queries(
+            lambda a, b: positions.mean_ndcg(scores, gains, starts, weights, average, a, b, values), starts
+        )
         np.minimum(values, 1.0, out=values)  # the last bit of rounding
         empty = self.empty
         if empty is None:
@@ -218,7 +220,7 @@ def _mean_ndcg_weights(gains: Floats, queries: Queries, convention: Convention) 
     starts = queries.boundaries
     discount = discounts(int(np.diff(starts).max(initial=0)), convention)
     out = np.empty(queries.n_rows)
-    run_over_queries(lambda a, b: ranking.mean_ndcg_weights(gains, starts, discount, a, b, out), starts)
+    run_over_queries(lambda a, b: positions.mean_ndcg_weights(gains, starts, discount, a, b, out), starts)
     return frozen(out)
 
 
@@ -226,7 +228,7 @@ def dcg(scores: Floats, gains: Floats, queries: Queries, discount: Floats, *, av
     """Return the DCG of each query; all arrays are read-only, so that the kernel is compiled for one type."""
     out = np.empty(queries.n_queries)
     starts = queries.boundaries
-    run_over_queries(lambda a, b: ranking.dcg(scores, gains, starts, discount, average, a, b, out), starts)
+    run_over_queries(lambda a, b: positions.dcg(scores, gains, starts, discount, average, a, b, out), starts)
     return out
 
 

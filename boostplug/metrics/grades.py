@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels import ranking
+from boostplug.kernels import ranks
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
 
@@ -50,7 +50,7 @@ def _grades(queries: Queries) -> Grades:
     n_judged, n_grades = np.empty(queries.n_queries, np.int64), np.empty(queries.n_queries, np.int64)
     n_pairs = np.empty(queries.n_queries)
     run_over_queries(
-        lambda a, b: ranking.grades_by_query(labels, judged, starts, a, b, code, rank, n_judged, n_grades, n_pairs),
+        lambda a, b: ranks.grades_by_query(labels, judged, starts, a, b, code, rank, n_judged, n_grades, n_pairs),
         starts,
     )
     return Grades(frozen(code), frozen(rank), frozen(n_judged), frozen(n_grades), frozen(n_pairs))
@@ -65,7 +65,7 @@ def discordance(scores: Floats, queries: Queries, *, in_order: bool) -> tuple[Fl
     wrong, tied, same_score = (np.empty(queries.n_queries) for _ in range(3))
     starts = queries.boundaries
     run_over_queries(
-        lambda a, b: ranking.discordance(
+        lambda a, b: ranks.discordance(
             scores, grades.code, grades.n_grades, starts, in_order, a, b, wrong, tied, same_score
         ),
         starts,

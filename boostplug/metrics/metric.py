@@ -151,15 +151,19 @@ def _callable_name(function: Callable[..., Any]) -> str:
 
 def checked_scores(scores: ArrayLike, queries: Queries) -> Floats:
     """Return `scores` as a contiguous read-only float64 vector, without a copy where it is one."""
+    if isinstance(scores, np.ma.MaskedArray) and scores.mask.any():
+        raise ValueError(f"scores has {int(scores.mask.sum())} masked values; every row needs a score to have a rank")
     array = np.asarray(scores.to_numpy() if hasattr(scores, "to_numpy") else scores)
     if array.shape != (queries.n_rows,):
         remedy = "; pass scores.ravel()" if array.shape == (queries.n_rows, 1) else ""
         raise ValueError(f"scores must have one value per row ({queries.n_rows}), got shape {array.shape}{remedy}")
     if array.dtype.kind not in "biufO" and array.size:
         raise ValueError(f"scores must hold real numbers, got dtype {array.dtype}; convert them first")
+    if array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array):
+        raise ValueError("scores must hold real numbers, got strings; convert them first")
     try:
         checked = np.ascontiguousarray(array, dtype=np.float64).view()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"scores must hold real numbers; {error}") from None
     checked.setflags(write=False)  # on the view: every call compiles and runs the kernels for one type
     undefined = np.isnan(checked)

@@ -3,13 +3,13 @@
 from dataclasses import KW_ONLY, dataclass
 from math import isfinite
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.kernels import ranking
-from boostplug.metrics.grades import Grades, discordance, grades_of
+from boostplug.kernels import gaps as kernels
+from boostplug.metrics.grades import discordance, grades_of
 from boostplug.metrics.metric import Metric, check_choice, checked_scores
 from boostplug.queries import Queries, frozen
 from boostplug.threads import run_over_queries
@@ -19,7 +19,12 @@ __all__ = ["PairError", "PrecisionAtPercent"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SAMPLE = 1 << 17  # pairs
+_SAMPLE = 1 << 16  # pairs
+_MARGIN = 3.0  # standard deviations of their number beyond the cut
+_FEWER = 4  # from here on, this many times fewer pairs than documents, they are listed
+_BINS = 4096
+_LARGEST = float(np.finfo(np.float64).max)
+_LEAST = 5e-324  # of all gaps above 0
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class PairError(Metric):
 
     Examples
     --------
-    >>> from boostplug import Queries
+    >>> from boostplug import Queries, frozen
     >>> queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
     >>> PairError().per_query([3.0, 1.0, 1.0, 0.0, 1.0], queries).round(4)
     array([0.3333, 1.    ])
@@ -111,7 +116,7 @@ class PrecisionAtPercent(Metric):
 
     Examples
     --------
-    >>> from boostplug import Queries
+    >>> from boostplug import Queries, frozen
     >>> queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
     >>> scores = [3.0, 0.5, 1.0, 0.0, 9.0]  # pairs 2.5, 2 right; .5, 9 wrong
     >>> PrecisionAtPercent(50)(scores, queries)
@@ -135,7 +140,7 @@ class PrecisionAtPercent(Metric):
         out = np.empty(queries.n_queries)
         share = self.p / 100
         run_over_queries(
-            lambda a, b: ranking.precision_at_percent(*pairs.documents, pairs.n_pairs, share, a, b, out), pairs.starts
+            lambda a, b: kernels.precision_at_percent(*pairs.documents, pairs.n_pairs, share, a, b, out), pairs.starts
         )
         return out
 
@@ -144,109 +149,159 @@ class PrecisionAtPercent(Metric):
         if not isinstance(data, Queries):
             return super().__call__(scores, data)
         pairs = _Preferences(checked_scores(scores, data), data)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        total = float(pairs.n_pairs @ weight)
-        if not total > 0:
+        if not pairs.total > 0:
             return np.nan
         if self.p == 100:
-            return float((pairs.n_pairs - pairs.wrong_beyond(0.0)) @ weight / total)
-        wanted = self.p / 100 * total
-        return float(ranking.share_at_the_cut(wanted, *pairs.at_the_cut(wanted, weight)))
+            return pairs.right() / pairs.total
+        wanted = self.p / 100 * pairs.total
+        return float(kernels.share_at_the_cut(wanted, *pairs.at_the_cut(wanted)))
+
+
+class _Apart(NamedTuple):
+    """Pairs whose scores are at least some gap apart: their number, their weight, and that of those in order."""
+
+    n: float
+    weight: float
+    right: float
 
 
 class _Preferences:
-    """The pairs of different grades of all queries, never listed: documents sorted by score, and by grade and score."""
+    """The pairs of different grades of all queries: counted from the documents in the order of their scores."""
 
     def __init__(self, scores: Floats, queries: Queries) -> None:
         grades = grades_of(queries)
         self.n_pairs = grades.n_pairs
-        self.starts, run_start, query_run = queries.remember(("runs of grades",), lambda: _runs(queries, grades))
+        self.weight = frozen(np.ones(queries.n_queries)) if queries.query_weight is None else queries.query_weight
+        self.total = float(self.n_pairs @ self.weight)
+        self.starts: Ints = np.r_[0, np.cumsum(grades.n_judged)]
         n = int(self.starts[-1])
-        self.code = np.empty(n, np.int64)
-        self.sorted, by_grade = np.empty(n), np.empty(n)
-        self.documents = (self.sorted, self.code, by_grade, self.starts, run_start, query_run)
-        self._gaps = (self.sorted, by_grade, self.starts, run_start, query_run)
-        boundaries, code, starts = queries.boundaries, grades.code, self.starts
+        self.sorted, self.code = np.empty(n), np.empty(n, np.int64)
+        self.documents = (self.sorted, self.code, self.starts, grades.n_grades)
+        boundaries, code = queries.boundaries, grades.code
         run_over_queries(
-            lambda a, b: ranking.by_score_and_grade(
-                scores, code, boundaries, starts, run_start, query_run, a, b, self.sorted, self.code, by_grade
-            ),
+            lambda a, b: kernels.by_score(scores, code, boundaries, self.starts, a, b, self.sorted, self.code),
             boundaries,
         )
 
-    def at_the_cut(self, wanted: float, weight: Floats) -> tuple[float, float, float, float]:
+    def right(self) -> float:
+        """Return the weight of the pairs that are not contradicted."""
+        apart, _, _ = self._apart(_LEAST)
+        return self.total - (apart.weight - apart.right)
+
+    def at_the_cut(self, wanted: float) -> tuple[float, float, float, float]:
         """Return weights of pairs, by the largest gap of scores that pairs of weight at least `wanted` reach.
 
         Of all pairs that far apart, of those not contradicted, and both for the pairs beyond.
-        Bisection in steps of linear time, from what a sample of pairs suggests; the last gaps are listed, fewer than
-        documents. The result is exact.
+
+        A sample of pairs says between which two gaps the cut likely is: then it is enough to count the pairs beyond and
+        to list those between. Where that fails, counts narrow it down, in steps of linear time. The result is exact.
         """
-        low, high = 0.0, _widest(self.sorted, self.starts)
-        at_low, beyond = self.n_pairs, np.zeros(len(weight))
-        likely = self._likely_gaps(wanted, weight)
+        low, at_low = 0.0, _Apart(float(self.n_pairs.sum()), self.total, np.nan)
+        high, beyond = _widest(self.sorted, self.starts), _Apart(0.0, 0.0, 0.0)
+        likely_low, likely_high = self._likely_gaps(wanted)
+        if low < likely_low <= likely_high < high:
+            above = float(np.nextafter(likely_high, np.inf))
+            apart, _, _ = self._apart(above)
+            if apart.weight >= wanted:
+                low, at_low = above, apart
+            else:
+                high, beyond = likely_high, apart
+                found = self._listed(wanted, likely_low, high, beyond)
+                if found is not None:
+                    return found
+        few = max(len(self.sorted) // _FEWER, 1)
         step = 0
         while low < high:
-            if low > 0.0 and at_low.sum() - beyond.sum() <= max(1000, len(self.sorted) // 2):
-                return self._listed(wanted, weight, low, high, at_low, beyond)
-            gap = likely.pop() if likely else ranking.next_gap(low, high, step)
-            if not low < gap <= high:
-                continue
-            count, least, largest = (np.empty(len(weight)) for _ in range(3))
-            run_over_queries(self._counter(gap, count, least, largest, step % 4 == 2), self.starts)
-            if float(count @ weight) >= wanted:
-                low, at_low = float(least.min(initial=np.inf)), count
+            if low > 0.0 and at_low.n - beyond.n <= few:
+                found = self._listed(wanted, low, high, beyond)
+                if found is not None:
+                    return found
+            slack = 0.4 * few * at_low.weight / at_low.n
+            gap = kernels.next_gap(low, high, step, at_low.weight, beyond.weight, wanted, slack)
+            apart, least, largest = self._apart(gap)
+            if not beyond.n < apart.n < at_low.n:  # perhaps no gap between occurs
+                apart, least, largest = self._apart(gap, nearest=True)
+            if apart.weight >= wanted:
+                low, at_low = least, apart
             else:
-                high, beyond = float(largest.max(initial=0.0)), count
+                high, beyond = largest, apart
             step += 1
-        right = at_low - self.wrong_beyond(np.nextafter(low, 0.0) if low > 0.0 else 0.0)
-        right_beyond = beyond - self.wrong_beyond(high) if beyond.any() else beyond
-        total, total_right = float(at_low @ weight), float(right @ weight)
-        return total, total_right, float(beyond @ weight), float(right_beyond @ weight)
+        right = at_low.right if low > 0.0 else self.right()
+        return at_low.weight, right, beyond.weight, beyond.right
+
+    def _apart(self, gap: float, *, nearest: bool = False) -> tuple[_Apart, float, float]:
+        """Return what is at least `gap` apart, and gaps beside it: see `pairs_apart`."""
+        n, wrong, least, largest = (np.empty(len(self.n_pairs)) for _ in range(4))
+        run_over_queries(
+            lambda a, b: kernels.pairs_apart(*self.documents, gap, nearest, a, b, n, wrong, least, largest), self.starts
+        )
+        apart = _Apart(float(n.sum()), float(n @ self.weight), float((n - wrong) @ self.weight))
+        return apart, float(least.min(initial=np.inf)), float(largest.max(initial=0.0))
 
     def _listed(
-        self, wanted: float, weight: Floats, low: float, high: float, at_low: Floats, beyond: Floats
-    ) -> tuple[float, float, float, float]:
-        """Return `at_the_cut`, which is between `low` and `high`."""
-        n = int(at_low.sum() - beyond.sum())
-        gaps, right, query = np.empty(n), np.empty(n), np.empty(n, np.int64)
-        ranking.gaps_between(self.sorted, self.code, self.starts, low, high, 0, len(weight), gaps, query, right)
-        order = np.argsort(-gaps)
-        gaps, listed = gaps[order], weight[query[order]]
-        total = float(beyond @ weight)
-        total_right = float((beyond - self.wrong_beyond(high)) @ weight) if beyond.any() else 0.0
-        last = min(int(np.searchsorted(total + np.cumsum(listed), wanted)), n - 1)
-        first, end = np.searchsorted(-gaps, -gaps[last], side="left"), np.searchsorted(-gaps, -gaps[last], side="right")
-        listed_right = listed * right[order]
-        total, total_right = total + listed[:first].sum(), total_right + listed_right[:first].sum()
-        return total + listed[first:end].sum(), total_right + listed_right[first:end].sum(), total, total_right
+        self, wanted: float, low: float, high: float, beyond: _Apart
+    ) -> tuple[float, float, float, float] | None:
+        """Return `at_the_cut` from the pairs between `low` and `high`; None if it is lower, or they are too many."""
+        n = len(self.sorted)
+        gaps, right, weight, bins = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
+        scale = _bins_per_unit(low, high)
+        parts: list[tuple[int, int, Floats]] = []
 
-    def _likely_gaps(self, wanted: float, weight: Floats) -> list[float]:
-        """Return gaps that likely stand just above and below the one at the cut, by a sample of pairs."""
-        size = self.starts[1:] - self.starts[:-1]
-        drawn = np.cumsum(weight * size.astype(np.float64) ** 2)  # equal grades are dropped below
+        def list_chunk(a: int, b: int) -> None:
+            by_bin = np.zeros((2, _BINS + 1))
+            end = kernels.pairs_between(
+                *self.documents[:3], self.weight, low, high, scale, a, b, gaps, right, weight, bins, *by_bin
+            )
+            parts.append((int(self.starts[a]), end, by_bin))
+
+        run_over_queries(list_chunk, self.starts)
+        parts.sort(key=lambda part: part[0])
+        by_bin, right_by_bin = sum((part[2] for part in parts), np.zeros((2, _BINS + 1)))
+        if any(end < 0 for _, end, _ in parts) or beyond.weight + by_bin.sum() < wanted:
+            return None
+        at = _BINS - int(np.searchsorted(beyond.weight + np.cumsum(by_bin[::-1]), wanted))
+        total, total_right = beyond.weight + by_bin[at + 1 :].sum(), beyond.right + right_by_bin[at + 1 :].sum()
+        kept = np.concatenate([a + np.flatnonzero(bins[a:b] == at) for a, b, _ in parts])
+        gaps, right, weight = gaps[kept], right[kept], weight[kept]
+        order = np.argsort(-gaps)
+        last = min(int(np.searchsorted(total + np.cumsum(weight[order]), wanted)), len(order) - 1)
+        cut = gaps[order[last]]
+        farther, reached = gaps > cut, gaps >= cut
+        return (
+            float(total + weight[reached].sum()),
+            float(total_right + (weight * right)[reached].sum()),
+            float(total + weight[farther].sum()),
+            float(total_right + (weight * right)[farther].sum()),
+        )
+
+    def _likely_gaps(self, wanted: float) -> tuple[float, float]:
+        """Return gaps likely just below and above the one at the cut, by a sample of pairs; 0 where these are few."""
+        size = np.diff(self.starts)
+        drawn = np.cumsum(self.weight * size.astype(np.float64) ** 2)  # equal grades are dropped below
         if self.n_pairs.sum() < 100 * _SAMPLE:
-            return []
+            return 0.0, 0.0
         rng = np.random.default_rng(0)
-        query = np.searchsorted(drawn, np.sort(rng.random(_SAMPLE)) * drawn[-1], side="right")
-        i, j = (self.starts[query] + (rng.random(_SAMPLE) * size[query]).astype(np.int64) for _ in range(2))
+        place, first, second = rng.random((3, _SAMPLE))
+        query = np.searchsorted(drawn, (np.arange(_SAMPLE) + place) * (drawn[-1] / _SAMPLE), side="right")
+        query = np.minimum(query, len(size) - 1)
+        i, j = (self.starts[query] + (u * size[query]).astype(np.int64) for u in (first, second))
         preferred = self.code[i] != self.code[j]
         with np.errstate(invalid="ignore", over="ignore"):
             gaps = np.abs(self.sorted[i] - self.sorted[j])[preferred]
         np.nan_to_num(gaps, copy=False, posinf=np.inf)
-        m, share = len(gaps), wanted / float(self.n_pairs @ weight)
-        margin = 3.0 * np.sqrt(share * (1.0 - share) * m) + 1.0
-        places = np.clip((m * (1.0 - share) + np.array([margin, -margin])).astype(np.int64), 0, m - 1)
-        return [float(gap) for gap in np.partition(gaps, places)[places]] if m else []
+        m, share = len(gaps), wanted / self.total
+        if m == 0:
+            return 0.0, 0.0
+        margin = _MARGIN * np.sqrt(share * (1.0 - share) * m) + 1.0
+        places = np.clip((m * (1.0 - share) + np.array([-margin, margin])).astype(np.int64), 0, m - 1)
+        low, high = np.partition(gaps, places)[places]
+        return float(low), float(high)
 
-    def _counter(self, gap: float, count: Floats, least: Floats, largest: Floats, nearest: bool) -> Any:
-        return lambda a, b: ranking.gaps_at_least(*self._gaps, gap, nearest, a, b, count, least, largest)
 
-    def wrong_beyond(self, gap: float) -> Floats:
-        """Return, by query, the pairs that the scores contradict by more than `gap`."""
-        out = np.empty(len(self.n_pairs))
-        documents, query_run = (self.sorted, self.code, self.starts), self.documents[-1]
-        run_over_queries(lambda a, b: ranking.wrong_beyond(*documents, query_run, gap, a, b, out), self.starts)
-        return out
+def _bins_per_unit(low: float, high: float) -> float:
+    """Return how many bins there are to a unit of the gaps from `low` to `high`; 0 where it is no number."""
+    width = high - low
+    return _BINS / width if _BINS / _LARGEST < width < np.inf else 0.0
 
 
 def _widest(x: Floats, starts: Ints) -> float:
@@ -254,12 +309,3 @@ def _widest(x: Floats, starts: Ints) -> float:
     filled = starts[1:] > starts[:-1]
     with np.errstate(invalid="ignore", over="ignore"):
         return float(np.nanmax(x[starts[:-1][filled]] - x[starts[1:][filled] - 1], initial=0.0))
-
-
-def _runs(queries: Queries, grades: Grades) -> tuple[Ints, Ints, Ints]:
-    """Return the first judged document of each query, of each run of one grade, and the first run of each query."""
-    starts, query_run = np.r_[0, np.cumsum(grades.n_judged)], np.r_[0, np.cumsum(grades.n_grades)]
-    judged = grades.code >= 0
-    run = query_run[queries.query_of_row[judged]] + grades.code[judged]
-    sizes = np.bincount(run, minlength=int(query_run[-1]))
-    return frozen(starts), frozen(np.r_[0, np.cumsum(sizes)]), frozen(query_run)

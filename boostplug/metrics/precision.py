@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels import ranking
+from boostplug.kernels import positions
 from boostplug.metrics.average_precision import check_relevant, relevant_rows
 from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
 from boostplug.queries import Queries
@@ -118,7 +118,7 @@ def _precision(
     relevant = relevant_rows(queries, grade)
     out = np.empty(queries.n_queries)
     starts = queries.boundaries
-    run_over_queries(lambda a, b: ranking.precision(scores, relevant, starts, k, average, a, b, out), starts)
+    run_over_queries(lambda a, b: positions.precision(scores, relevant, starts, k, average, a, b, out), starts)
     if empty in {0, 1}:
         out[np.isnan(out)] = empty
     return out

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels import ranking
+from boostplug.kernels import cascade, positions
 from boostplug.metrics.average_precision import check_relevant, relevant_rows
 from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
 from boostplug.queries import Queries, frozen
@@ -17,6 +17,7 @@ from boostplug.threads import run_over_queries
 __all__ = ["ERR", "MRR"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _LARGEST_MAX_GRADE = 1000.0  # 2^1000 is finite
 
@@ -70,7 +71,9 @@ class MRR(Metric):
         starts = queries.boundaries
         k = max(queries.n_rows, 1) if self.k is None else self.k
         average = self.ties == "average"
-        run_over_queries(lambda a, b: ranking.reciprocal_rank(scores, relevant, starts, k, average, a, b, out), starts)
+        run_over_queries(
+            lambda a, b: positions.reciprocal_rank(scores, relevant, starts, k, average, a, b, out), starts
+        )
         if self.empty in {0, 1}:
             out[np.isnan(out)] = self.empty
         return out
@@ -122,15 +125,17 @@ class ERR(Metric):
 
     def compute(self, scores: Floats, queries: Queries) -> Floats:
         """Return the ERR of each query."""
-        stops = queries.remember(
-            ("chances to stop", self.max_grade), lambda: frozen(_chances_to_stop(queries, self.max_grade)), limit=4
+        average = self.ties == "average"
+        order, stops = queries.remember(
+            ("chances to stop", self.max_grade, average),
+            lambda: _chances_to_stop(queries, self.max_grade, falling=average),
+            limit=4,
         )
         out = np.empty(queries.n_queries)
         starts = queries.boundaries
         k = max(queries.n_rows, 1) if self.k is None else self.k
-        average = self.ties == "average"
         run_over_queries(
-            lambda a, b: ranking.expected_reciprocal_rank(scores, stops, starts, k, average, a, b, out), starts
+            lambda a, b: cascade.expected_reciprocal_rank(scores, stops, order, starts, k, average, a, b, out), starts
         )
         if self.empty in {0, 1}:
             out[np.isnan(out)] = self.empty
@@ -152,7 +157,8 @@ def _check_max_grade(grade: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _chances_to_stop(queries: Queries, max_grade: float) -> Floats:
+def _chances_to_stop(queries: Queries, max_grade: float, *, falling: bool) -> tuple[Ints, Floats]:
+    """Return the rows of each query, by descending chance if `falling`, and the chances in that order."""
     judged = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
     grades = queries.labels[judged]
     bad = ~((grades >= 0) & (grades <= max_grade))
@@ -168,4 +174,5 @@ def _chances_to_stop(queries: Queries, max_grade: float) -> Floats:
         raise ValueError(f"labels[{np.flatnonzero(judged)[at]}] = {grades[at]!s} {why}")
     chances = np.zeros(queries.n_rows)
     chances[judged] = (np.exp2(grades) - 1.0) / np.exp2(float(max_grade))
-    return chances
+    order = np.lexsort((-chances, queries.query_of_row)) if falling else np.arange(queries.n_rows)
+    return frozen(order), frozen(chances[order])

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boostplug as bp
-from boostplug.kernels import ranking
+from boostplug.kernels import cascade, gaps, positions, ranks
 from boostplug.metrics import METRICS
 
 VALUES = {
@@ -294,13 +294,19 @@ def test_scores_are_left_alone(metric):
 
 def test_kernels_are_compiled_for_one_type_of_scores():
     queries = bp.Queries([0, 1, 2, 3], group=[2, 2])
+    weighted = bp.Queries([0, 1, 2, 3], group=[2, 2], weight=[1.0, 3.0])
     frozen = np.zeros(4)
     frozen.setflags(write=False)
     for metric in METRIC_VALUES:
         for scores in (np.zeros(4), frozen, np.zeros(4, np.float32), [0, 0, 0, 0], np.zeros(8)[::2]):
             metric.per_query(scores, queries)
             metric(scores, queries)
-    compiled = {name: len(getattr(ranking, name).signatures) for name in ranking.__all__}
+            metric(scores, weighted)
+    compiled = {
+        name: len(getattr(module, name).signatures)
+        for module in (positions, cascade, ranks, gaps)
+        for name in module.__all__
+    }
     assert max(compiled.values()) == 1
     assert compiled["dcg"] == compiled["average_precision"] == compiled["precision_at_percent"] == 1
 
@@ -317,6 +323,9 @@ def test_kernels_are_compiled_for_one_type_of_scores():
         (["a", "b", "c", "d"], "scores must hold real numbers"),
         ([1j, 2, 3, 4], "scores must hold real numbers, got dtype complex128"),
         (np.array([1.0, None, "x", 2.0], object), "scores must hold real numbers"),
+        (np.array(["1", "2", "3", "4"], object), "scores must hold real numbers, got strings"),
+        ([10**400, 1, 2, 3], "scores must hold real numbers; int too large"),
+        (np.ma.array([1.0, 2.0, 3.0, 4.0], mask=[0, 1, 1, 0]), "scores has 2 masked values"),
     ],
 )
 def test_bad_scores(metric, scores, message):

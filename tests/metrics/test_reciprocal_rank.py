@@ -1,5 +1,6 @@
 """MRR and ERR against ir-measures, all orders of the ties, and numbers worked by hand."""
 
+from fractions import Fraction
 from itertools import permutations, product
 
 import ir_measures
@@ -141,6 +142,41 @@ def test_err_of_a_long_tie(max_grade, k, relevant):
     expected = err_of_a_tie_by_symmetric_polynomials((2.0**grades - 1) / 2**max_grade, k)
     value = bp.ERR(k, max_grade=max_grade)(np.zeros(2000), Queries(grades, group=[2000]))
     assert value == pytest.approx(expected, rel=1e-12)
+
+
+def err_of_a_tie_in_fractions(stops, before, ranks):
+    """Return Σ_t (p_{t-1} - p_t) / (before + t) with p_t = e_t(1 - R) / C(n, t): no rounding, nothing cut short."""
+    p = [Fraction(1)] + [Fraction(0)] * len(stops)
+    for m, stop in enumerate(stops, start=1):
+        for t in range(m, 0, -1):
+            p[t] = ((m - t) * p[t] + t * (1 - Fraction(float(stop))) * p[t - 1]) / m
+    return float(sum((p[t - 1] - p[t]) / (before + t) for t in range(1, ranks + 1)))
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("max_grade", [4, 60])
+def test_err_of_a_tie_is_exact(seed, max_grade):
+    """To the last digits, also where hardly anything stops a user (max_grade=60), below other documents, and cut."""
+    rng = np.random.default_rng(seed)
+    n, before = rng.integers(2, 40), rng.choice([0, 1, 200])
+    grades = np.where(rng.random(n) < rng.choice([0.1, 0.5, 0.9, 1.0]), rng.integers(0, 5, n), 0)
+    if seed % 5 == 0:
+        grades = np.where(grades > 0, rng.uniform(0, 4, n), 0)
+    grades[0] = 3
+    ranks = rng.integers(1, n + 1) if seed % 2 else n
+    queries = Queries(np.r_[np.zeros(before), grades], group=[before + n])
+    expected = err_of_a_tie_in_fractions((2.0**grades - 1) / 2.0**max_grade, before, ranks)
+    scores = np.r_[np.ones(before), np.zeros(n)]
+    assert bp.ERR(before + ranks, max_grade=max_grade)(scores, queries) == pytest.approx(expected, rel=2e-14, abs=0)
+
+
+@pytest.mark.parametrize("grades", [[0, 0, 0, 0, 1], [1, 2, 3, 4, 0]])
+def test_err_of_an_endless_tie(grades):
+    """Its cost is that of the ranks which a user reaches: 2e5 documents, in much less than a second."""
+    n = 200_000
+    labels = np.resize(grades, n)
+    expected = err_of_a_tie_by_symmetric_polynomials((2.0 ** labels[:400] - 1) / 16, None)  # nearly the same mixture
+    assert bp.ERR()(np.zeros(n), Queries(labels, group=[n])) == pytest.approx(expected, rel=0.02)
 
 
 @pytest.mark.parametrize("k", [1, 64, 100, None])

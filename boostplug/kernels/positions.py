@@ -1,0 +1,266 @@
+"""Sums over the positions of a ranking: order the documents of each query, then walk the blocks of tied ones."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.compiling import compiled
+from boostplug.kernels.ranking import best_rows, longest_query, sort
+
+# compiled in: ranking.py 1a161b2ce626
+
+__all__ = [
+    "average_precision",
+    "dcg",
+    "mean_ndcg",
+    "mean_ndcg_weights",
+    "precision",
+    "reciprocal_rank",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@compiled()
+def dcg(
+    scores: Floats,
+    gains: Floats,
+    boundaries: Ints,
+    discount: Floats,
+    average: bool,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    r"""Discounted cumulative gain of the queries ``first <= q < last``.
+
+    .. math:: \sum_{j \le k} d_j\, \bar g_j
+
+    `discount` holds :math:`d_1 … d_k`. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie
+    with the one at position j; otherwise its own gain, ties in file order.
+    """
+    longest = longest_query(boundaries, first, last)
+    keys, spare_keys = np.empty(longest), np.empty(longest)
+    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        cut = min(stop - start, len(discount))
+        total = 0.0
+        if cut > 0:
+            m = best_rows(scores, start, stop, cut, keys, rows, spare_keys, spare_rows)
+            a = 0
+            while a < cut:
+                b = a + 1
+                gain, weight = gains[rows[a]], discount[a]
+                if average:
+                    while b < m and keys[b] == keys[a]:
+                        gain += gains[rows[b]]
+                        b += 1
+                    if b > a + 1:
+                        for j in range(a + 1, min(b, cut)):
+                            weight += discount[j]
+                        weight /= b - a
+                total += weight * gain
+                a = b
+        out[q] = total
+
+
+@compiled()
+def average_precision(
+    scores: Floats,
+    relevant: NDArray[np.bool_],
+    boundaries: Ints,
+    k: int,
+    average: bool,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    r"""Average precision of the queries ``first <= q < last``; NaN for a query without relevant documents.
+
+    .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{\text{relevant at } 1 … j\}}{j}
+
+    With `average`, the expected value over a random order of tied documents: position j of a block of n documents,
+    r of them relevant, that starts after position a with s relevant documents before it, contributes (McSherry &
+    Najork, ECIR 2008, §2.3)
+
+    .. math:: \frac rn \Bigl(s + 1 + (j - a - 1)\frac{r - 1}{n - 1}\Bigr)\frac1j .
+    """
+    longest = longest_query(boundaries, first, last)
+    keys, spare_keys = np.empty(longest), np.empty(longest)
+    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        n_relevant = 0
+        for i in range(start, stop):
+            n_relevant += relevant[i]
+        if n_relevant == 0:
+            out[q] = np.nan
+            continue
+        cut = min(k, stop - start)
+        m = best_rows(scores, start, stop, cut, keys, rows, spare_keys, spare_rows)
+        total = 0.0
+        before = 0  # relevant documents above the block
+        a = 0
+        while a < cut:
+            b = a + 1
+            inside = 1 if relevant[rows[a]] else 0  # relevant documents in the block
+            if average:
+                while b < m and keys[b] == keys[a]:
+                    inside += 1 if relevant[rows[b]] else 0
+                    b += 1
+            if inside > 0:
+                share = inside / (b - a)
+                slope = (inside - 1) / max(b - a - 1, 1)
+                for j in range(a, min(b, cut)):
+                    total += share * (before + 1 + (j - a) * slope) / (j + 1)
+            before += inside
+            a = b
+        out[q] = min(total / n_relevant, 1.0)
+
+
+@compiled()
+def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: int, last: int, out: Floats) -> None:
+    r"""Weights that turn gains by position into the mean NDCG over the cut-offs 1 … n; 0 where the ideal DCG is 0.
+
+    .. math:: \frac1n \sum_{k \le n} \frac{\mathrm{DCG}_k}{\mathrm{ideal}_k} = \sum_j g_j c_j, \qquad
+              c_j = \frac{d_j}n \sum_{k \ge j} \frac1{\mathrm{ideal}_k}
+
+    :math:`c_j` goes to row ``start + j - 1`` of the query.
+    """
+    longest = longest_query(boundaries, first, last)
+    keys, spare_keys = np.empty(longest), np.empty(longest)
+    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        n = stop - start
+        for i in range(n):
+            keys[i] = gains[start + i]
+        sort(keys, rows, n, spare_keys, spare_rows)
+        total = 0.0
+        for i in range(n):
+            total += discount[i] * keys[i]
+            keys[i] = total
+        inverse = 0.0
+        for i in range(n - 1, -1, -1):
+            if total > 0.0:
+                inverse += 1.0 / keys[i]
+            out[start + i] = discount[i] * inverse / n
+
+
+@compiled()
+def mean_ndcg(
+    scores: Floats,
+    gains: Floats,
+    boundaries: Ints,
+    weights: Floats,
+    average: bool,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Sum of the gains by position, weighted by `weights` of `mean_ndcg_weights`; ties as in `dcg`."""
+    longest = longest_query(boundaries, first, last)
+    keys, spare_keys = np.empty(longest), np.empty(longest)
+    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        n = stop - start
+        total = 0.0
+        if n > 0:
+            best_rows(scores, start, stop, n, keys, rows, spare_keys, spare_rows)
+        a = 0
+        while a < n:
+            b = a + 1
+            gain, weight = gains[rows[a]], weights[start + a]
+            while average and b < n and keys[b] == keys[a]:
+                gain += gains[rows[b]]
+                weight += weights[start + b]
+                b += 1
+            total += weight * gain / (b - a)
+            a = b
+        out[q] = total
+
+
+@compiled()
+def reciprocal_rank(
+    scores: Floats,
+    relevant: NDArray[np.bool_],
+    boundaries: Ints,
+    k: int,
+    average: bool,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    r"""Reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant documents.
+
+    With `average`, the expected value over a random order of tied documents: if r of the n documents of the block that
+    holds the first relevant one are relevant, it is the block's t-th with probability
+
+    .. math:: p_t = \binom{n - t}{r - 1} \Big/ \binom nr, \qquad
+              p_1 = \frac rn, \quad p_{t+1} = p_t \frac{n - t - r + 1}{n - t} .
+    """
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        best, at = -np.inf, -1
+        for i in range(start, stop):
+            if relevant[i] and (at < 0 or scores[i] > best):
+                best, at = scores[i], i
+        if at < 0:
+            out[q] = np.nan
+            continue
+        above = tied = hits = earlier = 0
+        for i in range(start, stop):
+            if scores[i] > best:
+                above += 1
+            elif scores[i] == best:
+                tied += 1
+                hits += 1 if relevant[i] else 0
+                earlier += 1 if i < at else 0
+        if not average:
+            above, tied, hits = above + earlier, 1, 1
+        total, chance = 0.0, hits / tied
+        for t in range(1, min(tied - hits + 1, k - above) + 1):
+            total += chance / (above + t)
+            chance *= (tied - t - hits + 1) / max(tied - t, 1)
+        out[q] = total
+
+
+@compiled()
+def precision(
+    scores: Floats,
+    relevant: NDArray[np.bool_],
+    boundaries: Ints,
+    k: int,
+    average: bool,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """Share of relevant documents among the best k; NaN for a query without relevant documents.
+
+    With `average`, tied documents at the cut count as often as a random order puts them above it.
+    """
+    longest = longest_query(boundaries, first, last)
+    keys, spare_keys = np.empty(longest), np.empty(longest)
+    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        n_relevant = 0
+        for i in range(start, stop):
+            n_relevant += 1 if relevant[i] else 0
+        if n_relevant == 0:
+            out[q] = np.nan
+            continue
+        cut = min(k, stop - start)
+        m = best_rows(scores, start, stop, cut, keys, rows, spare_keys, spare_rows)
+        sure = hits = 0  # relevant documents above the block at the cut, and in it
+        a = 0
+        for j in range(m if average else cut):
+            if keys[j] > keys[cut - 1] or not average:
+                sure += 1 if relevant[rows[j]] else 0
+                a = j + 1
+            else:
+                hits += 1 if relevant[rows[j]] else 0
+        out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / k
