@@ -92,8 +92,13 @@ class Pairs:
     def of_rows(self, rows: Ints, n_rows: int) -> tuple["Pairs", int]:
         """Return the pairs within the chosen `rows`, numbered by their places there, and how many pairs that cuts.
 
-        A pair is cut if one of its rows is chosen and the other is not.
+        A pair is cut if one of its rows is chosen and the other is not. A row chosen twice is refused: which of its
+        places a pair should take is not known.
         """
+        self.refuse_beyond(n_rows)
+        again = np.ones(len(rows), bool)
+        again[np.unique(rows, return_index=True)[1]] = False
+        refuse_where("rows", again, rows, "is chosen a second time; pairs can follow each row to one place alone")
         place = np.full(n_rows, -1)
         place[rows] = np.arange(len(rows))
         winner, loser = place[self.winner], place[self.loser]

@@ -294,6 +294,50 @@ def test_pairs_follow_subset_and_slice():
         np.testing.assert_allclose(bp.MPBoost()(np.zeros(len(rows), np.float32), sliced), expected, rtol=1e-6)
 
 
+def test_subsets_see_the_later_pairs_of_their_whole():
+    X, group, _, pairs = clicks()
+    data = lgb.Dataset(X, group=group, free_raw_data=False)
+    bp.set_pairs(data, pairs)
+    rows = np.arange(group[:20].sum())
+    subset = data.subset(rows.tolist()).construct()
+    part = subset.subset(np.arange(group[:5].sum()).tolist()).construct()
+    for dataset in (subset, part):
+        plug.queries_of(dataset)
+    bp.set_pairs(data, bp.Pairs(pairs.loser[:50], pairs.winner[:50]))
+    for dataset in (subset, part):
+        now = plug.queries_of(dataset).pairs
+        expected, _ = bp.Pairs(pairs.loser[:50], pairs.winner[:50]).of_rows(np.arange(dataset.num_data()), len(X))
+        np.testing.assert_array_equal(now.winner, expected.winner)
+    bp.set_pairs(subset, pairs.of_rows(rows, len(X))[0])
+    bp.set_pairs(data, pairs)
+    assert len(plug.queries_of(subset).pairs) == len(pairs.of_rows(rows, len(X))[0])
+
+
+def test_parts_of_what_does_not_fit_the_whole_are_refused():
+    X, group, _, pairs = clicks()
+    rows = np.arange(group[:5].sum())
+    for preferences, message in (
+        ((bp.Pairs([0], [len(X)]), None), r"loser\[0\] = \d+ is beyond the last"),
+        ((pairs, np.ones(5, bool)), r"labelled must hold one bool per row \(\d+\), got 5"),
+    ):
+        data = lgb.Dataset(X, group=group, free_raw_data=False)
+        bp.set_pairs(data, preferences[0], labelled=preferences[1])
+        with pytest.raises(ValueError, match=message):
+            plug.queries_of(data.subset(rows.tolist()).construct())
+        matrix = xgb.DMatrix(X, group=group)
+        bp.set_pairs(matrix, preferences[0], labelled=preferences[1])
+        with pytest.raises(ValueError, match=message):
+            matrix.slice(rows, allow_groups=True)
+
+
+def test_rows_sliced_twice_are_refused():
+    X, group, _, pairs = clicks()
+    matrix = xgb.DMatrix(X, group=group)
+    bp.set_pairs(matrix, pairs)
+    with pytest.raises(ValueError, match=r"rows\[\d+\] = 0 is chosen a second time"):
+        matrix.slice(np.tile(np.arange(group[0]), 2), allow_groups=True)
+
+
 def test_pairs_follow_cross_validation():
     X, group, qid, pairs = clicks()
     data = lgb.Dataset(X, group=group)

@@ -69,6 +69,8 @@ class Preferences:
 
     def of_rows(self, rows: NDArray[np.int64], n_rows: int) -> "Preferences":
         """Return what is left of them in a part of the rows, with a warning where that cuts pairs."""
+        if self.labelled is not None and len(self.labelled) != n_rows:
+            raise ValueError(f"labelled must hold one bool per row ({n_rows}), got {len(self.labelled)} values")
         pairs, cut = self.pairs.of_rows(rows, n_rows)
         if cut:
             warnings.warn(
@@ -81,6 +83,7 @@ class Preferences:
 
 
 _preferences: WeakKeyDictionary[Any, Preferences] = WeakKeyDictionary()
+_inherited: WeakKeyDictionary[Any, Preferences] = WeakKeyDictionary()  # of subsets that have none of their own
 _read: WeakKeyDictionary[Any, tuple[Fields, Preferences | None, Queries]] = WeakKeyDictionary()
 _assigned: WeakKeyDictionary[Any, Queries] = WeakKeyDictionary()
 _of_training: WeakKeyDictionary[Any, deque[tuple[Fields, Queries]]] = WeakKeyDictionary()  # by its training set
@@ -229,17 +232,20 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
 def attach(dataset: Any, preferences: Preferences) -> None:
     """Keep preferences for as long as the dataset lives."""
     _preferences[dataset] = preferences
+    _inherited.clear()  # the dataset may be the whole of some
 
 
 def preferences_of(dataset: Any) -> Preferences | None:
     """Return what `set_pairs` attached to a dataset, or to the whole of which it is a subset."""
-    if dataset not in _preferences:
-        framework = _framework_of(dataset)
-        assert framework is not None
-        inherited = framework.inherited_preferences(dataset)
-        if inherited is not None:
-            _preferences[dataset] = inherited
-    return _preferences.get(dataset)
+    own = _preferences.get(dataset) or _inherited.get(dataset)
+    if own is not None:
+        return own
+    framework = _framework_of(dataset)
+    assert framework is not None
+    inherited: Preferences | None = framework.inherited_preferences(dataset)
+    if inherited is not None:
+        _inherited[dataset] = inherited
+    return inherited
 
 
 def _framework_of(data: Any) -> ModuleType | None:

@@ -16,8 +16,8 @@ The matrices are truncated Chebyshev series (for γ = σ(1 - σ) the poles at ±
 every single pair, far pairs included); moments are of plain powers, which twelve of them can afford in float64.
 
 With many grades the pairs are those of the upper half of the grades with the lower half, and of each half likewise:
-O(n log n). Short lists are summed pair by pair, without an exponential per pair; which way is faster is reckoned from
-documents, pairs and the range of the scores.
+O(n log n). Short lists are summed pair by pair, without an exponential per pair: known functions as they are, others by
+pieces of polynomials; which way is faster is reckoned from documents, pairs and the range of the scores.
 """
 
 import math
@@ -55,12 +55,15 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
-GENERAL, NDCG, RANKNET, NDCG_VALUE, RANKNET_VALUE = -1, 0, 1, 2, 3  # functions that kernels know pair by pair
+GENERAL, NDCG, RANKNET, NDCG_VALUE, RANKNET_VALUE = -1, 0, 1, 2, 3  # functions that kernels know exactly
 P = 12  # moments of a cell
+_TERMS = 8  # of the polynomial of a piece
+_PIECES = 16  # in the width of a box: 1e-12 of any function that boxes describe
 _SAMPLES = 32
 _SAFE_RANGE = 600.0  # of scores: e^300 squared twice is finite
 _SHORT = 40  # documents; below it, one by one is faster
 _LEAF = 128  # documents of a part of the grades that are summed one by one
+_LEAF_BY_PIECE = 48
 _FEW_GRADES, _MANY_GRADES = 8, 32  # runs up to which cells do, of a part and of a whole query
 _FARTHEST = 2.0**50  # boxes; past it a position within a box means nothing
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
@@ -108,6 +111,8 @@ class Tables:
         [f, 0] left and [f, 1] right: q0, q1, q2, c, rate, in units of half a box.
     power : ndarray of shape (n_functions, 2, 2, P)
         Polynomials of e^(-rate y), [f, side, 0], and e^(rate y), [f, side, 1].
+    piece : ndarray of shape (n_functions, 2 · reach · 16, 8)
+        Polynomials of the function within a 16th of a width, from -reach widths on; position in [-1, 1].
     even : ndarray of bool, shape (n_functions,)
     """
 
@@ -116,6 +121,7 @@ class Tables:
     box: Floats
     tail: Floats
     power: Floats
+    piece: Floats
     even: NDArray[np.bool_]
 
 
@@ -125,6 +131,8 @@ def tables(kernels: tuple[Kernel, ...], width: float, reach: int) -> Tables:
     box = np.empty((len(kernels), 2, P, 2 * reach + 1, P))
     tail = np.empty((len(kernels), 2, 5))
     power = np.empty((len(kernels), 2, 2, P))
+    middle = half / _PIECES * np.arange(1.0 - 2 * reach * _PIECES, 2 * reach * _PIECES, 2.0)
+    piece = np.empty((len(kernels), len(middle), _TERMS))
     distance = np.arange(-reach, reach + 1)
     sign = (-1.0) ** np.arange(P)
     for k, kernel in enumerate(kernels):
@@ -134,11 +142,13 @@ def tables(kernels: tuple[Kernel, ...], width: float, reach: int) -> Tables:
         for side, t in enumerate((kernel.left, kernel.right)):
             tail[k, side] = t.q0, t.q1 * half, t.q2 * half * half, t.c, t.rate * half
             for n, rate in enumerate((-t.rate, t.rate)):
-                power[k, side, n] = _polynomial(np.exp(rate * half * _nodes()))
+                power[k, side, n] = _to_powers() @ np.exp(rate * half * _nodes())
+        d = middle[:, None] + half / _PIECES * _nodes()
+        piece[k] = np.asarray(kernel.function(d.ravel()), np.float64).reshape(d.shape) @ _to_powers(_TERMS).T
     even = np.array([kernel.even for kernel in kernels])
-    for array in (box, tail, power, even):
+    for array in (box, tail, power, piece, even):
         array.setflags(write=False)
-    return Tables(width, reach, box.reshape(len(kernels), 2, -1), tail, power, even)
+    return Tables(width, reach, box.reshape(len(kernels), 2, -1), tail, power, piece, even)
 
 
 def _nodes() -> Floats:
@@ -146,20 +156,15 @@ def _nodes() -> Floats:
     return nodes
 
 
-def _to_powers() -> Floats:
-    """Return the matrix from values at the nodes to the P coefficients of powers, by the truncated Chebyshev series."""
-    to_chebyshev = (2.0 / _SAMPLES) * chebyshev.chebvander(_nodes(), P - 1).T
+def _to_powers(terms: int = P) -> Floats:
+    """Return the matrix from values at the nodes to coefficients of powers, by the truncated Chebyshev series."""
+    to_chebyshev = (2.0 / _SAMPLES) * chebyshev.chebvander(_nodes(), terms - 1).T
     to_chebyshev[0] /= 2.0
-    powers_of = np.zeros((P, P))
-    for u in range(P):
+    powers_of = np.zeros((terms, terms))
+    for u in range(terms):
         powers_of[: u + 1, u] = chebyshev.cheb2poly([0.0] * u + [1.0])
     matrix: Floats = powers_of @ to_chebyshev
     return matrix
-
-
-def _polynomial(values: Floats) -> Floats:
-    coefficients: Floats = _to_powers() @ values
-    return coefficients
 
 
 def _box_to_box(function: Callable[[Floats], Floats], half: float, distance: NDArray[np.int64]) -> Floats:
@@ -283,6 +288,63 @@ def _pair_by_pair(
     for i in range(first, last):
         a[i] += p[i] / s[i]
         b[i] += (p[i] if shared else r[i]) / s[i]
+
+
+@compiled(fastmath={"contract", "reassoc"}, error_model="numpy")
+def _pair_by_piece(
+    f: Any, s: Any, start: Any, base: int, u0: int, u1: int, level: Any, what: int, weights: Any, t0: int,
+    width: float, piece: Any, tail: Any, lower: Any, higher: Any, c: Any, p: Any, a: Any, b: Any,
+) -> None:  # fmt: skip
+    """Add all pairs of the runs u0..u1, one by one, of functions known by their tables; c and p are scratch."""
+    first, last = unsigned(start[u0] - base), unsigned(start[u1] - base)
+    n_pieces = piece.shape[1]
+    inverse, zero = _PIECES / width, 0.5 * n_pieces
+    for k in range(piece.shape[0]):
+        terms = piece[k]
+        for i in range(first, last):
+            p[i] = 0.0
+        for v in range(u0 + 1, u1):
+            v_first, v_last = unsigned(start[v] - base), unsigned(start[v + 1] - base)
+            for u in range(u0, v):
+                w = 1.0
+                if what == GAINS:
+                    w = level[v] - level[u]
+                elif what == TABLE:
+                    w = weights[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]
+                for j in range(unsigned(start[u] - base), unsigned(start[u + 1] - base)):
+                    c[j] = w * s[j]
+            for i in range(v_first, v_last):
+                total = 0.0
+                for j in range(first, v_first):
+                    x = (f[i] - f[j]) * inverse + zero
+                    if 0.0 <= x < n_pieces:
+                        at = int(x)
+                        y = 2.0 * (x - at) - 1.0
+                        y2 = y * y
+                        t = terms[unsigned(at)]
+                        z = (t[0] + t[1] * y) + (t[2] + t[3] * y) * y2
+                        z += ((t[4] + t[5] * y) + (t[6] + t[7] * y) * y2) * (y2 * y2)
+                    else:
+                        z = _far(2.0 * (f[i] - f[j]) / width, tail[k])
+                    z *= c[j]
+                    total += z
+                    p[j] += s[i] * z
+                a[i] += lower[k, 0] * total
+                if lower.shape[1] > 1:
+                    b[i] += lower[k, 1] * total
+        for i in range(first, last):
+            a[i] += higher[k, 0] * p[i] / s[i]
+            if lower.shape[1] > 1:
+                b[i] += higher[k, 1] * p[i] / s[i]
+
+
+@compiled()
+def _far(d: float, tail: Any) -> float:
+    """Return a function's tail at d, in units of half a box."""
+    q0, q1, q2, c, rate = tail[1 if d > 0.0 else 0]
+    x = abs(d)
+    z: float = q0 + x * (q1 + x * q2)
+    return z + c * exponential(-rate * x) if c != 0.0 and rate * x <= EXP_MAX else z
 
 
 @compiled()
@@ -509,8 +571,8 @@ def _cells(
 @compiled()
 def _halves(
     f: Any, y: Any, box: Any, ids: Any, work: Any, s: Any, start: Any, base: int, u0: int, u1: int, level: Any,
-    what: int, weights: Any, kind: int, inverse: float, table: Any, reach: int, tail: Any, power: Any, even: Any,
-    lower: Any, higher: Any, e: Any, c: Any, a: Any, b: Any, m: Any, field: Any, mirror: Any,
+    what: int, weights: Any, kind: int, width: float, table: Any, reach: int, tail: Any, power: Any, piece: Any,
+    even: Any, lower: Any, higher: Any, e: Any, c: Any, a: Any, b: Any, m: Any, field: Any, mirror: Any,
 ) -> None:  # fmt: skip
     """Add all pairs of the runs u0..u1: upper half against lower half of the grades, and each half likewise."""
     n_outputs = lower.shape[1]
@@ -527,7 +589,17 @@ def _halves(
         if kind >= 0 and last - first <= _LEAF:
             _pair_by_pair(f, s, start, base, v0, v1, level, what, kind, e, c, y, part, a, b)
             continue
-        n_boxes = _into_boxes(f, first, last, inverse, y, box, ids, work)
+        if kind < 0 and last - first <= _LEAF_BY_PIECE:
+            _pair_by_piece(
+                f, s, start, base, v0, v1, level, what, weights, 0, width, piece, tail, lower, higher, c, part, a, b
+            )
+            continue
+        n_boxes = _into_boxes(f, first, last, 1.0 / width, y, box, ids, work)
+        by_boxes = 70.0 * n_boxes * min(n_boxes, 2.0 * reach + 1.0)
+        near = (ids[n_boxes - 1] - ids[0]) * width <= _SAFE_RANGE
+        if kind == NDCG and near and 0.25 * float(last - first) ** 2 < by_boxes:
+            _pair_by_pair(f, s, start, base, v0, v1, level, what, kind, e, c, y, part, a, b)
+            continue
         if v1 - v0 <= _FEW_GRADES:
             _cells(
                 y, box, ids, n_boxes, s, start, base, v0, v1, level, what, weights, 0,
@@ -591,6 +663,7 @@ def accumulate(
     reach: int,
     tail: Any,
     power: Any,
+    piece: Any,
     even: Any,
     lower: Any,
     higher: Any,
@@ -612,9 +685,9 @@ def accumulate(
     n_pairs : ndarray
         Of each query.
     kind : int
-        The functions' name, for queries summed pair by pair; `GENERAL` where the kernel does not know them: then
-        no query is, and the caller sees to it that no score range passes 2^50 boxes.
-    width, table, reach, tail, power, even
+        The functions' name, for queries summed pair by pair; `GENERAL` where the kernel knows them by tables alone:
+        the caller then sees to it that no score range passes 2^50 boxes, or `reach` where there are no tails.
+    width, table, reach, tail, power, piece, even
         See `Tables`.
     lower, higher : ndarray of shape (n_functions, n_outputs)
         What each function counts in each output, where the other document has the lower and the higher grade.
@@ -652,21 +725,25 @@ def accumulate(
         boxes = 1.0 + (high - low) / width
         n_grades = u1 - u0
         in_cells = n_grades * min(boxes, 1.0 * n) <= 4.0 * n + 4096.0 or what == TABLE
-        if kind >= 0:
-            by_pair = 0.5 if high - low <= _SAFE_RANGE else 2.5
-            if kind == NDCG_VALUE:
-                by_pair = 2.0
-            elif kind == RANKNET_VALUE:
-                by_pair = 12.0
-            cells = min(boxes * n_grades, 1.0 * n)
-            by_boxes = 300.0 + 18.0 * n + 25.0 * table.shape[0] * cells * min(boxes, 2.0 * reach + 1.0)
-            by_boxes += 4.0 * n_grades * n_grades * min(boxes, 1.0 * n)
-            if not in_cells or n_grades > _MANY_GRADES:
-                by_boxes = n * (60.0 * math.log2(max(1.0, n / _LEAF)) + 60.0) * table.shape[0]
-            one_by_one = n < _SHORT or by_pair * n_pairs[q] < by_boxes or not boxes < _FARTHEST
-        else:
-            one_by_one = False
-        if one_by_one:
+        by_pair = 0.5 if high - low <= _SAFE_RANGE else 2.5
+        if kind == GENERAL:
+            by_pair = 3.0 * table.shape[0]
+        elif kind == NDCG_VALUE:
+            by_pair = 2.0
+        elif kind == RANKNET_VALUE:
+            by_pair = 12.0
+        cells = min(boxes * n_grades, 1.0 * n)
+        by_boxes = 300.0 + 18.0 * n + 25.0 * table.shape[0] * cells * min(boxes, 2.0 * reach + 1.0)
+        by_boxes += 4.0 * n_grades * n_grades * min(boxes, 1.0 * n)
+        if not in_cells or n_grades > _MANY_GRADES:
+            by_boxes = n * (60.0 * math.log2(max(1.0, n / _LEAF)) + 60.0) * table.shape[0]
+        one_by_one = n < _SHORT or by_pair * n_pairs[q] < by_boxes or not boxes < _FARTHEST
+        if one_by_one and kind == GENERAL:
+            _pair_by_piece(
+                f, v, start, start[u0], u0, u1, level, what, weights, weights_start[q],
+                width, piece, tail, lower, higher, c, y, a, b,
+            )  # fmt: skip
+        elif one_by_one:
             _pair_by_pair(f, v, start, start[u0], u0, u1, level, what, kind, e, c, y, r, a, b)
         else:
             if m.shape[0] == 0:
@@ -679,8 +756,8 @@ def accumulate(
                 )  # fmt: skip
             else:
                 _halves(
-                    f, y, box, ids, work, v, start, start[u0], u0, u1, level, what, weights, kind, 1.0 / width,
-                    table, reach, tail, power, even, lower, higher, e, c, a, b, m, field, mirror,
+                    f, y, box, ids, work, v, start, start[u0], u0, u1, level, what, weights, kind, width,
+                    table, reach, tail, power, piece, even, lower, higher, e, c, a, b, m, field, mirror,
                 )  # fmt: skip
         for i in range(n):
             w = factor[q] * v[i]

@@ -35,7 +35,6 @@ Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "bound", "global"]
 
 _LARGEST = 1e37  # of g and h, which the frameworks take as float32
-_SHORT = 40  # documents; below it, pairs are summed one by one
 _BLOCK = 1 << 18  # differences in one call of a user's function
 _ACCURACY = 2e-7  # of the tables, beside the largest value within each pair of boxes
 _ABSOLUTE = 2e-9  # more, beside the largest value near 0, where tails vanish too fast for the first alone
@@ -96,7 +95,7 @@ class SmoothSums:
             kernels.accumulate(
                 first, last, scores, multiplier, runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, omitted,
                 w.level, w.what, w.table, table_start, runs.n_pairs, self.kind,
-                t.width, t.box, t.reach, t.tail, t.power, t.even, self.lower, self.higher, factor, out,
+                t.width, t.box, t.reach, t.tail, t.power, t.piece, t.even, self.lower, self.higher, factor, out,
             )  # fmt: skip
 
         if len(runs.query):
@@ -194,8 +193,8 @@ class PairwiseLoss(Loss):
     Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q Σ w over the queries that hold a pair (row weights left out).
 
     Accuracy: tables are good to 2e-7 of the largest value within each pair of boxes (functions that vanish faster than
-    an exponential: plus 2e-9 of the largest value near 0); below 40 documents the functions themselves are called for
-    every pair. A Hessian that vanishes is held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
+    an exponential: plus 2e-9 of the largest value near 0); short lists are summed pair by pair, to 1e-12 within the
+    tables' reach. A Hessian that vanishes is held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
 
     Cost: O(n) for grades. Without `weight`, O(n log n) for many real-valued ones; with it, pair by pair where the
     grades' table would outgrow the documents. Memory is O(n) always.
@@ -396,13 +395,13 @@ class _Plan:
         sizes = np.diff(runs.run_start[runs.query_run])
         n_grades = np.diff(runs.query_run)
         self.query_of_run = np.repeat(np.arange(len(runs.query)), n_grades)
-        self.given: Bools = sizes < _SHORT
+        self.given: Bools = np.zeros(len(runs.query), np.bool_)
         self.weights = PairWeights()
         self.weight_of_pairs: Floats = runs.n_pairs
         if weight is None:
             return
         entries = n_grades * (n_grades - 1) // 2
-        self.given = self.given | (entries > 4 * sizes + 64)
+        self.given = entries > 4 * sizes + 64
         in_table = np.where(self.given, 0, entries)
         self.weight_of_pairs = np.zeros(len(runs.query))
         run = np.flatnonzero(~self.given[self.query_of_run])

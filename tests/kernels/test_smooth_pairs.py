@@ -23,10 +23,10 @@ def wrong(d):
     return np.where(d < 0, 1.0, t) / (1 + t)
 
 
-def by_tables(queries):
-    """Make the kernel believe that pairs are many, so that it takes boxes."""
+def by_tables(queries, n_pairs=1e30):
+    """Make the kernel believe that pairs are many, so that it takes boxes; or few, so that it does not."""
     runs = queries.grade_runs
-    queries.__dict__["grade_runs"] = dataclasses.replace(runs, n_pairs=frozen(np.full(len(runs.n_pairs), 1e30)))
+    queries.__dict__["grade_runs"] = dataclasses.replace(runs, n_pairs=frozen(np.full(len(runs.n_pairs), n_pairs)))
     return queries
 
 
@@ -39,8 +39,9 @@ def all_pairs(function, scores, labels, gains=None, sign=-1.0):
     return (c * k * (below + sign * above)).sum(axis=1)
 
 
+@pytest.mark.parametrize(("n_lower", "accuracy"), [(1, 1e-12), (39, 2e-7)], ids=["pieces", "boxes"])
 @pytest.mark.parametrize("function", [gamma, wrong])
-def test_every_pair_is_right_to_1e_7(function):
+def test_every_pair_is_right(function, n_lower, accuracy):
     """Each single pair, at every distance: a sum whose pairs are all far is as good as one of near pairs."""
     right = Tail(c=1.0)
     left = Tail(c=1.0) if function is gamma else Tail(q0=1.0, c=-1.0)
@@ -50,10 +51,13 @@ def test_every_pair_is_right_to_1e_7(function):
     )  # fmt: skip
     distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6]
     n = len(distance)
-    scores = np.ravel(np.column_stack([np.zeros(n), distance]))
-    queries = bp.Queries(np.tile([0, 1], n), group=np.full(n, 2))
-    found = sums(scores, queries, np.ones(n))[0, 1::2]
-    np.testing.assert_allclose(found, function(distance), rtol=2e-7, atol=1e-300)
+    scores = np.ravel(np.column_stack([np.zeros((n, n_lower)), distance]))
+    queries = by_tables(bp.Queries(np.tile(np.arange(n_lower + 1) == n_lower, n), group=np.full(n, n_lower + 1)))
+    found = sums(scores, queries, np.ones(n))[0, n_lower :: n_lower + 1]
+    expected = n_lower * function(distance)
+    within = np.abs(distance) < 17.5
+    np.testing.assert_allclose(found[within], expected[within], rtol=accuracy)
+    np.testing.assert_allclose(found, expected, rtol=2e-7, atol=1e-300)
 
 
 @pytest.mark.parametrize(
@@ -71,9 +75,11 @@ def test_tails_of_every_form(function, left, right):
     sums = SmoothSums(kernels.tables((Kernel(function, left, right),), 2.5, 7), kernels.GENERAL, lower, higher)
     for spread in (1.0, 30.0, 1000.0, 1e6):
         scores, labels = spread * rng.normal(size=200), rng.integers(0, 4, 200)
-        found = sums(scores, bp.Queries(labels, group=[200]), np.ones(1))[0]
         exact = all_pairs(function, scores, labels)
-        np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
+        for n_pairs in (1.0, 1e30):
+            queries = by_tables(bp.Queries(labels, group=[200]), n_pairs)
+            found = sums(scores, queries, np.ones(1))[0]
+            np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
 
 
 @pytest.mark.parametrize("n_grades", [2, 5, 31, 200, 2000])
