@@ -13,9 +13,11 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it. Importing the package imports none of them (PEP 562).
 _HOME = {
     "AdaRank": "losses",
+    "AdaRankRanker": "rankers",
     "BinaryDistance": "losses",
     "DCG": "metrics",
     "ERR": "metrics",
+    "Ensemble": "ensemble",
     "KendallTau": "metrics",
     "LGBMRanker": "frameworks.lightgbm",
     "LinearDistance": "losses",
@@ -32,6 +34,7 @@ _HOME = {
     "NDCGBoost": "losses",
     "Pairs": "pairs",
     "PairwiseLoss": "losses",
+    "RankBoostRanker": "rankers",
     "RankNet": "losses",
     "Precision": "metrics",
     "PrecisionAtPercent": "metrics",
@@ -42,6 +45,7 @@ _HOME = {
     "XGBRanker": "frameworks.xgboost",
     "compare": "experiments.compare",
     "group_folds": "frameworks.folds",
+    "load": "ensemble",
     "make_scorer": "frameworks.scorer",
     "set_num_threads": "threads",
     "set_pairs": "frameworks.plug",
@@ -68,6 +72,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug import datasets, testing
+    from boostplug.ensemble import Ensemble, load
     from boostplug.experiments.compare import compare
     from boostplug.frameworks.folds import group_folds
     from boostplug.frameworks.lightgbm import LGBMRanker
@@ -104,4 +109,5 @@ if TYPE_CHECKING:
     )
     from boostplug.pairs import Pairs
     from boostplug.queries import Queries
+    from boostplug.rankers import AdaRankRanker, RankBoostRanker
     from boostplug.threads import set_num_threads

@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from boostplug.ensemble import Ensemble
 from boostplug.frameworks.plug import set_pairs
 from boostplug.losses import LOSSES, Loss, PairwiseLoss
 from boostplug.metrics import METRICS
 from boostplug.pairs import Pairs
 from boostplug.queries import Queries
+from boostplug.rankers import RANKERS, ReferenceRanker
 
 REFERENCE = Path(__file__).parent / "reference"
 SET_PAIRS = "set_pairs(dataset, pairs, *, labelled=None)"
@@ -71,7 +73,30 @@ def data() -> str:
     return f"# Queries and pairs\n\n{_NOTE}{entry(Queries, call)}{pairs}{entry(set_pairs, SET_PAIRS)}"
 
 
-PAGES = {"losses.md": losses, "metrics.md": metrics, "queries.md": data}
+def rankers() -> str:
+    """Return the page of the reference rankers and their model."""
+    body = "".join(entry(type(settings[0]), signature_of(type(settings[0]))) for settings in RANKERS.values())
+    methods = "".join(
+        entry(function, f"{name}{_plain_signature(function)}")
+        for name, function in vars(ReferenceRanker).items()
+        if inspect.isfunction(function) and not name.startswith("_")
+    )
+    model = entry(Ensemble, "Ensemble(rounds, *, n_features, feature_names=None)")
+    for name in ("predict", "staged_predict", "first", "save", "load", "to_lightgbm", "to_xgboost"):
+        function = inspect.getattr_static(Ensemble, name)
+        function = getattr(function, "__func__", function)
+        model += entry(function, f"Ensemble.{name}{_plain_signature(function)}")
+    return f"# Reference rankers\n\n{_NOTE}{body}## Methods of all of them\n\n{methods}## The model\n\n{model}"
+
+
+def _plain_signature(function: Any) -> str:
+    """Return the parameters and defaults of a method, without self and types."""
+    signature = inspect.signature(function)
+    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()][1:]
+    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+
+
+PAGES = {"losses.md": losses, "metrics.md": metrics, "queries.md": data, "rankers.md": rankers}
 
 
 def main() -> None:

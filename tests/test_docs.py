@@ -17,7 +17,7 @@ def generator():
     return module
 
 
-@pytest.mark.parametrize("name", ["losses.md", "metrics.md", "queries.md"])
+@pytest.mark.parametrize("name", ["losses.md", "metrics.md", "queries.md", "rankers.md"])
 def test_reference_is_what_the_registries_say(name):
     module = generator()
     assert set(module.PAGES) == {path.name for path in module.REFERENCE.glob("*.md")}

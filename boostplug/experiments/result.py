@@ -21,7 +21,7 @@ from boostplug.metrics import Metric
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Cell", "CompareResult", "Method"]
+__all__ = ["Cell", "CompareResult", "Method", "versions"]
 
 Floats = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class CompareResult:
             row["p_holm"] = None if np.isnan(p) else float(p)
         return {
             "schema": report.SCHEMA,
-            "versions": _versions(),
+            "versions": versions(),
             **self._settings,
             "test": {
                 "kind": "paired randomisation over queries, two-sided",
@@ -276,7 +276,8 @@ def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
     return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of this library, of Python, and of the libraries that results hang on."""
     found = {"boostplug": __version__, "python": python_version()}
     for name in _LIBRARIES:
         try:

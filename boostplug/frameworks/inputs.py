@@ -53,7 +53,15 @@ def without_qid(X: Any) -> tuple[Any, Any]:
 
 
 def checked(
-    X: Any, y: ArrayLike | None, qid: Any, group: Any, weight: Any, pairs: Any = None, where: str = ""
+    X: Any,
+    y: ArrayLike | None,
+    qid: Any,
+    group: Any,
+    weight: Any,
+    pairs: Any = None,
+    where: str = "",
+    *,
+    labelled: ArrayLike | None = None,
 ) -> tuple[Any, Queries]:
     """Return features and `Queries`; `where` is put before argument names in errors ("eval_" for validation sets)."""
     X, column = without_qid(X)
@@ -68,7 +76,7 @@ def checked(
             "or a DataFrame with a column 'qid'"
         )
     try:
-        queries = Queries(y, qid=qid, group=group, weight=weight, pairs=pairs)
+        queries = Queries(y, qid=qid, group=group, weight=weight, pairs=pairs, labelled=labelled)
     except ValueError as error:
         if where:
             raise ValueError(f"in the validation set: {error}") from None

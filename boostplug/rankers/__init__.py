@@ -1,0 +1,22 @@
+"""Reference rankers: the papers' own boosting algorithms as scikit-learn estimators; one file each.
+
+A new one is a new file and a line here; the conformance tests and the documentation pick it up from `RANKERS`.
+"""
+
+from boostplug.metrics import NDCG
+from boostplug.rankers.adarank import AdaRankRanker
+from boostplug.rankers.base import ReferenceRanker
+from boostplug.rankers.rankboost import RankBoostRanker
+
+__all__ = ["RANKERS", "AdaRankRanker", "RankBoostRanker", "ReferenceRanker"]
+
+# Name -> the settings that the conformance tests run.
+RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
+    "RankBoostRanker": (
+        RankBoostRanker(),
+        RankBoostRanker(variant="discrete"),
+        RankBoostRanker(variant="continuous"),
+        RankBoostRanker(strategy="optimal"),
+    ),
+    "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False)),
+}

@@ -1,0 +1,340 @@
+"""`AdaRankRanker`: boosting of single features on any metric of a ranking (Xu & Li, SIGIR 2007)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.metrics import MAP, Metric
+from boostplug.metrics.metric import check_choice
+from boostplug.queries import Queries
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.weak_rankers import Feature
+
+__all__ = ["AdaRankRanker"]
+
+Floats = NDArray[np.float64]
+
+_MAX_ALPHA = 10.0  # what φ = 1 - 4e-9 gives; a perfect weak ranker, φ = 1, would weigh infinitely
+_TIE = 1e-12  # relative; below it, the order of summation decides
+_OUT_OF_RANGE = 1e-9  # beyond [-1, 1] by more than rounding
+
+_MAP = MAP()
+
+
+class AdaRankRanker(ReferenceRanker):
+    r"""AdaRank: a linear model of features, boosted on a ranking metric by weights of the queries.
+
+    .. math:: f_T = \sum_t \alpha_t h_t, \qquad
+              \alpha_t = \frac12 \ln\frac{\sum_q P_t(q)\,(1 + E(h_t)_q)}{\sum_q P_t(q)\,(1 - E(h_t)_q)}, \qquad
+              P_{t+1}(q) \propto w_q\, e^{-E(f_t)_q}
+
+    Xu & Li (2007), Figure 1, with the weak rankers of Section 3.6: :math:`h_t` is the feature of the largest
+    :math:`\varphi_t = \sum_q P_t(q) E(h_t)_q`, E the metric of each query and :math:`w_q` its weight (the paper: 1).
+
+    Parameters
+    ----------
+    metric : Metric or callable, default MAP()
+        E, higher is better, each query's value within [-1, 1]. A callable takes the scores and the labels of one
+        query's labelled rows (float64, read-only) and returns a number, or NaN for a query that it cannot judge,
+        whatever the scores. The default MAP takes grades of 1 and more as relevant, as LETOR does (the paper: 2 on
+        OHSUMED).
+    n_estimators : int, default 500
+        T, at most.
+    stop : {"patience", "paper"}, default "patience"
+        "paper": end with the first round in which the mean of E has not improved, and leave that round out.
+        "patience": end after `patience` such rounds in a row. Either way the model keeps the rounds up to the best.
+        The mean is over the training queries or, where there is an ``eval_set``, over those of its last entry. With
+        ``early_stopping_rounds`` training ends by whichever rule comes first, and ``eval_metric`` says what is kept.
+    patience : int, default 10
+        Rounds, at least 1; "paper" is a patience of 1.
+    no_repeat : bool, default True
+        Each feature is chosen once at most. False: any number of times, as in the paper.
+    negated : bool, default False
+        Features are also tried upside down; one that is chosen so gets a negative weight in the model. With
+        `no_repeat`, a feature is chosen one way only.
+    tol : float, default 1e-12
+        Improvements of the mean of E up to `tol` count as none.
+    random_state : None
+        Without effect: nothing here is random.
+
+    Attributes
+    ----------
+    history_ : dict of ndarray
+        By round (those after the best included): ``feature``; ``sign`` (-1: upside down); ``alpha``, positive;
+        ``capped`` (1: a perfect weak ranker, see Notes); ``phi``; ``delta_min`` and ``bound``, Theorem 1;
+        ``train_metric``, the mean of E(f_t); ``risk``, the mean of e^{-E(f_t)} that AdaRank minimises (Eq. 6);
+        with an ``eval_set`` also ``valid_metric``, what `stop` looks at. Means over the training queries are weighted.
+    stop_reason_ : str
+        Why training ended.
+
+    Notes
+    -----
+    *Repeated features.* The feature just chosen is often the best again, and adding to it leaves the order of the
+    documents as it was: the paper's rule then stops after one to three rounds, and patience alone waits in vain. Test
+    MAP with an ``eval_set``, mean of LETOR's five folds, the defaults against the paper's (stop="paper",
+    no_repeat=False): AdaRank-MAP .4478 against .4404 on OHSUMED and .4732 against .4711 on MQ2008; AdaRank-NDCG@5 .4500
+    against .4428 and .4682 against .4712. LETOR publishes .4487, .4764, .4498 and .4824. Without an ``eval_set`` the
+    best training round of the defaults overfits on MQ2008 (AdaRank-MAP .4653 against .4696). The standard errors of
+    these differences over queries are .002 to .003.
+
+    *Perfect weak rankers.* Where the denominator of α vanishes α is infinite; here it is at most 10.
+
+    *Useless weak rankers.* Where no weak ranker has φ > 0, all α are at most 0, and training ends.
+
+    *Theorem 1*, for α as it is (at the paper's α, the second factor is :math:`\sqrt{1 - \varphi_t^2}`):
+
+    .. math:: \sum_q P_1(q) E(f_T)_q \ge 1 - \prod_t e^{-\delta^t_{\min}}
+              \left(\tfrac{1+\varphi_t}{2} e^{-\alpha_t} + \tfrac{1-\varphi_t}{2} e^{\alpha_t}\right),
+              \quad \delta^t_{\min} = \min_q \left[E(f_t)_q - E(f_{t-1})_q - \alpha_t E(h_t)_q\right]
+
+    with :math:`E(f_0) = 0`. It is often vacuous, below 0 and falling.
+
+    *Data.* A query on which the metric is undefined (MAP: without relevant documents) takes no part. Rows of weight 0
+    are left out, and a query weighs the mean weight of its other rows, in :math:`P_1(q) = w_q / \sum w` and in every
+    later P. Rows that are not labelled are the metric's affair; callables do not see them. A missing value scores 0.
+    Equal scores are the metric's affair, too: their expected value by default. Of weak rankers of equal φ the first in
+    column order is chosen, upright before upside down.
+
+    E of all weak rankers is computed once: O((F + T) n log n) time for F features, n rows and T rounds, O(n F) memory.
+
+    References
+    ----------
+    Xu, Li. AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.
+
+    Examples
+    --------
+    >>> X = [[2, 2], [3, 3], [3, 0], [2, 2], [3, 1], [3, 0], [0, 3], [3, 2]]
+    >>> ranker = AdaRankRanker().fit(X, [0, 1, 0, 0, 1, 0, 0, 1], group=[4, 4])
+    >>> ranker.history_["feature"], ranker.history_["alpha"].round(3)
+    (array([1, 0]), array([1.076, 1.054]))
+    >>> ranker.history_["train_metric"].round(3)
+    array([0.792, 1.   ])
+    """
+
+    def __init__(
+        self,
+        *,
+        metric: Metric | Callable[[Floats, Floats], float] = _MAP,
+        n_estimators: int = 500,
+        stop: Literal["patience", "paper"] = "patience",
+        patience: int = 10,
+        no_repeat: bool = True,
+        negated: bool = False,
+        tol: float = 1e-12,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.n_estimators = n_estimators
+        self.stop = stop
+        self.patience = patience
+        self.no_repeat = no_repeat
+        self.negated = negated
+        self.tol = tol
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        metric = self.metric
+        if isinstance(metric, type) or not (isinstance(metric, Metric) or callable(metric)):
+            raise ValueError(
+                f"metric must be a metric such as MAP() or a function of scores and labels; got {metric!r}"
+            )
+        if isinstance(metric, Metric) and not metric.greater_is_better:
+            raise ValueError(f"metric must be one of which higher is better; got {metric!r}")
+        check_choice("stop", self.stop, ("patience", "paper"))
+        patience, tol = self.patience, self.tol
+        if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
+            raise ValueError(f"patience must be an integer of at least 1; got {patience!r}")
+        for name in ("no_repeat", "negated"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}")
+        if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < math.inf:
+            raise ValueError(f"tol must be a finite number of at least 0; got {tol!r}")
+
+    def _rounds(self, training: Training) -> Rounds:
+        if training.queries.pairs is not None:
+            raise ValueError("pairs cannot be used by AdaRank, whose metric judges whole lists; pass grades as y")
+        metric = self.metric if isinstance(self.metric, Metric) else _PerQuery(self.metric)
+        X, queries = _weighted_rows(training.X, training.queries)
+        signs = np.repeat([1.0, -1.0] if self.negated else [1.0], X.shape[1])
+        columns = np.tile(np.arange(X.shape[1]), len(signs) // X.shape[1])
+        E, judged = _performances(metric, X, queries, columns, signs)
+
+        weight = np.ones(len(judged)) if queries.query_weight is None else queries.query_weight[judged]
+        initial = weight / weight.sum()
+        P = initial
+        scores = np.zeros(queries.n_rows)
+        performance = np.zeros(len(judged))  # E(f_0) := 0
+        scale = 1.0  # Π of Theorem 1
+        allowed = np.ones(len(E), bool)
+        rule = _StoppingRule(metric, training, self.tol)
+        while allowed.any():
+            # 1. The weak ranker with the best weighted performance.
+            best = _first_best(E @ P, allowed)
+            phi = float(E[best] @ P)
+            if phi <= _TIE:
+                return f"no feature is better than none: the largest weighted mean of the metric is {phi:.3g}"
+            # 2. Its weight.
+            right, wrong = float(P @ (1.0 + E[best])), float(P @ (1.0 - E[best]))
+            capped = right >= wrong * math.exp(2.0 * _MAX_ALPHA)
+            alpha = _MAX_ALPHA if capped else 0.5 * math.log(right / wrong)
+            # 3. The model.
+            weak, sign = Feature(int(columns[best])), signs[best]
+            scores += sign * alpha * weak.predict(X)
+            before, performance = performance, _performance(metric, scores, queries)[judged]
+            if np.isnan(performance).any():
+                raise _half_defined(metric, judged[np.isnan(performance)][0])
+            delta_min = float((performance - before - alpha * E[best]).min())
+            scale *= math.exp(-delta_min) * 0.5 * (right * math.exp(-alpha) + wrong * math.exp(alpha))
+            # 4. The weights of the queries.
+            losses = np.exp(-performance)
+            P = initial * losses
+            P /= P.sum()
+            record = {
+                "feature": weak.feature,
+                "sign": sign,
+                "alpha": alpha,
+                "capped": float(capped),
+                "phi": phi,
+                "delta_min": delta_min,
+                "bound": 1.0 - scale,
+                "train_metric": float(initial @ performance),
+                "risk": float(initial @ losses),
+            }
+            record |= rule.judge(weak, sign * alpha, record["train_metric"])
+            yield Round(((weak, sign * alpha),), record, keep=rule.best)
+            waited = rule.n_rounds - rule.best
+            if self.stop == "paper" and waited:
+                return "the mean of the metric has not improved"
+            if waited >= self.patience:
+                return f"the mean of the metric has not improved in {self.patience} rounds"
+            if self.no_repeat:
+                allowed[columns == weak.feature] = False
+        return "every feature has been chosen"
+
+
+class _StoppingRule:
+    """The stopping rule: the mean of the metric after each round, on validation where given, and the best round."""
+
+    def __init__(self, metric: Metric, training: Training, tol: float) -> None:
+        self.metric, self.tol = metric, tol
+        self.validation = training.validation[-1] if training.validation else None
+        self.scores = np.zeros(self.validation[1].n_rows) if self.validation else np.zeros(0)
+        self.n_rounds = self.best = 0
+        self._best_value = -math.inf
+
+    def judge(self, weak: Feature, weight: float, value: float) -> dict[str, float]:
+        """Take a round and its training value; return what there is to record."""
+        record = {}
+        if self.validation is not None:
+            X, queries = self.validation
+            self.scores += weight * weak.predict(X)
+            value = float(self.metric(self.scores, queries))
+            if math.isnan(value):
+                raise ValueError(
+                    f"eval_set's last entry holds no query on which {_name(self.metric)} is defined, and it decides "
+                    "when training stops; pass queries with relevant documents, or no eval_set"
+                )
+            record["valid_metric"] = value
+        self.n_rounds += 1
+        if value > self._best_value + self.tol:
+            self._best_value, self.best = value, self.n_rounds
+        return record
+
+
+@dataclass(frozen=True)
+class _PerQuery(Metric):
+    """A user's function of the scores and labels of one query."""
+
+    function: Callable[[Floats, Floats], float]
+
+    def compute(self, scores: Floats, queries: Queries) -> Floats:
+        out = np.full(queries.n_queries, np.nan)
+        for q, (first, last) in enumerate(pairwise(queries.boundaries)):
+            rows = slice(first, last)
+            if queries.labelled is None:
+                listed, labels = scores[rows], queries.labels[rows]
+            else:
+                seen = queries.labelled[rows]
+                listed, labels = scores[rows][seen], queries.labels[rows][seen]
+            if not len(labels):
+                continue
+            value = self.function(listed, labels)
+            try:
+                out[q] = float(value)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"metric must return a number for each query; {_name(self)} returns {value!r} for query {q}"
+                ) from None
+        return out
+
+
+def _name(metric: Metric) -> str:
+    if isinstance(metric, _PerQuery):
+        return getattr(metric.function, "__qualname__", repr(metric.function))
+    return metric.name
+
+
+def _weighted_rows(X: NDArray[np.float32], queries: Queries) -> tuple[NDArray[np.float32], Queries]:
+    """Return the rows of positive weight; all queries stay, in their order."""
+    if queries.row_weight is None or (queries.row_weight > 0).all():
+        return X, queries
+    kept = queries.row_weight > 0
+    return X[kept], Queries(
+        queries.labels[kept],
+        group=np.bincount(queries.query_of_row[kept], minlength=queries.n_queries),
+        weight=queries.row_weight[kept],
+        labelled=None if queries.labelled is None else queries.labelled[kept],
+    )
+
+
+def _performance(metric: Metric, scores: Floats, queries: Queries) -> Floats:
+    """Return the metric of each query, within [-1, 1], NaN where undefined."""
+    values = metric.per_query(scores, queries)
+    beyond = np.abs(values) > 1.0 + _OUT_OF_RANGE
+    if beyond.any():
+        q = int(np.argmax(beyond))
+        raise ValueError(
+            f"metric {_name(metric)} has the value {values[q]:g} for query {q}; AdaRank needs values within [-1, 1]: "
+            "scale the metric"
+        )
+    return np.clip(values, -1.0, 1.0, out=values)
+
+
+def _performances(
+    metric: Metric, X: NDArray[np.float32], queries: Queries, columns: NDArray[np.int64], signs: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the metric of each weak ranker on each query that takes part, and the indices of these queries."""
+    E = np.empty((len(columns), queries.n_queries))
+    for row, column, sign in zip(E, columns, signs, strict=True):
+        row[:] = _performance(metric, sign * Feature(column).predict(X), queries)
+    undefined = np.isnan(E)
+    judged = np.flatnonzero(~undefined.all(axis=0))
+    if not len(judged):
+        raise ValueError(
+            f"metric {_name(metric)} is defined on no training query; check the labels (has any query a relevant "
+            "document, and weights above 0?)"
+        )
+    partly = undefined[:, judged].any(axis=0)
+    if partly.any():
+        raise _half_defined(metric, judged[np.argmax(partly)])
+    return E[:, judged], judged
+
+
+def _half_defined(metric: Metric, query: np.int64) -> ValueError:
+    return ValueError(
+        f"metric {_name(metric)} is NaN for query {query} at some scores and a number at others; return a number for "
+        "every order of a query's documents (0 for one that ties them all, say), or NaN for each"
+    )
+
+
+def _first_best(values: Floats, allowed: NDArray[np.bool_]) -> int:
+    """Return the first of the allowed indices whose value is the largest but for rounding."""
+    top = values[allowed].max()
+    return int(np.argmax(allowed & (values >= top - _TIE * abs(top))))

@@ -1,0 +1,307 @@
+"""What all reference rankers share: input, rounds, validation, early stopping, prediction."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from boostplug.ensemble import Ensemble
+from boostplug.frameworks.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
+from boostplug.metrics import NDCG, Metric
+from boostplug.pairs import Pairs
+from boostplug.queries import Queries
+from boostplug.weak_rankers import WeakRanker
+
+__all__ = ["ReferenceRanker", "Round", "Rounds", "Training"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a ranker's algorithm sees.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features), float32
+        NaN where missing.
+    queries : Queries
+    random : numpy.random.RandomState
+    validation : list of (ndarray, Queries)
+        The validation sets.
+    """
+
+    X: NDArray[np.float32]
+    queries: Queries
+    random: np.random.RandomState
+    validation: list[tuple[NDArray[np.float32], Queries]]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round adds to the model.
+
+    Attributes
+    ----------
+    terms : tuple of (weak ranker, weight)
+    record : dict
+        What the paper tracks; becomes a row of `history_`, so every round has the same keys.
+    keep : int, optional
+        How many rounds the model keeps should it end here; default: all.
+    """
+
+    terms: tuple[tuple[WeakRanker, float], ...]
+    record: dict[str, float] = field(default_factory=dict)
+    keep: int | None = None
+
+
+Rounds = Generator[Round, None, str]  # returns why it ended by itself
+
+
+class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the reference rankers: `fit` runs the rounds of `_rounds`; see a ranker's own class for the algorithm.
+
+    A ranker is a generator of rounds. All the rest is here: checks, weights, validation after each round, early
+    stopping, what is recorded, Ctrl-C.
+    """
+
+    n_estimators: int
+    random_state: Any = None
+
+    @abstractmethod
+    def _rounds(self, training: Training) -> Rounds:
+        """Yield the rounds of the algorithm; return why it ended by itself."""
+
+    def _check(self) -> None:
+        """Refuse parameters that cannot be: ranker by ranker, at the start of `fit`."""
+        n = self.n_estimators
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+            raise ValueError(f"n_estimators must be an integer of at least 1; got {n!r}")
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        pairs: Pairs | None = None,
+        labelled: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        eval_set: Any = None,
+        eval_qid: Any = None,
+        eval_group: Any = None,
+        eval_metric: Any = None,
+        early_stopping_rounds: int | None = None,
+        verbose: bool | int = False,
+    ) -> Self:
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Real numbers within single precision, NaN where missing. A DataFrame may hold the query ids as column
+            ``qid``.
+        y : array-like of shape (n_rows,), or None
+            Grades, any finite numbers, higher is better. None: there are `pairs` alone.
+        qid, group : array-like, optional
+            Query id of each row (the rows of a query stand together), or sizes of the queries in row order.
+        pairs : Pairs, optional
+            Explicit preferences between rows; they take the place of the pairs from grades.
+        labelled : array-like of bool of shape (n_rows,), optional
+            False where a row's label means nothing.
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+            Weights ≥ 0 per query or per row; a pair weighs √(w_i w_j).
+        eval_set : list of (X, y), optional
+            Validation sets, judged after every round.
+        eval_qid, eval_group : list, optional
+            Query ids or sizes of each validation set.
+        eval_metric : Metric or list of Metric, optional
+            Default: NDCG(10).
+        early_stopping_rounds : int, optional
+            Stop when the last metric on the last validation set has not improved for so many rounds (XGBoost's rule);
+            the model keeps the rounds up to the best.
+        verbose : bool or int, default False
+            Print the validation results after each round, or after each `verbose` rounds.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an argument is wrong; before any training.
+
+        Notes
+        -----
+        Ctrl-C ends the training with `KeyboardInterrupt`; the ranker is then fitted with the rounds that are complete.
+        """
+        self._check()
+        features = self._features(X, reset=True)
+        _, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
+        if queries.row_weight is not None and not queries.row_weight.any():
+            raise ValueError("sample_weight is zero in all rows; give at least some of them a weight")
+        sets = [
+            (features if valid is queries else self._features(X_valid), valid)
+            for X_valid, valid in evaluation_sets(eval_set, eval_qid, eval_group, None, None, (X, y, features, queries))
+        ]
+        watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
+        generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
+        rounds: list[Round] = []
+        self.stop_reason_ = "interrupted"
+        try:
+            while len(rounds) < self.n_estimators:
+                try:
+                    rounds.append(next(generator))
+                except StopIteration as stop:
+                    self.stop_reason_ = stop.value
+                    break
+                if watch.stops_after(rounds[-1]):
+                    self.stop_reason_ = f"no better validation result in {early_stopping_rounds} rounds"
+                    break
+            else:
+                self.stop_reason_ = "n_estimators"
+        finally:
+            self._finish(rounds, watch)
+        return self
+
+    def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
+        """Return checked features, of the columns known from `fit` unless `reset`."""
+        with np.errstate(over="ignore"):  # scikit-learn adds all of X up to see whether it is finite
+            features: NDArray[Any] = validate_data(
+                self, without_qid(X)[0], reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
+            )
+        return features
+
+    def _finish(self, rounds: list[Round], watch: "_Watch") -> None:
+        """Set the fitted attributes; a round in whose validation Ctrl-C came is not complete."""
+        rounds = rounds[: watch.n_rounds]
+        keep = rounds[-1].keep if rounds else None
+        if watch.patience is not None:
+            keep = watch.best
+        self.best_iteration_ = len(rounds) if keep is None else keep
+        names = rounds[0].record if rounds else ("alpha",)
+        self.history_ = {name: np.array([done.record[name] for done in rounds]) for name in names}
+        self.evals_result_ = {
+            name: {metric: values[: len(rounds)] for metric, values in results.items()}
+            for name, results in watch.results.items()
+        }
+        kept = [done.terms for done in rounds[: self.best_iteration_]]
+        self.model_ = Ensemble(
+            kept, n_features=self.n_features_in_, feature_names=getattr(self, "feature_names_in_", None)
+        )
+
+    def predict(self, X: Any) -> Floats:
+        """Return scores, higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            NaN where missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), float64
+        """
+        features = self._checked(X)
+        return self.model_.predict(features)
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Yield the scores after each round of `model_`, each of shape (n_rows,)."""
+        features = self._checked(X)
+        return self.model_.staged_predict(features)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        metric: Metric | None = None,
+    ) -> float:
+        """Return a metric of the predictions, `NDCG` (10) by default."""
+        check_is_fitted(self)
+        return ranking_score(self, X, y, qid, group, metric, sample_weight)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature moves the scores: the summed ranges of its weak rankers, as shares of 1."""
+        check_is_fitted(self)
+        return self.model_.feature_importances
+
+    def _checked(self, X: Any) -> NDArray[np.floating]:
+        check_is_fitted(self)
+        return self._features(X, (np.float64, np.float32))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        return tags
+
+
+class _Watch:
+    """The validation sets during training: scores, results, the best round."""
+
+    def __init__(
+        self,
+        sets: Sequence[tuple[NDArray[np.float32], Queries]],
+        eval_metric: Any,
+        patience: int | None,
+        verbose: bool | int,
+    ) -> None:
+        if patience is not None and (
+            isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1
+        ):
+            raise ValueError(f"early_stopping_rounds must be an integer of at least 1, or None; got {patience!r}")
+        if patience is not None and not sets:
+            raise ValueError("early_stopping_rounds needs a validation set; pass eval_set=[(X, y)] and eval_qid=[qid]")
+        self.metrics = metrics_of(eval_metric) or ([NDCG(10)] if sets else [])
+        for metric in self.metrics:
+            if not isinstance(metric, Metric):
+                raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {metric!r}")
+        self.sets, self.patience, self.every = sets, patience, int(verbose)
+        self.scores = [np.zeros(queries.n_rows) for _, queries in sets]
+        self.results: dict[str, dict[str, list[float]]] = {
+            f"validation_{i}": {metric.name: [] for metric in self.metrics} for i in range(len(sets))
+        }
+        self.n_rounds = self.best = 0
+        self._best_value = -np.inf
+
+    def stops_after(self, done: Round) -> bool:
+        """Judge a round; return whether training stops early."""
+        value = np.nan
+        for i, ((X, queries), results) in enumerate(zip(self.sets, self.results.values(), strict=True)):
+            for weak, weight in done.terms:
+                self.scores[i] += weight * weak.predict(X)
+            for metric in self.metrics:
+                value = float(metric(self.scores[i], queries))
+                results[metric.name].append(value)
+        self.n_rounds += 1
+        if self.every and (self.n_rounds - 1) % self.every == 0:
+            self._print(done)
+        if self.patience is None:
+            return False
+        if not self.metrics[-1].greater_is_better:
+            value = -value
+        if value > self._best_value or not self.best:
+            self._best_value, self.best = value, self.n_rounds
+        return self.n_rounds - self.best >= self.patience
+
+    def _print(self, done: Round) -> None:
+        results = [
+            f"{name}-{metric}:{values[-1]:.5f}"
+            for name, by_metric in self.results.items()
+            for metric, values in by_metric.items()
+        ]
+        recorded = [f"{name}:{value:.5g}" for name, value in done.record.items()]
+        print(f"[{self.n_rounds - 1}]", *(results or recorded), sep="\t", flush=True)  # noqa: T201

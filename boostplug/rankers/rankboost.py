@@ -1,0 +1,568 @@
+"""`RankBoostRanker`: RankBoost, discrete and continuous, and RankBoost+."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from boostplug.kernels import critical_pairs as kernels
+from boostplug.losses import BinaryDistance, MPBoost
+from boostplug.metrics.metric import check_choice
+from boostplug.queries import Queries
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.threads import run_over_queries
+from boostplug.weak_rankers import Cuts
+from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
+from boostplug.weak_rankers.stump import first_best
+
+__all__ = ["RankBoostRanker"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Sides = NDArray[np.uint8]
+
+_NO_EDGE = 1e-12  # of the pairs' mass: below it, rounding decides
+_BLOCK = 256  # candidates tested for independence together
+_CUTS_AT_ONCE = 8  # that a processor compares in the time of one: what a thread's work is counted in
+
+
+class RankBoostRanker(ReferenceRanker):
+    r"""RankBoost on decision stumps: the predecessors of Freund et al. (2003), and RankBoost+.
+
+    Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020); equations are numbered
+    as there. :math:`D_1` weighs all critical pairs (of different grades in one query, or `pairs`) alike, times
+    :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and 1; :math:`\varepsilon^+,
+    \varepsilon^-, \varepsilon^0` are the masses of pairs that h ranks right, wrong, and ties.
+
+    - "discrete" (Rb-d): :math:`\alpha = \frac12 \ln(\varepsilon^+ / \varepsilon^-)` (14), on
+      :math:`\delta = \varepsilon^- - \varepsilon^+` (13).
+    - "continuous" (Rb-c): :math:`\alpha = \frac12 \ln\frac{1 + r}{1 - r}` (19), :math:`r = \varepsilon^+ -
+      \varepsilon^-`. Both cost O(nK) and O(F n) a round for K grades per query, O(m) for m explicit pairs.
+    - "plus" (Rb+): tied pairs weigh by cosh (25), :math:`\delta = \varepsilon^- - \varepsilon^+ + \varepsilon^0 \tanh
+      \alpha'` (33), :math:`\alpha` by (34), α' the weight that h already has; coordinate descent on
+      :math:`\hat E_2` over linearly independent stumps. Pair weights do not factorise there: O(F n) a round, and O(m)
+      for each stump chosen so far. Memory is O(n F + m).
+
+    Parameters
+    ----------
+    variant : {"plus", "discrete", "continuous"}, default "plus"
+    strategy : {"efficient", "optimal"}, default "efficient"
+        How "plus" treats stumps that are combinations of those chosen: "efficient" (their Algorithm 2) drops them,
+        "optimal" also descends along them, on all weights of the combination at once. The latter keeps
+        O(cuts · rank) numbers and is meant for small tasks.
+    n_estimators : int, default 100
+        Rounds.
+    max_thresholds : int or None, default 255
+        Features with more cuts keep a random subset of this size.
+    allow_negative : bool, default True
+        True: the largest :math:`|\delta|`; a stump may prefer low values, with a negative weight (the paper's leaf
+        labels by weighted majority vote, and Observation 1). False: only stumps that prefer high values.
+        RankBoost+ does not restrict its weights and ignores this.
+    record_e2 : bool, default False
+        Record :math:`\hat E_2` for "discrete" and "continuous" too, on the independent stumps chosen so far; this
+        costs O(m) for each of them a round.
+    random_state : int, RandomState or None, default None
+        Draws the thresholds, and the order in which "efficient" looks for independent stumps.
+
+    Attributes
+    ----------
+    model_ : Ensemble
+    history_ : dict of ndarray of shape (n_rounds,)
+        ``alpha``, ``z`` (:math:`Z_t`), ``delta``, ``bound`` (:math:`\exp(-\frac12 \sum_t \delta_t^2)`, Theorems 1 and
+        2: a bound of their :math:`\prod Z_t`), ``e1``, ``e2``, ``r1``, ``r2`` (:math:`\hat E_1, \hat E_2, \hat R_1,
+        \hat R_2` in training; ties are full errors in :math:`\hat R_1`, half in :math:`\hat R_2`), and ``undefined``:
+        1 where α had to be defined as below. ``alpha`` is the step along the combination where there is one.
+    stop_reason_ : str
+
+    Notes
+    -----
+    - α is infinite where a stump makes no error. It is then computed as if half a pair of mean mass were ranked right
+      and half a pair wrong, and ``undefined`` is 1. (The paper leaves this open. Stopping there would end Rb-d on small
+      tasks in its first rounds; an unbounded weight would let the one stump outweigh all others.)
+    - An "optimal" step along a combination may break the last inequality of Theorem 2: its decrease is then more
+      modest than :math:`e^{-\delta^2/2}`. :math:`\prod Z_t = \hat E_2` always holds.
+    - Stumps that split the documents in pairs alike are one ranker. The authors' code also takes a stump for a
+      duplicate of a constant, and stops when one is chosen twice in a row; the paper does not, and neither does this.
+    - Dependence is tested on document vectors, centred by connected component of the pairs' graph, by Gram-Schmidt
+      with re-orthogonalisation, not by the diagonal of a QR decomposition of pair vectors.
+
+    Examples
+    --------
+    >>> X, y, qid = [[3.0, 1.0], [2.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [2, 1, 0, 0], [1, 1, 1, 1]
+    >>> ranker = RankBoostRanker(n_estimators=3).fit(X, y, qid=qid)
+    >>> ranker.history_["e2"].round(4)
+    array([0.8   , 0.6633, 0.6633])
+    """
+
+    def __init__(
+        self,
+        *,
+        variant: Literal["plus", "discrete", "continuous"] = "plus",
+        strategy: Literal["efficient", "optimal"] = "efficient",
+        n_estimators: int = 100,
+        max_thresholds: int | None = 255,
+        allow_negative: bool = True,
+        record_e2: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.variant = variant
+        self.strategy = strategy
+        self.n_estimators = n_estimators
+        self.max_thresholds = max_thresholds
+        self.allow_negative = allow_negative
+        self.record_e2 = record_e2
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("variant", self.variant, ("plus", "discrete", "continuous"))
+        check_choice("strategy", self.strategy, ("efficient", "optimal"))
+
+    def _rounds(self, training: Training) -> Rounds:
+        pairs: _Factorised | _Listed
+        if training.queries.pairs is None and self.variant != "plus":
+            pairs = _Factorised(training.queries)
+        else:
+            pairs = _Listed(training.queries)
+        cuts = Cuts(training.X, self.max_thresholds, training.random)
+        candidates = cuts.distinct(pairs.rows)
+        if self.variant != "plus":
+            return self._classic(pairs, cuts, candidates, training.queries)
+        assert isinstance(pairs, _Listed)
+        steps: Iterator[_Step] = iter(())
+        if len(candidates) and self.strategy == "efficient":
+            steps = _efficient(pairs, cuts, candidates, training.random)
+        elif len(candidates):
+            steps = _optimal(pairs, cuts, candidates)
+        return _plus(steps, pairs, cuts)
+
+    def _classic(self, pairs: "_Pairs", cuts: Cuts, candidates: Ints, queries: Queries) -> Rounds:
+        """Discrete and continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
+        scores = np.zeros(queries.n_rows)
+        e1, squares = 1.0, 0.0
+        tracker = _Combined(pairs if isinstance(pairs, _Listed) else _Listed(queries), cuts) if self.record_e2 else None
+        while len(candidates):
+            # 6: the stump of the largest edge
+            edges = cuts.sums_above(pairs.potentials(scores))[candidates]
+            cut = int(candidates[first_best(np.abs(edges) if self.allow_negative else edges, pairs.scale * _NO_EDGE)])
+            above = cuts.above(cut).view(np.uint8)
+            right, wrong, tied = pairs.masses(scores, above)
+            delta = wrong - right
+            if abs(delta) <= _NO_EDGE or (delta > 0.0 and not self.allow_negative):
+                return "no weak ranker has an edge left"
+            # 7: its weight
+            share = tied / 2 if self.variant == "continuous" else 0.0
+            alpha, undefined = _weight(right + share, wrong + share, pairs.n_pairs)
+            # 8, 9: the ensemble, and with its scores the distribution
+            z = tied + right * np.exp(-alpha) + wrong * np.exp(alpha)
+            scores += alpha * above
+            e1 *= z
+            squares += delta**2
+            record = {"alpha": alpha, "z": z, "delta": delta, "bound": np.exp(-0.5 * squares), "e1": e1}
+            if tracker is not None:
+                record["e2"] = tracker.add(cut, alpha)
+            record["r1"], record["r2"] = pairs.errors(scores)
+            yield Round(((cuts.stump(cut), alpha),), {**record, "undefined": float(undefined)})
+            if wrong + tied <= 0.0 or right + tied <= 0.0:
+                return "one weak ranker ranks all pairs right"
+        return "no feature splits the documents in pairs"
+
+
+def _plus(steps: Iterator["_Step"], pairs: "_Listed", cuts: Cuts) -> Rounds:
+    """Turn the steps of RankBoost+ into rounds."""
+    scores = np.zeros(pairs.n_rows)
+    e2, squares = 1.0, 0.0
+    for step in steps:
+        for cut, weight in step.weights:
+            scores += weight * cuts.above(cut)
+        e2 *= step.z
+        squares += step.delta**2
+        record = {"alpha": step.alpha, "z": step.z, "delta": step.delta, "bound": np.exp(-0.5 * squares)}
+        record["e1"], record["e2"] = pairs.e1(scores), e2
+        record["r1"], record["r2"] = pairs.errors(scores)
+        yield Round(
+            tuple((cuts.stump(cut), weight) for cut, weight in step.weights),
+            {**record, "undefined": float(step.undefined)},
+        )
+        if step.undefined and len(step.weights) == 1:
+            return "one weak ranker ranks all pairs right"
+    return "no weak ranker has an edge left"
+
+
+def _weight(right: float, wrong: float, n_pairs: int) -> tuple[float, bool]:
+    """Return ½ ln(right / wrong), defined by half a pair on either side where one is 0, and whether it was."""
+    undefined = right <= 0.0 or wrong <= 0.0
+    if undefined:
+        right, wrong = right + 0.5 / n_pairs, wrong + 0.5 / n_pairs
+    return float(0.5 * np.log(right / wrong)), undefined
+
+
+class _Pairs(ABC):
+    """The critical pairs of a training set, with weights that sum to 1."""
+
+    rows: Ints
+    n_pairs: int
+    scale: float
+
+    @abstractmethod
+    def potentials(self, scores: Floats) -> Floats:
+        """Return for each row the mass it wins less the mass it loses, up to one factor; of size about `scale`."""
+
+    @abstractmethod
+    def masses(self, scores: Floats, above: Sides) -> tuple[float, float, float]:
+        """Return the shares of mass that a cut ranks right, wrong, and ties."""
+
+    @abstractmethod
+    def errors(self, scores: Floats) -> tuple[float, float]:
+        """Return R1 and R2."""
+
+
+class _Factorised(_Pairs):
+    """Pairs of different grades, never listed."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._queries, self._runs = queries, queries.grade_runs
+        self._loss = MPBoost(distance=BinaryDistance())  # the potentials are the negative gradient of E1
+        runs = self._runs
+        self.rows = runs.rows
+        self.n_pairs = int(runs.n_pairs.sum())
+        _refuse_none(self.n_pairs)
+        self._of_queries = (runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run)
+        self._work = runs.run_start[runs.query_run]
+        zero = np.zeros(queries.n_rows)
+        self._total = sum(_of_masses(self._by_query(kernels.masses_of_grades, 4, zero, zero.astype(np.uint8))))
+
+    def potentials(self, scores: Floats) -> Floats:
+        gradient = self._loss.gradient_hessian(scores, self._queries)[0]
+        self.scale = float(np.abs(gradient).sum())
+        return -gradient
+
+    def masses(self, scores: Floats, above: Sides) -> tuple[float, float, float]:
+        right, wrong, tied = _of_masses(self._by_query(kernels.masses_of_grades, 4, scores, above))
+        total = right + wrong + tied
+        return right / total, wrong / total, tied / total
+
+    def errors(self, scores: Floats) -> tuple[float, float]:
+        wrong, tied = self._by_query(kernels.error_of_grades, 2, scores).sum(axis=0) / self._total
+        return wrong + tied, wrong + tied / 2
+
+    def _by_query(self, kernel: Any, n_results: int, scores: Floats, *sides: Sides) -> Floats:
+        rows, root, run_start, query_run = self._of_queries
+        out = np.empty((len(query_run) - 1, n_results))
+        run_over_queries(lambda a, b: kernel(scores, rows, root, run_start, query_run, *sides, a, b, out), self._work)
+        return out
+
+
+class _Listed(_Pairs):
+    """Pairs one by one: explicit ones, or those of different grades where their weights do not factorise."""
+
+    scale = 1.0
+
+    def __init__(self, queries: Queries) -> None:
+        if queries.pairs is not None:
+            found = queries.pair_runs
+            self.winner, self.loser, weight = found.winner, found.loser, found.weight
+        else:
+            runs = queries.grade_runs
+            m = int(runs.n_pairs.sum())
+            self.winner, self.loser, weight = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)
+            kernels.list_pairs(
+                runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, self.winner, self.loser, weight
+            )
+        self.n_pairs, self.n_rows = len(weight), queries.n_rows
+        _refuse_none(self.n_pairs)
+        self.weight = weight / weight.sum()
+        self.rows = np.unique(np.r_[self.winner, self.loser])
+        self._mass = np.empty(self.n_pairs)
+
+    def independent_set(self) -> IndependentSet:
+        """Return an empty set of rankers as vectors on `rows`."""
+        winner, loser = np.searchsorted(self.rows, self.winner), np.searchsorted(self.rows, self.loser)
+        return IndependentSet(components_of_pairs(winner, loser, len(self.rows)))
+
+    def potentials(self, scores: Floats) -> Floats:
+        kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
+        self._mass /= self._mass.sum()
+        return self.potentials_of(self._mass)
+
+    def potentials_of(self, mass: Floats) -> Floats:
+        """Return for each row the mass it wins less the mass it loses."""
+        out = np.empty(self.n_rows)
+        kernels.potentials(mass, self.winner, self.loser, out)
+        return out
+
+    def masses(self, scores: Floats, above: Sides) -> tuple[float, float, float]:
+        kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
+        self._mass /= self._mass.sum()
+        right, wrong, tied = kernels.masses_of_pairs(self._mass, self.winner, self.loser, above)
+        return right, wrong, tied
+
+    def errors(self, scores: Floats) -> tuple[float, float]:
+        wrong, tied = kernels.error_of_pairs(self.weight, self.winner, self.loser, scores)
+        return wrong + tied, wrong + tied / 2
+
+    def e1(self, scores: Floats) -> float:
+        """Return the mean of e^{-(F_i - F_j)}."""
+        shift = kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
+        return float(np.exp(shift + np.log(self._mass.sum())))
+
+
+def _refuse_none(n_pairs: int) -> None:
+    if not n_pairs:
+        raise ValueError("y holds no pair to learn from: no query has two documents of different grades; pass pairs=")
+
+
+def _of_masses(by_query: Floats) -> tuple[float, float, float]:
+    """Return the sums over queries, relative to the largest of their exponents."""
+    relative = np.exp(by_query[:, 3] - by_query[:, 3].max())
+    right, wrong, tied = (float(relative @ by_query[:, k]) for k in range(3))
+    return right, wrong, tied
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One step of RankBoost+: cuts and what is added to their weights; `alpha` along a combination of them."""
+
+    weights: tuple[tuple[int, float], ...]
+    alpha: float
+    z: float
+    delta: float
+    undefined: bool = False
+
+
+class _Descent:
+    """RankBoost+'s state: the chosen cuts with their weights η, and the distribution D over pairs."""
+
+    def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
+        self.pairs, self.cuts = pairs, cuts
+        self.mass = pairs.weight.copy()
+        self.span = pairs.independent_set()
+        self.chosen: list[int] = []
+        self.eta = np.empty(0)
+        self._sides = np.empty((pairs.n_rows, 0), np.uint8)  # columns beyond the chosen cuts are free
+
+    def edges(self) -> Floats:
+        """Return ε⁺ - ε⁻ of all cuts."""
+        return self.cuts.sums_above(self.pairs.potentials_of(self.mass))
+
+    def deltas(self, edges: Floats) -> Floats:
+        """Return δ of the chosen cuts (33)."""
+        cut_mass = np.empty(len(self.chosen))
+        pairs, n = self.pairs, len(self.chosen)
+        run_over_queries(
+            lambda a, b: kernels.cut_mass(self.mass, pairs.winner, pairs.loser, self._sides, a, b, cut_mass),
+            np.arange(n + 1) * pairs.n_pairs // _CUTS_AT_ONCE,
+        )
+        deltas: Floats = -edges[self.chosen] + (self.mass.sum() - cut_mass) * np.tanh(self.eta)
+        return deltas
+
+    def admit(self, cut: int) -> bool:
+        """Choose a cut, if it is independent of those chosen."""
+        above = self.cuts.above(cut)
+        if not self.span.add(above[self.pairs.rows]):
+            return False
+        n = len(self.chosen)
+        if n == self._sides.shape[1]:
+            self._sides = np.hstack([self._sides, np.zeros((self.pairs.n_rows, max(16, n)), np.uint8)])
+        self._sides[:, n] = above
+        self.chosen.append(cut)
+        self.eta = np.r_[self.eta, 0.0]
+        return True
+
+    def along(self, place: int) -> _Step:
+        """Step along a chosen cut (lines 7 to 9 of Algorithm 1)."""
+        pairs, above, old = self.pairs, self._above(place), self.eta[place]
+        right, wrong, tied = kernels.masses_of_pairs(self.mass, pairs.winner, pairs.loser, above)
+        # (34): e^{∓α'} / 2 cosh α' are logistic functions
+        alpha, undefined = _weight(right + tied * _logistic(-2 * old), wrong + tied * _logistic(2 * old), pairs.n_pairs)
+        delta = wrong - right + tied * np.tanh(old)
+        return _Step(((self.chosen[place], alpha),), alpha, self.shift(place, alpha), float(delta), undefined)
+
+    def shift(self, place: int, alpha: float) -> float:
+        """Add α to the weight of a chosen cut; return Z."""
+        pairs, above, old = self.pairs, self._above(place), self.eta[place]
+        # (25): cosh(α + α') / cosh α'
+        of_tied = float(_logistic(2 * old) * np.exp(alpha) + _logistic(-2 * old) * np.exp(-alpha))
+        kernels.reweigh(
+            self.mass, pairs.winner, pairs.loser, above, np.exp(-alpha), np.exp(alpha), of_tied
+        )
+        self.eta[place] += alpha
+        z = float(self.mass.sum())
+        self.mass /= z
+        return z
+
+    def _above(self, place: int) -> Sides:
+        return self.cuts.above(self.chosen[place]).view(np.uint8)
+
+    def tilt(self, beta: Floats, step: float, out: Floats) -> tuple[float, float]:
+        """Return the loss at η + step · β relative to that at η, and its derivative; `out` gets the masses there."""
+        pairs = self.pairs
+        sides = self._sides[:, : len(self.chosen)]
+        value, derivative = kernels.tilted(self.mass, pairs.winner, pairs.loser, sides, self.eta, beta, step, out)
+        return value, derivative
+
+    def along_combination(self, beta: Floats) -> _Step:
+        """Step along a combination of the chosen cuts: to the minimum of the loss, which is convex there."""
+        out = np.empty_like(self.mass)
+        slope = self.tilt(beta, 0.0, out)[1]
+        sign = -np.sign(slope)
+        far, farthest = 1.0, 0.5 * np.log(2.0 * self.pairs.n_pairs + 1.0) / float(np.abs(beta).max())
+        while far < farthest and self.tilt(beta, sign * far, out)[1] * slope > 0.0:
+            far *= 2.0
+        undefined = self.tilt(beta, sign * min(far, farthest), out)[1] * slope > 0.0
+        alpha = sign * farthest
+        if not undefined:
+            alpha = brentq(
+                lambda step: self.tilt(beta, step, out)[1], 0.0, sign * min(far, farthest), xtol=1e-14, rtol=1e-14
+            )
+        z = self.tilt(beta, alpha, out)[0]
+        np.divide(out, z, out=self.mass)
+        self.eta += alpha * beta
+        delta = slope / float(np.linalg.norm(beta))
+        weights = tuple((cut, float(alpha * b)) for cut, b in zip(self.chosen, beta, strict=True))
+        return _Step(weights, float(alpha), float(z), float(delta), undefined)
+
+
+def _logistic(x: float) -> float:
+    """Return 1 / (1 + e^{-x})."""
+    return float(0.5 * (1.0 + np.tanh(0.5 * x)))
+
+
+def _efficient(pairs: _Listed, cuts: Cuts, candidates: Ints, random: np.random.RandomState) -> Iterator[_Step]:
+    """Their Algorithm 2: once a candidate turns out dependent, candidates are cut down to independent ones."""
+    state = _Descent(pairs, cuts)
+    order = random.permutation(len(candidates))
+    candidate = np.zeros(len(cuts), bool)
+    candidate[candidates] = True
+    pruned = False
+    while True:
+        edges = state.edges()
+        score = np.where(candidate, np.abs(edges), 0.0)
+        score[state.chosen] = np.abs(state.deltas(edges))
+        while True:
+            cut = first_best(score, _NO_EDGE)
+            if score[cut] <= _NO_EDGE:
+                return
+            if not candidate[cut]:  # chosen before
+                break
+            candidate[cut] = False
+            if state.admit(cut):
+                break
+            score[cut] = 0.0
+            if not pruned:
+                pruned = True
+                candidate &= _independent(state, cuts, candidates[order], candidate)
+                score[~candidate] = 0.0
+                score[state.chosen] = np.abs(state.deltas(edges))
+        yield state.along(state.chosen.index(cut))
+
+
+def _independent(state: _Descent, cuts: Cuts, order: Ints, candidate: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which cuts make, with those chosen, a largest independent set, looked at in the given order."""
+    span, rows = deepcopy(state.span), state.pairs.rows
+    kept = np.zeros(len(cuts), bool)
+    order = order[candidate[order]]
+    for start in range(0, len(order), _BLOCK):
+        if span.size == span.largest:
+            break
+        block = order[start : start + _BLOCK]
+        kept[block[span.add_each(np.array([cuts.above(int(cut))[rows] for cut in block]))]] = True
+    return kept
+
+
+def _optimal(pairs: _Listed, cuts: Cuts, candidates: Ints) -> Iterator[_Step]:
+    """Descend along dependent candidates too, as combinations of those chosen."""
+    state = _Descent(pairs, cuts)
+    combined = _Dependent(state, candidates)
+    while True:
+        edges = state.edges()
+        deltas = state.deltas(edges)
+        score = np.abs(edges[candidates])
+        score[combined.places] = np.abs(combined.weights @ deltas)
+        score[combined.chosen] = np.abs(deltas)
+        best = first_best(score, _NO_EDGE)
+        if score[best] <= _NO_EDGE:
+            return
+        if best in combined.chosen:
+            yield state.along(combined.chosen.index(best))
+        elif best in combined.places:
+            yield state.along_combination(combined.weights[np.flatnonzero(combined.places == best)[0]])
+        elif state.admit(int(candidates[best])):
+            combined.extend(best)
+            yield state.along(len(state.chosen) - 1)
+        else:  # nearly dependent: the product with the basis left it open
+            combined.places = np.append(combined.places, best)
+            combined.solve()
+
+
+class _Dependent:
+    """The candidates that are combinations of the chosen cuts, and their weights, of length 1."""
+
+    def __init__(self, state: _Descent, candidates: Ints) -> None:
+        self._state, self._candidates = state, candidates
+        self.chosen: list[int] = []  # places among the candidates
+        self.places = np.empty(0, np.int64)
+        self.weights = np.empty((0, 0))
+        self._onto = np.empty((0, len(candidates)))  # products of the basis with the candidates
+        self._length = np.concatenate(
+            [
+                (state.span.centred(self._vectors(candidates[a : a + _BLOCK])) ** 2).sum(axis=1)
+                for a in range(0, len(candidates), _BLOCK)
+            ]
+        )
+        self._left = self._length.copy()  # squared length beside the basis
+
+    def extend(self, place: int) -> None:
+        """Take up the cut that has been chosen last."""
+        self.chosen.append(place)
+        state = self._state
+        newest = np.zeros(state.pairs.n_rows)
+        newest[state.pairs.rows] = state.span.basis[-1]
+        onto = state.cuts.sums_above(newest)[self._candidates]
+        self._onto = np.vstack([self._onto, onto])
+        self._left -= onto**2
+        known = self._length <= 1e-12  # ties all pairs: it has no direction
+        known[self.places] = known[self.chosen] = True
+        maybe = np.flatnonzero(~known & (self._left <= 1e-6 * self._length))
+        found = [
+            maybe[a : a + _BLOCK][state.span.spans(self._vectors(self._candidates[maybe[a : a + _BLOCK]]))]
+            for a in range(0, len(maybe), _BLOCK)
+        ]
+        self.places = np.concatenate([self.places, *found])
+        self.solve()
+
+    def solve(self) -> None:
+        """Find the weights of all dependent candidates."""
+        weights = self._state.span.from_basis(self._onto[:, self.places])
+        self.weights = (weights / np.linalg.norm(weights, axis=0)).T
+
+    def _vectors(self, cuts: Ints) -> NDArray[np.bool_]:
+        rows = self._state.pairs.rows
+        return np.array([self._state.cuts.above(int(cut))[rows] for cut in cuts])
+
+
+class _Combined:
+    """F2(η) on the independent ones among the cuts of a model whose weights are given (section 4 of the paper)."""
+
+    def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
+        self._state = _Descent(pairs, cuts)
+        self._e2 = 1.0
+
+    def add(self, cut: int, alpha: float) -> float:
+        """Add α times a cut; return F2."""
+        state = self._state
+        if cut in state.chosen or state.admit(cut):
+            self._e2 *= state.shift(state.chosen.index(cut), alpha)
+        else:
+            weights = state.span.coordinates(state.cuts.above(cut)[state.pairs.rows])
+            out = np.empty_like(state.mass)
+            z = state.tilt(weights, alpha, out)[0]
+            np.divide(out, z, out=state.mass)
+            state.eta += alpha * weights
+            self._e2 *= z
+        return self._e2

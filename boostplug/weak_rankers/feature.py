@@ -1,0 +1,38 @@
+"""`Feature`: one feature as a ranker, AdaRank's weak ranker."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Feature", "refuse_no_column"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """The value of one feature as a score; a missing value counts as 0.
+
+    0 is the smallest value of LETOR's normalised features, and adding nothing for a missing value is what linear
+    models of both frameworks do, so that an ensemble of features converts to them without loss.
+
+    Parameters
+    ----------
+    feature : int
+        Column of X.
+    """
+
+    feature: int
+
+    def __post_init__(self) -> None:
+        refuse_no_column(self.feature)
+
+    def predict(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the scores of the rows of X, of shape (n_rows,)."""
+        column = X[:, self.feature].astype(np.float64)
+        return np.where(np.isnan(column), 0.0, column)
+
+
+def refuse_no_column(feature: int) -> None:
+    """Raise for what is no column of a matrix."""
+    if isinstance(feature, bool) or not isinstance(feature, (int, np.integer)) or feature < 0:
+        raise ValueError(f"feature must be a column of X, an integer of at least 0; got {feature!r}")

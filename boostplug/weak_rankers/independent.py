@@ -1,0 +1,106 @@
+"""`IndependentSet`: weak rankers none of which is a combination of the others, on the pairs of a training set."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+__all__ = ["IndependentSet", "components_of_pairs"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TOLERANCE = 1e-9  # of a vector's length: what is left of a dependent one is about 1e-15
+
+
+def components_of_pairs(winner: Ints, loser: Ints, n: int) -> Ints:
+    """Return the connected component of each of `n` documents in the graph of the pairs, of shape (n,)."""
+    graph = coo_array((np.ones(len(winner), np.int8), (winner, loser)), shape=(n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)
+
+
+class IndependentSet:
+    """An orthogonal basis that grows, by Gram-Schmidt with re-orthogonalisation.
+
+    A ranker orders pairs by differences of its scores; these differences of several rankers are linearly dependent
+    exactly if their scores are, once each connected component of the graph of pairs is centred. So vectors are as long
+    as there are documents, not as there are pairs.
+
+    Parameters
+    ----------
+    component : ndarray of shape (n_documents,)
+        Component of each document, 0, 1, …
+    """
+
+    def __init__(self, component: Ints) -> None:
+        self._component = component
+        self._size = np.bincount(component).astype(np.float64)
+        self.largest = len(component) - len(self._size)
+        self._basis = np.empty((0, len(component)))  # rows beyond `size` are free
+        self._factor = np.empty((0, 0))  # vectors = factor @ basis, lower triangular
+        self.size = 0
+
+    @property
+    def basis(self) -> Floats:
+        """The orthonormal basis, of shape (size, n_documents)."""
+        return self._basis[: self.size]
+
+    def centred(self, vectors: ArrayLike) -> Floats:
+        """Return vectors, of shape (…, n_documents), less their mean in each component."""
+        v = np.atleast_2d(np.asarray(vectors, np.float64))
+        means = np.array([np.bincount(self._component, weights=row) for row in v]) / self._size
+        out: Floats = v - means[:, self._component]
+        return out.reshape(np.shape(vectors))
+
+    def add(self, vector: ArrayLike) -> bool:
+        """Add a vector if it is independent of the set; return whether it was."""
+        v = self.centred(vector)
+        length = np.linalg.norm(v)
+        if self.size == self.largest or not length > 0.0:
+            return False
+        rest, onto = self._split(v)
+        left = np.linalg.norm(rest)
+        if not left > _TOLERANCE * length:
+            return False
+        if self.size == len(self._basis):
+            room = min(self.largest, max(16, 2 * self.size))
+            basis, factor = np.empty((room, len(v))), np.zeros((room, room))
+            basis[: self.size], factor[: self.size, : self.size] = self.basis, self._factor[: self.size, : self.size]
+            self._basis, self._factor = basis, factor
+        self._basis[self.size] = rest / left
+        self._factor[self.size, : self.size] = onto
+        self._factor[self.size, self.size] = left
+        self.size += 1
+        return True
+
+    def add_each(self, vectors: ArrayLike) -> list[int]:
+        """Add those vectors, of shape (n, n_documents), that are independent of all before; return their places."""
+        outside = np.flatnonzero(~self.spans(vectors))  # those that the set spans go at once
+        return [int(i) for i in outside if self.add(np.asarray(vectors)[i])]
+
+    def spans(self, vectors: ArrayLike) -> NDArray[np.bool_]:
+        """Return which of the vectors, of shape (n, n_documents), are combinations of the set's."""
+        v = self.centred(vectors)
+        rest = v - (v @ self.basis.T) @ self.basis
+        rest -= (rest @ self.basis.T) @ self.basis
+        spanned: NDArray[np.bool_] = np.linalg.norm(rest, axis=1) <= _TOLERANCE * np.linalg.norm(v, axis=1)
+        return spanned
+
+    def coordinates(self, vectors: ArrayLike) -> Floats:
+        """Return the weights of the set's vectors that make up `vectors` of its span, of shape (…, size)."""
+        v = self.centred(vectors)
+        return self.from_basis((v @ self.basis.T).T).T
+
+    def from_basis(self, onto: Floats) -> Floats:
+        """Return weights of the set's vectors, given products with the basis; both of shape (size, …)."""
+        factor = self._factor[: self.size, : self.size]
+        weights: Floats = solve_triangular(factor, onto, lower=True, trans="T")
+        return weights
+
+    def _split(self, v: Floats) -> tuple[Floats, Floats]:
+        """Return what is left of a vector beside the basis, and its products with the basis."""
+        onto = self.basis @ v
+        rest = v - onto @ self.basis
+        again = self.basis @ rest
+        return rest - again @ self.basis, onto + again

@@ -1,0 +1,75 @@
+"""Trees and lines in LightGBM's text format for models (version 4)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.weak_rankers.tree import Tree
+
+__all__ = ["lightgbm_model"]
+
+_LOWEST = np.finfo(np.float64).min
+_MISSING_IS_NAN, _DEFAULT_LEFT = 8, 2  # bits of decision_type
+
+
+def lightgbm_model(trees: Sequence[Tree], lines: dict[int, float], names: Sequence[str]) -> str:
+    """Return the model of a sum of trees and of slopes times features (missing: 0)."""
+    blocks = [_tree(tree) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
+    blocks = [f"Tree={i}\n{block}\n\n" for i, block in enumerate(blocks)]
+    head = _lines(
+        version="v4",
+        num_class=1,
+        num_tree_per_iteration=1,
+        label_index=0,
+        max_feature_idx=len(names) - 1,
+        feature_names=" ".join(names),
+        feature_infos=" ".join(["none"] * len(names)),
+        tree_sizes=_row(len(block) for block in blocks),
+    )
+    return f"tree\n{head}\n{''.join(blocks)}end of trees\n\nparameters:\nend of parameters\n\npandas_categorical:null\n"
+
+
+def _tree(tree: Tree) -> str:
+    inner, leaf = np.flatnonzero(~tree.leaf), np.flatnonzero(tree.leaf)
+    number = np.empty(len(tree.value), np.int64)  # inner nodes and leaves are counted apart, leaves as -1, -2, …
+    number[inner], number[leaf] = np.arange(len(inner)), ~np.arange(len(leaf))
+    below = tree.leaf.astype(np.int64)  # leaves under each node: LightGBM's SHAP values weigh with them
+    for node in inner[::-1]:
+        below[node] = below[tree.left[node]] + below[tree.right[node]]
+    return _lines(
+        num_leaves=len(leaf),
+        num_cat=0,
+        split_feature=_row(tree.feature[inner]),
+        split_gain=_row(tree.changes[inner]),
+        threshold=_row(np.maximum(tree.threshold[inner], _LOWEST)),
+        decision_type=_row(np.where(tree.missing_left[inner], _MISSING_IS_NAN + _DEFAULT_LEFT, _MISSING_IS_NAN)),
+        left_child=_row(number[tree.left[inner]]),
+        right_child=_row(number[tree.right[inner]]),
+        leaf_value=_row(tree.value[leaf]),
+        leaf_weight=_row(below[leaf]),
+        leaf_count=_row(below[leaf]),
+        internal_value=_row(tree.value[inner]),
+        internal_weight=_row(below[inner]),
+        internal_count=_row(below[inner]),
+        is_linear=0,
+        shrinkage=1,
+    )
+
+
+def _line(feature: int, slope: float) -> str:
+    # Known values go right, to a linear leaf. (LightGBM does not read a linear tree of one leaf.)
+    tree = Tree.steps(feature, (-np.inf,), (0.0, 0.0))
+    linear = _lines(
+        is_linear=1, leaf_const="0 0", num_features="0 1", leaf_features=f"{feature} ", leaf_coeff=f"{slope!r} "
+    )
+    return _tree(tree).replace("is_linear=0\n", linear)
+
+
+def _lines(**entries: Any) -> str:
+    return "".join(f"{name}={value}\n" for name, value in entries.items())
+
+
+def _row(values: NDArray[Any] | Iterable[Any]) -> str:
+    return " ".join(map(repr, values.tolist() if isinstance(values, np.ndarray) else values))

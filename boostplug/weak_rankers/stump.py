@@ -1,0 +1,178 @@
+"""`Stump`: one threshold on one feature; `Cuts`: all the stumps that a training set offers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import frozen
+from boostplug.kernels import cuts as kernels
+from boostplug.threads import run_over_queries
+from boostplug.weak_rankers.feature import refuse_no_column
+
+__all__ = ["Cuts", "Stump", "first_best", "rounding_edges"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Stump:
+    """Two values: `above` where the feature is greater than the threshold, `below` elsewhere.
+
+    Missing values (NaN) stand below every known value.
+
+    Parameters
+    ----------
+    feature : int
+        Column of X.
+    threshold : float
+        -inf puts all known values above.
+    below, above : float, default 0 and 1
+        Scores of the two sides.
+    """
+
+    feature: int
+    threshold: float
+    below: float = 0.0
+    above: float = 1.0
+
+    def __post_init__(self) -> None:
+        refuse_no_column(self.feature)
+        for name in ("threshold", "below", "above"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        if not self.threshold < np.inf:
+            raise ValueError(f"threshold must be a finite number, or -inf; got {self.threshold!r}")
+        if not (np.isfinite(self.below) and np.isfinite(self.above)):
+            raise ValueError(f"below and above must be finite numbers; got {self.below!r} and {self.above!r}")
+
+    def predict(self, X: NDArray[np.floating]) -> Floats:
+        """Return the scores of the rows of X, of shape (n_rows,)."""
+        column = X[:, self.feature].astype(np.float64)  # a float32 column would round the threshold
+        return np.where(column > self.threshold, self.above, self.below)
+
+
+class Cuts:
+    """All cuts ``x[k] > threshold`` that a training set offers, with its rows sorted into them once.
+
+    A feature is cut midway between its neighbouring values, and below its smallest one if values are missing.
+    Features are read in single precision, as both frameworks' and scikit-learn's trees do, and a threshold is moved
+    within half a unit in the last place to where the rounding from double to single precision changes sides: a cut
+    gives one answer for a number in either precision, in this library, in LightGBM (double) and in XGBoost (single).
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), float32
+        Finite, or NaN where missing.
+    max_thresholds : int or None
+        Features with more cuts keep a random subset of this size. None: all.
+    random : numpy.random.RandomState
+        Draws the subsets.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_features + 1,)
+        Cuts by feature, thresholds ascending: those of feature k are ``start[k]:start[k + 1]``.
+    threshold : ndarray of shape (n_cuts,)
+    codes : ndarray of shape (n_features, n_rows), unsigned
+        How many of the feature's thresholds each row is above of.
+    """
+
+    start: Ints
+    threshold: Floats
+    codes: NDArray[np.unsignedinteger]
+
+    def __init__(self, X: NDArray[np.float32], max_thresholds: int | None, random: np.random.RandomState) -> None:
+        n_rows, n_features = X.shape
+        columns = np.ascontiguousarray(X.T)
+        thresholds = []
+        for column in columns:
+            found = _thresholds(column)
+            if max_thresholds is not None and len(found) > max_thresholds:
+                found = found[np.sort(random.choice(len(found), max_thresholds, replace=False))]
+            thresholds.append(found)
+        sizes = np.array([len(found) for found in thresholds], np.int64)
+        codes = np.empty((n_features, n_rows), np.uint8 if sizes.max(initial=0) < 256 else np.uint32)
+        for k, column in enumerate(columns):
+            codes[k] = np.where(np.isnan(column), 0, np.searchsorted(thresholds[k], column.astype(np.float64)))
+        self.start = frozen(np.r_[0, np.cumsum(sizes)])
+        self.threshold = frozen(np.concatenate([*thresholds, np.empty(0)]))
+        self.codes = frozen(codes)
+
+    def __len__(self) -> int:
+        return len(self.threshold)
+
+    def feature(self, cut: int) -> int:
+        """Return the feature that a cut is of."""
+        return int(np.searchsorted(self.start, cut, side="right")) - 1
+
+    def stump(self, cut: int) -> Stump:
+        """Return a cut as a weak ranker: 1 above, 0 below."""
+        return Stump(self.feature(cut), float(self.threshold[cut]))
+
+    def above(self, cut: int) -> NDArray[np.bool_]:
+        """Return which rows are above a cut, of shape (n_rows,)."""
+        k = self.feature(cut)
+        side: NDArray[np.bool_] = self.codes[k] > cut - self.start[k]
+        return side
+
+    def sums_above(self, values: Floats) -> Floats:
+        """Return, for each cut, the sum of `values` over the rows above it, of shape (n_cuts,)."""
+        out = np.empty(len(self))
+        n_features, n_rows = self.codes.shape
+        run_over_queries(
+            lambda a, b: kernels.sums_above(self.codes, values, self.start, a, b, out),
+            np.arange(n_features + 1) * n_rows,
+        )
+        return out
+
+    def distinct(self, rows: Ints) -> Ints:
+        """Return the first cut of each kind: those that split `rows` into the same two parts are of one kind.
+
+        A cut that has all of `rows` on one side is left out. Which side is above does not matter. Told by 62-bit sums
+        of random keys of the rows: two kinds are taken for one with a probability below n_cuts² / 2⁶².
+        """
+        keys = np.zeros(self.codes.shape[1], np.int64)
+        keys[rows] = np.random.default_rng(0).integers(1, 1 << 62, len(rows))
+        modulus = (1 << 62) - 1
+        sums = np.empty(len(self), np.int64)
+        n_features, n_rows = self.codes.shape
+        run_over_queries(
+            lambda a, b: kernels.keys_above(self.codes, keys, modulus, self.start, a, b, sums),
+            np.arange(n_features + 1) * n_rows,
+        )
+        total = int(np.add.reduce(keys.astype(object)) % modulus) if len(rows) else 0
+        kind = np.minimum(sums, (total - sums) % modulus)
+        _, first = np.unique(kind, return_index=True)
+        first = first[kind[first] != 0]
+        return frozen(np.sort(first))
+
+
+def _thresholds(column: NDArray[np.float32]) -> Floats:
+    """Return the cuts of one feature, ascending."""
+    values = np.unique(column[~np.isnan(column)])
+    if not len(values):
+        return np.empty(0)
+    values = values + np.float32(0.0)  # -0.0 and 0.0 are one value
+    low, high = values[:-1].astype(np.float64), values[1:].astype(np.float64)
+    edge = rounding_edges(low + 0.5 * (high - low))
+    return np.r_[-np.inf, edge] if np.isnan(column).any() else edge
+
+
+def first_best(values: Floats, tolerance: float) -> int:
+    """Return the first place whose value is within `tolerance` of the largest: ties do not hang on rounding."""
+    return int(np.argmax(values >= values.max() - tolerance))
+
+
+def rounding_edges(threshold: Floats) -> Floats:
+    """Return the largest doubles that single precision rounds to a number at most `threshold`.
+
+    ``x <= edge`` is ``float32(x) <= threshold`` for every double x that is finite in single precision.
+    """
+    with np.errstate(over="ignore"):
+        below = threshold.astype(np.float32)
+        below = np.where(below > threshold, np.nextafter(below, np.float32(-np.inf)), below)
+        above = np.minimum(np.nextafter(below, np.float32(np.inf)).astype(np.float64), 2.0**128)
+        edge = 0.5 * (below.astype(np.float64) + above)
+        # A double at the edge rounds to the even one of its two neighbours: the threshold keeps it on that side.
+        return np.where(edge.astype(np.float32) > below, np.nextafter(edge, -np.inf), edge)

@@ -1,0 +1,203 @@
+"""`Tree`: a binary regression tree, whoever grew it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.checks import frozen
+from boostplug.kernels.trees import trees_and_line
+from boostplug.weak_rankers.stump import rounding_edges
+
+__all__ = ["Tree", "joined"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NO_COLUMNS, _NO_SLOPES = frozen(np.empty(0, np.int64)), frozen(np.empty(0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tree:
+    """A binary tree: a row goes left where the node's feature is at most its threshold, and gets its leaf's value.
+
+    Nodes are numbered from the root, 0; children come after their parents.
+
+    Parameters
+    ----------
+    feature : array-like of int, shape (n_nodes,)
+        Column of X; -1 at leaves.
+    threshold : array-like of float, shape (n_nodes,)
+        -inf sends all known values right. Ignored at leaves.
+    left, right : array-like of int, shape (n_nodes,)
+        Children; -1 at leaves.
+    value : array-like of float, shape (n_nodes,)
+        Scores of the leaves; at inner nodes the mean below, which only the importance of features reads.
+    missing_left : array-like of bool, shape (n_nodes,)
+        Whether a missing value (NaN) goes left. Ignored at leaves.
+
+    Raises
+    ------
+    ValueError
+        If the arrays are no such tree.
+    """
+
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    value: Floats
+    missing_left: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        kinds = {"feature": "iu", "threshold": "iuf", "left": "iu", "right": "iu", "value": "iuf", "missing_left": "b"}
+        types = {"iu": np.int64, "iuf": np.float64, "b": np.bool_}
+        n = np.size(self.feature)
+        for name, kind in kinds.items():
+            given = np.asarray(getattr(self, name))
+            if given.shape != (n,) or not n:
+                raise ValueError(f"{name} must hold one entry per node, got shape {given.shape} and {n} features")
+            if given.dtype.kind not in kind:
+                raise ValueError(f"{name} must be of type {np.dtype(types[kind]).name}, got {given.dtype}")
+            object.__setattr__(self, name, np.array(given, types[kind]))
+        inner = self.left >= 0
+        children = np.r_[self.left[inner], self.right[inner]]
+        if (
+            not np.array_equal(np.sort(children), np.arange(1, n))
+            or (children <= np.tile(np.flatnonzero(inner), 2)).any()
+            or (self.feature[inner] < 0).any()
+        ):
+            raise ValueError(
+                "left, right, feature are no tree: each node but 0 must be the child of one node before it"
+            )
+        if not all((array[~inner] == -1).all() for array in (self.feature, self.left, self.right)):
+            raise ValueError("feature, left and right must be -1 at leaves")
+        if np.isnan(self.threshold[inner]).any() or (self.threshold[inner] == np.inf).any():
+            raise ValueError("threshold must hold finite numbers, or -inf, which sends all known values right")
+        if not np.isfinite(self.value).all():
+            raise ValueError("value must hold finite numbers")
+        self.threshold[~inner] = 0.0
+        self.missing_left[~inner] = True
+        for field in fields(self):
+            frozen(getattr(self, field.name))
+
+    @classmethod
+    def from_sklearn(cls, estimator: Any) -> Self:
+        """Return the tree of a fitted `sklearn.tree.DecisionTreeRegressor` of one output.
+
+        scikit-learn rounds X to single precision first. Here thresholds stand where that rounding changes sides, as in
+        `Cuts`, so that a number gets the same answer in either precision.
+
+        Raises
+        ------
+        ValueError
+            If it is no such estimator.
+        """
+        from sklearn.tree import DecisionTreeRegressor
+
+        if not isinstance(estimator, DecisionTreeRegressor) or not hasattr(estimator, "tree_"):
+            raise ValueError(f"estimator must be a fitted sklearn.tree.DecisionTreeRegressor; got {estimator!r}")
+        tree = estimator.tree_
+        if tree.n_outputs != 1:
+            raise ValueError(f"estimator must have one output, it has {tree.n_outputs}; fit it on a one-dimensional y")
+        leaf = tree.children_left < 0
+        below = np.where(leaf, 0.0, tree.threshold)
+        edge = rounding_edges(below)
+        # All known values left: the same as all of them right, the children exchanged.
+        swapped = edge == np.inf
+        return cls(
+            feature=np.where(leaf, -1, tree.feature),
+            threshold=np.where(swapped, -np.inf, edge),
+            left=np.where(swapped, tree.children_right, tree.children_left),
+            right=np.where(swapped, tree.children_left, tree.children_right),
+            value=tree.value[:, 0, 0],
+            missing_left=tree.missing_go_to_left.astype(bool) != swapped,
+        )
+
+    @classmethod
+    def steps(cls, feature: int, thresholds: ArrayLike, values: ArrayLike) -> Self:
+        """Return a step function of one feature as a balanced tree.
+
+        Parameters
+        ----------
+        feature : int
+        thresholds : array-like of shape (n_steps,)
+            Strictly ascending.
+        values : array-like of shape (n_steps + 1,)
+            ``values[j]`` where the feature is above the first j thresholds; ``values[0]`` where it is missing.
+        """
+        cut, level = np.asarray(thresholds, np.float64), np.asarray(values, np.float64)
+        n_nodes = 2 * len(cut) + 1
+        at, left, right = (np.full(n_nodes, -1) for _ in range(3))
+        threshold, value = np.zeros(n_nodes), np.empty(n_nodes)
+        n_made = 0
+
+        def grow(first: int, last: int) -> int:
+            """Make the nodes of the cuts ``first <= j < last``; return the topmost."""
+            nonlocal n_made
+            node, n_made = n_made, n_made + 1
+            if first == last:
+                value[node] = level[first]
+                return node
+            middle = (first + last) // 2
+            at[node], threshold[node] = feature, cut[middle]
+            left[node], right[node] = grow(first, middle), grow(middle + 1, last)
+            value[node] = 0.5 * value[left[node]] + 0.5 * value[right[node]]
+            return node
+
+        grow(0, len(cut))
+        return cls(at, threshold, left, right, value, np.full(n_nodes, True))
+
+    def times(self, weight: float) -> Self:
+        """Return the tree with its values multiplied by `weight`."""
+        return type(self)(self.feature, self.threshold, self.left, self.right, weight * self.value, self.missing_left)
+
+    @property
+    def leaf(self) -> NDArray[np.bool_]:
+        """Which nodes are leaves."""
+        return self.left < 0
+
+    @property
+    def changes(self) -> Floats:
+        """How far apart the values of each node's children are, 0 at leaves: what its split moves a score."""
+        return np.where(self.leaf, 0.0, np.abs(self.value[self.right] - self.value[self.left]))
+
+    def predict(self, X: NDArray[np.floating]) -> Floats:
+        """Return the scores of the rows of X, of shape (n_rows,)."""
+        out = np.empty(len(X))
+        trees_and_line(X, 0, len(X), *joined([self]), _NO_COLUMNS, _NO_SLOPES, out)
+        return out
+
+    def _key(self) -> tuple[bytes, ...]:
+        # + 0.0: -0.0 and 0.0 are equal
+        return tuple((getattr(self, field.name) + 0).tobytes() for field in fields(self))
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, Tree) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        used = ", ".join(map(str, np.unique(self.feature[~self.leaf])))
+        return f"<Tree: {self.leaf.sum()} leaves, features [{used}]>"
+
+    def __reduce__(self) -> Any:  # unpickled arrays could be written to
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+
+def joined(trees: Sequence[Tree]) -> tuple[NDArray[Any], ...]:
+    """Return the trees' nodes in common arrays, as `boostplug.kernels.trees` takes them."""
+    sizes = [len(tree.value) for tree in trees]
+    root = np.cumsum([0, *sizes])[:-1]
+    feature, threshold, left, right, value, missing_left = (
+        np.concatenate([getattr(tree, field.name) for tree in (*trees, _LEAF)])[:-1] for field in fields(Tree)
+    )
+    offset = np.repeat(root, sizes)
+    left, right = (np.where(children < 0, -1, children + offset) for children in (left, right))
+    return tuple(map(frozen, (root, feature, threshold, left, right, value, missing_left)))
+
+
+_LEAF = Tree.steps(0, (), (0.0,))  # keeps the arrays' types where there are no trees

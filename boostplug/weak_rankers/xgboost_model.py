@@ -1,0 +1,116 @@
+"""Trees and lines in XGBoost's JSON format for models."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.weak_rankers.tree import Tree
+
+__all__ = ["xgboost_lines", "xgboost_trees"]
+
+_LOWEST = np.finfo(np.float32).min
+_NO_PARENT = 2**31 - 1
+
+
+def xgboost_trees(trees: Sequence[Tree], names: Sequence[str] | None, n_features: int) -> bytes:
+    """Return the model of a sum of trees.
+
+    XGBoost adds in single precision. So that little is rounded, each tree is centred, the trees with the smallest
+    range come first, and the last one takes the constant.
+    """
+    values = [tree.value[tree.leaf] for tree in trees]
+    ranges = [np.ptp(leaves) for leaves in values]
+    centres = [leaves.min() + 0.5 * width for leaves, width in zip(values, ranges, strict=True)]
+    order = np.argsort(ranges, kind="stable")
+    shifts = -np.array(centres)
+    if len(order):
+        shifts[order[-1]] += np.sum(centres)
+    model = {
+        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
+        "iteration_indptr": list(range(len(trees) + 1)),
+        "tree_info": [0] * len(trees),
+        "trees": [_tree(trees[at], shifts[at], i, n_features) for i, at in enumerate(order)],
+    }
+    return _model({"name": "gbtree", "model": model}, names, n_features)
+
+
+def xgboost_lines(lines: dict[int, float], names: Sequence[str] | None, n_features: int) -> bytes:
+    """Return the model of a sum of slopes times features (missing: 0)."""
+    weights = np.zeros(n_features + 1)  # the last one is the bias
+    weights[list(lines)] = list(lines.values())
+    return _model({"name": "gblinear", "model": {"boosted_rounds": 1, "weights": _singles(weights)}}, names, n_features)
+
+
+def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
+    # XGBoost goes left where float32(x) < condition.
+    with np.errstate(over="ignore"):
+        condition = tree.threshold.astype(np.float32)
+        condition = np.where(condition <= tree.threshold, np.nextafter(condition, np.float32(np.inf)), condition)
+    # No single is above: the same as none below, the children exchanged.
+    swapped = ~tree.leaf & (condition == np.inf)
+    condition[swapped] = _LOWEST
+    left, right = np.where(swapped, [tree.right, tree.left], [tree.left, tree.right])
+    # In XGBoost's own trees a right child comes next after the left one, and parts of XGBoost rely on it.
+    order = [0]
+    for node in order:
+        if not tree.leaf[node]:
+            order += [left[node], right[node]]
+    number = np.argsort(order)
+    leaf = tree.leaf[order]
+    left, right = (np.where(leaf, -1, number[children[order]]) for children in (left, right))
+    inner = np.flatnonzero(~leaf)
+    parents = np.full(len(order), _NO_PARENT)
+    parents[left[inner]] = parents[right[inner]] = inner
+    below = leaf.astype(np.float64)  # leaves under each node: XGBoost's SHAP values weigh with them
+    for node in inner[::-1]:
+        below[node] = below[left[node]] + below[right[node]]
+    value = tree.value[order] + shift
+    return {
+        "base_weights": _singles(value),
+        "categories": [],
+        "categories_nodes": [],
+        "categories_segments": [],
+        "categories_sizes": [],
+        "default_left": (tree.missing_left != swapped)[order].astype(int).tolist(),
+        "id": at,
+        "left_children": left.tolist(),
+        "loss_changes": _singles(tree.changes[order]),
+        "parents": parents.tolist(),
+        "right_children": right.tolist(),
+        "split_conditions": _singles(np.where(leaf, value, condition[order])),
+        "split_indices": np.where(leaf, 0, tree.feature[order]).tolist(),
+        "split_type": [0] * len(order),
+        "sum_hessian": below.tolist(),
+        "tree_param": {
+            "num_deleted": "0",
+            "num_feature": str(n_features),
+            "num_nodes": str(len(order)),
+            "size_leaf_vector": "1",
+        },
+    }
+
+
+def _singles(values: NDArray[np.floating]) -> list[float]:
+    """Return the shortest decimals of the values in single precision: what XGBoost reads exactly."""
+    return [float(str(value)) for value in values.astype(np.float32)]
+
+
+def _model(booster: dict[str, Any], names: Sequence[str] | None, n_features: int) -> bytes:
+    learner = {
+        "attributes": {},
+        "feature_names": list(names or ()),
+        "feature_types": [],
+        "gradient_booster": booster,
+        "learner_model_param": {
+            "base_score": "0E0",
+            "boost_from_average": "0",
+            "num_class": "0",
+            "num_feature": str(n_features),
+            "num_target": "1",
+        },
+        "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
+    }
+    return json.dumps({"learner": learner, "version": [3, 0, 0]}, ensure_ascii=False).encode()

@@ -1,0 +1,433 @@
+"""RankBoost and RankBoost+ straight from Connamacher et al. (2020): every pair, every ranker, nothing clever.
+
+The yardstick for the fast rankers. `H` is (n_rankers, n_documents) of 0 and 1, `pairs` the critical pairs. One rule for
+ties between rankers: the first index of `H` whose value is within 1e-12, relative, of the largest. An edge of at most
+1e-12 counts as none, since the edge of a ranker just used is zero up to rounding.
+"""
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+TIE = 1e-12
+NO_EDGE = 1e-12
+SINGULAR = 1e-9
+
+
+class Pairs(NamedTuple):
+    """Critical pairs: rows of the preferred and the other document, and D_1, which sums to 1."""
+
+    winner: np.ndarray
+    loser: np.ndarray
+    weight: np.ndarray
+
+
+def pairs_of(winner, loser, weight=None):
+    """Return the pairs with normalised weights (equal by default); a pair of weight 0 is no pair."""
+    winner, loser = np.asarray(winner), np.asarray(loser)
+    weight = np.ones(len(winner)) if weight is None else np.asarray(weight, float)
+    kept = weight > 0
+    return Pairs(winner[kept], loser[kept], weight[kept] / weight.sum())
+
+
+def graded_pairs(labels, boundaries, row_weight=None):
+    """Return all pairs of different grades within a query, each weighing the root of its rows' weights."""
+    w = np.ones(len(labels)) if row_weight is None else row_weight
+    found = [
+        (i, j, math.sqrt(w[i] * w[j]))
+        for first, last in pairwise(boundaries)
+        for i in range(first, last)
+        for j in range(first, last)
+        if labels[i] > labels[j]
+    ]
+    return pairs_of(*map(list, zip(*found, strict=True)))
+
+
+# What is measured
+
+
+def differences(H, pairs):
+    """Return y(h(x') - h(x)), (n_rankers, n_pairs): 1 right, -1 reversed, 0 tied."""
+    H = np.asarray(H, int)
+    return H[:, pairs.winner] - H[:, pairs.loser]
+
+
+def counts(h, pairs):
+    """Return how many pairs one ranker orders right, wrong and not at all."""
+    d = differences([h], pairs)[0]
+    return int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum())
+
+
+def r1(scores, pairs):
+    """Return the D_1 mass of reversed and tied pairs, Eq. 3."""
+    return float(pairs.weight[scores[pairs.winner] <= scores[pairs.loser]].sum())
+
+
+def r2(scores, pairs):
+    """Return the D_1 mass of reversed pairs and half that of tied ones, Eq. 4."""
+    reversed_ = pairs.weight[scores[pairs.winner] < scores[pairs.loser]].sum()
+    tied = pairs.weight[scores[pairs.winner] == scores[pairs.loser]].sum()
+    return float(reversed_ + 0.5 * tied)
+
+
+def e1(scores, pairs):
+    """Return the exponential error, Eq. 5."""
+    return float(pairs.weight @ np.exp(-(scores[pairs.winner] - scores[pairs.loser])))
+
+
+def omega(d, weight):
+    """Return ω*_2 of one ranker with this weight on every pair, Eq. 23."""
+    return np.where(d > 0, np.exp(-weight), np.where(d < 0, np.exp(weight), np.cosh(weight)))
+
+
+def e2(eta, H, pairs):
+    """Return F2(η), Eq. 22: one total weight per ranker of `H`, ties count cosh."""
+    product = np.ones(len(pairs.weight))
+    for d, weight in zip(differences(H, pairs), eta, strict=True):
+        product *= omega(d, weight)
+    return float(pairs.weight @ product)
+
+
+def scores_of(eta, H):
+    """Return Σ η_s f_s; an infinite weight leaves the documents with f = 0 at 0."""
+    scores = np.zeros(np.shape(H)[1])
+    for h, weight in zip(np.asarray(H), eta, strict=True):
+        scores[h == 1] += weight
+    return scores
+
+
+# Independence
+
+
+def components(n_documents, pairs):
+    """Return a name of each document's connected component in the pair graph."""
+    parent = list(range(n_documents))
+
+    def root(i):
+        while parent[i] != i:
+            i = parent[i]
+        return i
+
+    for i, j in zip(pairs.winner, pairs.loser, strict=True):
+        parent[root(i)] = root(j)
+    return np.array([root(i) for i in range(n_documents)])
+
+
+def centred(H, pairs):
+    """Return `H` less its mean in every component, so that documents in no pair are 0.
+
+    These rows are dependent exactly where the rows of `differences` are.
+    """
+    V = np.array(H, float)
+    component = components(V.shape[1], pairs)
+    for c in np.unique(component):
+        V[:, component == c] -= V[:, component == c].mean(axis=1, keepdims=True)
+    return V
+
+
+def depends(V, basis, j):
+    """Return whether centred ranker j lies in the span of the (independent) basis."""
+    return int(np.linalg.matrix_rank(V[[*basis, j]], tol=SINGULAR)) == len(basis)
+
+
+def coordinates(V, basis, j):
+    """Return β over all rankers, zero outside the basis, with Σ β_s V_s = V_j."""
+    beta = np.zeros(len(V))
+    beta[basis] = np.linalg.lstsq(V[basis].T, V[j], rcond=None)[0]
+    if np.abs(beta @ V - V[j]).max() > SINGULAR:
+        raise ValueError(f"ranker {j} is not in the span of {basis}; ask depends() first")
+    return beta
+
+
+def independent_subset(V, basis, candidates):
+    """Return the candidates that, taken in this order, each leave the span of basis and those before."""
+    kept = []
+    for j in candidates:
+        if not depends(V, [*basis, *kept], j):
+            kept.append(j)
+    return kept
+
+
+# The algorithms
+
+
+@dataclass
+class Round:
+    """One round; arrays describe the state after it."""
+
+    ranker: int
+    alpha: float
+    z: float
+    delta: float  # ε⁻ - ε⁺, plus ε⁰ tanh(α') in RankBoost+; along β/‖β‖ for a dependent step
+    e1: float
+    e2: float  # F2(eta)
+    distribution: np.ndarray  # D_{t+1}; NaN after an infinite weight
+    scores: np.ndarray  # g_t of every document
+    eta: np.ndarray  # total weight of every ranker in the independent basis
+    direction: np.ndarray  # what alpha multiplied, over all rankers
+
+
+@dataclass
+class Run:
+    """The rounds, why they ended, and the rankers that F2 is defined on, in order of entry."""
+
+    rounds: list[Round] = field(default_factory=list)
+    stopped: str = "rounds"  # or "no edge", "undefined weight", "infinite weight"
+    basis: list[int] = field(default_factory=list)
+    dropped: list[int] = field(default_factory=list)  # "efficient": found dependent, or pruned
+    pruned_after: int | None = None  # rounds made by then
+
+
+def masses(d, distribution):
+    """Return ε⁺, ε⁻ and ε⁰ of every ranker, Eq. 8."""
+    return (d > 0) @ distribution, (d < 0) @ distribution, (d == 0) @ distribution
+
+
+def first_largest(values):
+    """Return the first index whose value is within 1e-12, relative, of the largest."""
+    best = np.max(values)
+    return int(np.flatnonzero(values >= best - TIE * abs(best))[0])
+
+
+def half_log_ratio(a, b):
+    """Return ½ ln(a/b), infinite where one of the two is 0."""
+    if a == 0 or b == 0:
+        return -math.inf if a == 0 else math.inf
+    return 0.5 * math.log(a / b)
+
+
+def unit(n, j):
+    """Return the j-th coordinate vector."""
+    e = np.zeros(n)
+    e[j] = 1.0
+    return e
+
+
+def _on_e1(H, pairs, rounds, allow_negative, ratio, needs_both):
+    """Run Algorithm 1 with update (9); α = ½ ln of `ratio` of ε⁺, ε⁻, ε⁰. E2 as in "Implementing Rankboost+"."""
+    d, V = differences(H, pairs), centred(H, pairs)
+    run, D, scores, eta = Run(), pairs.weight, np.zeros(np.shape(H)[1]), np.zeros(len(H))
+    while len(run.rounds) < rounds:
+        right, wrong, tied = masses(d, D)
+        edge = right - wrong
+        j = first_largest(np.abs(edge) if allow_negative else edge)
+        if (abs(edge[j]) if allow_negative else edge[j]) <= NO_EDGE:
+            run.stopped = "no edge"
+            break
+        if needs_both and min(right[j], wrong[j]) == 0 and tied[j] > 0:
+            run.stopped = "undefined weight"
+            break
+        alpha = half_log_ratio(*ratio(right[j], wrong[j], tied[j]))
+        direction = unit(len(H), j)
+        if j not in run.basis:
+            if depends(V, run.basis, j):
+                direction = coordinates(V, run.basis, j)
+            else:
+                run.basis.append(j)
+        scores = scores + scores_of([alpha], [H[j]])
+        if math.isinf(alpha):  # a perfect ranker, met in the first round or never
+            run.stopped, z, eta, D = "infinite weight", 0.0, np.where(direction > 0, alpha, 0.0), D * math.nan
+        else:
+            eta = eta + alpha * direction
+            weighted = D * np.exp(-alpha * d[j])
+            z = float(weighted.sum())
+            D = weighted / z
+        delta = float(wrong[j] - right[j])
+        run.rounds.append(Round(j, alpha, z, delta, e1(scores, pairs), e2(eta, H, pairs), D, scores, eta, direction))
+        if math.isinf(alpha):
+            break
+    return run
+
+
+def discrete(H, pairs, rounds, allow_negative=False):
+    """Run Rb-d: largest ε⁺ - ε⁻ (its absolute value if `allow_negative`), α = ½ ln(ε⁺/ε⁻), Eq. 13, 14.
+
+    Stops "no edge" where no ranker has one, and "undefined weight" before a round whose ranker reverses nothing (or
+    orders nothing right) and ties something. A perfect ranker has weight inf and ends the run.
+    """
+    return _on_e1(H, pairs, rounds, allow_negative, lambda right, wrong, tied: (right, wrong), needs_both=True)
+
+
+def continuous(H, pairs, rounds):
+    """Run Rb-c: largest |r|, which minimises (18), r = ε⁺ - ε⁻; α = ½ ln((1 + r)/(1 - r)), Eq. 19.
+
+    The ratio is taken as (ε⁺ + ε⁰/2)/(ε⁻ + ε⁰/2), Eq. 39, which is exact for a perfect ranker. Stops as `discrete`.
+    """
+
+    def ratio(right, wrong, tied):
+        return right + tied / 2, wrong + tied / 2
+
+    return _on_e1(H, pairs, rounds, True, ratio, needs_both=False)
+
+
+def slopes(d, distribution, eta):
+    """Return δ of every ranker, Eq. 33: ∂F2/∂η_s over F2, where the distribution is that of η."""
+    right, wrong, tied = masses(d, distribution)
+    return wrong - right + tied * np.tanh(eta)
+
+
+def distribution_of(eta, H, pairs):
+    """Return D_i ∝ D_1(i) Π_s ω*_2(i, s, η_s)."""
+    D = pairs.weight * np.prod([omega(d, w) for d, w in zip(differences(H, pairs), eta, strict=True)], axis=0)
+    return D / D.sum()
+
+
+def line_search(eta, direction, H, pairs, limit=32.0):
+    """Return the α that minimises F2(η + αβ), by bisection on its derivative; ±inf where none up to `limit` does.
+
+    e^-32 still stands above what rounding of β makes of a flat term.
+
+    A dependent ranker can order every pair it does not tie right, while the basis cancels on the tied ones: then F2
+    falls for ever along β, although no ranker is perfect.
+    """
+    used = np.flatnonzero((eta != 0) | (direction != 0))
+    d = differences(H, pairs)[used]
+
+    def derivative(alpha):  # up to a positive factor
+        w = (eta + alpha * direction)[used, None]
+        logs = np.log(pairs.weight) + np.where(d == 0, np.logaddexp(w, -w) - math.log(2.0), -w * d).sum(axis=0)
+        inner = (direction[used, None] * np.where(d == 0, np.tanh(w), -d)).sum(axis=0)
+        return float(np.exp(logs - logs.max()) @ inner)
+
+    sign = -math.copysign(1.0, derivative(0.0))
+    near, far = 0.0, 1.0
+    while sign * derivative(sign * far) < 0:
+        near, far = far, 2.0 * far
+        if far > limit:
+            return sign * math.inf
+    for _ in range(200):
+        middle = 0.5 * (near + far)
+        if sign * derivative(sign * middle) < 0:
+            near = middle
+        else:
+            far = middle
+    return sign * 0.5 * (near + far)
+
+
+def dependent_step(H, pairs, basis, eta, j):
+    """Return β, the slope δ = ∇F2·β/(‖β‖ F2), α and Z of ranker j, which lies in the span of the basis.
+
+    An infinite α comes with the limit of Z.
+    """
+    direction = coordinates(centred(H, pairs), basis, j)
+    delta = float(slopes(differences(H, pairs), distribution_of(eta, H, pairs), eta) @ direction)
+    delta /= float(np.linalg.norm(direction))
+    alpha = line_search(eta, direction, H, pairs)
+    step = math.copysign(min(abs(alpha), 100.0), alpha) if math.isinf(alpha) else alpha
+    z = e2(eta + step * direction, H, pairs) / e2(eta, H, pairs)
+    return direction, delta, alpha, z
+
+
+def plus(H, pairs, rounds, strategy="efficient", order=None):
+    """Run Rb+: the largest |δ|, Eq. 33, α by Eq. 34, update (25); δ and α know the weight that the ranker has.
+
+    "efficient" (Algorithm 2): candidates are S, the rankers chosen, and R, at first all others. A candidate of R that
+    turns out dependent on S is dropped and the same round goes on; the first time this happens R is also pruned to
+    those that, taken in `order` (a permutation of all rankers, by default 0, 1, …), are independent of S and of those
+    kept before. "optimal": every ranker is a candidate in every round; one that is dependent on S, S β = h, scores
+    |∇F2·β|/(‖β‖ F2), and its step minimises F2(η + αβ). Ties go by index of `H` over all candidates of either set.
+
+    Stops "no edge". A perfect ranker has weight inf and ends the run with Z = 0, and so does a dependent step along
+    which F2 falls for ever, with the limit of Z; e1, scores and distribution are NaN there.
+    """
+    if strategy not in {"efficient", "optimal"}:
+        raise ValueError(f"strategy is 'efficient' or 'optimal', got {strategy!r}")
+    n = len(H)
+    order = range(n) if order is None else order
+    d, V = differences(H, pairs), centred(H, pairs)
+    run, D, eta, rest = Run(), pairs.weight, np.zeros(n), list(range(n))
+    while len(run.rounds) < rounds:
+        delta = slopes(d, D, eta)
+        if strategy == "efficient":
+            candidates = sorted({*run.basis, *rest})
+            dependent = {}
+        else:
+            candidates = list(range(n))
+            outside = [j for j in candidates if j not in run.basis and V[j].any() and depends(V, run.basis, j)]
+            dependent = {j: coordinates(V, run.basis, j) for j in outside}
+            for j, beta in dependent.items():
+                delta[j] = delta @ beta / np.linalg.norm(beta)
+        j = candidates[first_largest(np.abs(delta[candidates]))]
+        if abs(delta[j]) <= NO_EDGE:
+            run.stopped = "no edge"
+            break
+        if j in dependent:
+            direction, _, alpha, z = dependent_step(H, pairs, run.basis, eta, j)
+            if math.isinf(alpha):
+                nan = np.full(np.shape(H)[1], math.nan)
+                last = run.rounds[-1].e2 * z
+                run.rounds.append(Round(j, alpha, z, delta[j], math.nan, last, D * math.nan, nan, eta, direction))
+                run.stopped = "infinite weight"
+                break
+            eta = eta + alpha * direction
+            D = distribution_of(eta, H, pairs)
+        else:
+            if j not in run.basis:
+                if depends(V, run.basis, j):
+                    rest.remove(j)
+                    if run.pruned_after is None:
+                        run.pruned_after = len(run.rounds)
+                        kept = independent_subset(V, run.basis, [k for k in order if k in rest and k not in run.basis])
+                        run.dropped = sorted({*rest} - {*kept, *run.basis})
+                        rest = kept
+                    run.dropped.append(j)
+                    continue
+                run.basis.append(j)
+            direction, before = unit(n, j), eta[j]
+            right, wrong, tied = (mass[j] for mass in masses(d, D))
+            alpha = half_log_ratio(
+                right + tied * math.exp(-before) / (2 * math.cosh(before)),
+                wrong + tied * math.exp(before) / (2 * math.cosh(before)),
+            )
+            if math.isinf(alpha):
+                run.stopped, z, eta, D = "infinite weight", 0.0, np.where(direction > 0, alpha, 0.0), D * math.nan
+            else:
+                weighted = D * omega(d[j], before + alpha) / omega(d[j], before)
+                z = float(weighted.sum())
+                D = weighted / z
+                eta = eta + alpha * direction
+        scores = scores_of(eta, H)
+        values = e1(scores, pairs), e2(eta, H, pairs)
+        run.rounds.append(Round(j, alpha, z, float(delta[j]), *values, D, scores, eta, direction))
+        if math.isinf(alpha):
+            break
+    return run
+
+
+# Stumps
+
+
+def stumps(X, max_thresholds=None, rng=None):
+    """Return [(feature, threshold)] and H, h = 1[x > threshold], by feature and then ascending threshold.
+
+    Values are those of float32. Thresholds, float64, lie midway between distinct neighbours; -inf comes first where a
+    feature has both missing (NaN) and known values. Missing is below everything. More than `max_thresholds` of one
+    feature are thinned to a random subset, -inf being one of them.
+    """
+    X = np.asarray(X, np.float32).astype(float)
+    found, rows = [], []
+    for feature, x in enumerate(X.T):
+        known = np.unique(x[~np.isnan(x)])
+        thresholds = list((known[:-1] + known[1:]) / 2)
+        if np.isnan(x).any() and len(known) > 0:
+            thresholds.insert(0, -math.inf)
+        if max_thresholds is not None and len(thresholds) > max_thresholds:
+            thresholds = [thresholds[k] for k in sorted(rng.choice(len(thresholds), max_thresholds, replace=False))]
+        for threshold in thresholds:
+            found.append((feature, float(threshold)))
+            rows.append((x > threshold).astype(int))
+    return found, np.array(rows, int).reshape(len(rows), len(X))
+
+
+def distinct(H, pairs):
+    """Return per ranker the first one equal to it on the documents standing in pairs, and if it is constant there.
+
+    A complement is another ranker (its weight has the other sign), although it is dependent.
+    """
+    inside = np.asarray(H)[:, np.union1d(pairs.winner, pairs.loser)]
+    seen = {}
+    first = np.array([seen.setdefault(tuple(h), j) for j, h in enumerate(inside.tolist())])
+    return first, (inside == inside[:, :1]).all(axis=1)

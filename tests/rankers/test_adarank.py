@@ -1,0 +1,402 @@
+"""AdaRankRanker against the literal algorithm, round by round; its stopping rules, cap, weights and refusals."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from rankers import literal_adarank as literal
+from sklearn.base import clone
+
+from boostplug import MAP, NDCG, PairError, Pairs, Queries
+from boostplug.metrics import DCG
+from boostplug.rankers.adarank import AdaRankRanker
+
+CAP = 10.0
+
+
+def problem(seed, *, longest=5, n_features=5):
+    """A few short queries with tied and missing values, a duplicate column, and a constant one."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(1, longest + 1, rng.integers(2, 6))
+    n = int(group.sum())
+    y = rng.integers(0, 3, n)
+    X = rng.integers(-2, 3, (n, n_features)) + 0.5 * y[:, None] * rng.random(n_features).round()
+    X = X * rng.uniform(0.5, 2.0, n_features)  # or sums of equal weights tie but for rounding
+    X[:, -2] = X[:, 0]
+    X[:, -1] = 1.0
+    X[rng.random(X.shape) < 0.1] = np.nan
+    return X, y, group
+
+
+def repeated(X, y, group, times):
+    """The data with query q as often as `times[q]`: what an integer weight is to the literal algorithm."""
+    order = np.repeat(np.arange(len(group)), times)
+    starts = np.r_[0, np.cumsum(group)]
+    rows = np.concatenate([np.arange(starts[q], starts[q + 1]) for q in order])
+    return X[rows], y[rows], group[order]
+
+
+def agreement(scores, labels):
+    """Kendall's tau_a of scores and labels: in [-1, 1], ties 0."""
+    signs = np.sign(scores[:, None] - scores) * np.sign(labels[:, None] - labels)
+    return signs.sum() / max(1, len(labels) * (len(labels) - 1))
+
+
+def literal_run(X, y, group, name, rounds, *, validation=None, **options):
+    """The literal algorithm on what the ranker reads: single precision, missing values 0."""
+    if validation is not None:
+        X_valid, y_valid, group_valid = validation
+        validation = read(X_valid), boundaries_of(group_valid), literal_measure(name, y_valid, group_valid)
+    measure = literal_measure(name, y, group)
+    return literal.adarank(read(X), boundaries_of(group), measure, rounds, cap=CAP, validation=validation, **options)
+
+
+def read(X):
+    return np.nan_to_num(X.astype(np.float32)).astype(np.float64)
+
+
+def boundaries_of(group):
+    return np.r_[0, np.cumsum(group)]
+
+
+def literal_measure(name, y, group):
+    starts = boundaries_of(group)
+    if name == "agreement":
+        return lambda q, scores: agreement(scores, y[starts[q] : starts[q + 1]])
+    function = {"MAP": literal.average_precision, "NDCG": literal.ndcg}[name.partition("-")[0]]
+    return (literal.in_file_order if name.endswith("order") else literal.over_ties)(function, y, starts)
+
+
+METRICS = {
+    "MAP": MAP(empty=0),
+    "MAP-order": MAP(empty=0, ties="order"),
+    "NDCG": NDCG(None, empty=0),
+    "NDCG-order": NDCG(None, empty=0, ties="order"),
+    "agreement": agreement,
+}
+
+
+def assert_same_rounds(ranker, run, X, y, group, metric, n_features):
+    history = ranker.history_
+    n_rounds = len(history.get("alpha", ()))
+    if n_rounds < len(run.rounds):  # α ≤ 0 ends ours
+        assert run.rounds[n_rounds].phi <= 1e-12
+    else:
+        assert n_rounds == len(run.rounds)
+        assert ranker.best_iteration_ == run.best
+    queries = Queries(y, group=group)
+    starts = queries.boundaries
+    values = read(X)
+    scores = np.zeros(len(X))
+    for t, theirs in enumerate(run.rounds[:n_rounds]):
+        assert history["feature"][t] == theirs.feature % n_features
+        assert history["sign"][t] == (1 if theirs.feature < n_features else -1)
+        for name in ("alpha", "phi", "delta_min", "bound"):
+            rounding = 1e-6 if name == "bound" and history["capped"][: t + 1].any() else 1e-11  # e^10 times that of φ
+            assert history[name][t] == pytest.approx(getattr(theirs, name), rel=1e-9, abs=rounding), (name, t)
+        assert history["train_metric"][t] == pytest.approx(theirs.performance.mean(), rel=1e-12)
+        assert history["risk"][t] == pytest.approx(np.exp(-theirs.performance).mean(), rel=1e-12)
+        if "valid_metric" in history:
+            assert history["valid_metric"][t] == pytest.approx(theirs.valid, rel=1e-12)
+        scores += history["sign"][t] * history["alpha"][t] * values[:, history["feature"][t]]
+        if metric is agreement:
+            found = [agreement(scores[a:b], y[a:b]) for a, b in pairwise(starts)]
+        else:
+            found = metric.per_query(scores, queries)
+        np.testing.assert_allclose(found, theirs.performance, rtol=1e-12, atol=1e-15)
+        if t + 1 < n_rounds:  # our P chose the next round: φ above is its sum
+            P = np.exp(-np.asarray(found))
+            np.testing.assert_allclose(P / P.sum(), run.rounds[t + 1].distribution, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("seed", range(16))
+def test_rounds_are_those_of_the_literal_algorithm(name, seed):
+    X, y, group = problem(seed)
+    options = {"stop": ["patience", "paper"][seed % 4 == 3], "patience": 1 + seed % 5, "no_repeat": seed % 2 == 0}
+    arguments, validation = {}, None
+    if seed % 3 == 0:
+        validation = problem(seed + 1000)
+        arguments = {"eval_set": [validation[:2]], "eval_group": [validation[2]]}
+    metric = METRICS[name]
+    ranker = AdaRankRanker(metric=metric, n_estimators=12, **options).fit(X, y, group=group, **arguments)
+    run = literal_run(X, y, group, name, 12, validation=validation, **options)
+    assert_same_rounds(ranker, run, X, y, group, metric, X.shape[1])
+    reasons = {
+        "rounds": "n_estimators",
+        "no improvement": "has not improved",
+        "features used up": "every feature has been chosen",
+    }
+    assert reasons[run.stopped] in ranker.stop_reason_ or "no feature is better than none" in ranker.stop_reason_
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_integer_query_weights_repeat_queries(seed):
+    X, y, group = problem(seed + 50)
+    weight = np.random.default_rng(seed).integers(0, 4, len(group))
+    weight[0] = 2
+    options = {"stop": "patience", "patience": 4, "no_repeat": seed % 2 == 0}
+    ranker = AdaRankRanker(metric=MAP(empty=0), n_estimators=8, **options)
+    ranker.fit(X, y, group=group, sample_weight=weight)
+    X, y, group = repeated(X, y, group, weight)
+    run = literal_run(X, y, group, "MAP", 8, **options)
+    assert_same_rounds(ranker, run, X, y, group, MAP(empty=0), X.shape[1])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_negated_features_are_further_columns(seed):
+    X, y, group = problem(seed + 100)
+    options = {"stop": "patience", "patience": 4, "no_repeat": False}
+    ranker = AdaRankRanker(metric=agreement, n_estimators=8, negated=True, **options).fit(X, y, group=group)
+    run = literal_run(np.hstack([X, -X]), y, group, "agreement", 8, **options)
+    assert_same_rounds(ranker, run, X, y, group, agreement, X.shape[1])
+
+
+def test_a_reversed_feature_gets_a_negative_weight_and_is_chosen_one_way():
+    X, y = np.array([[0.0], [1.0], [2.0]]), [2, 1, 0]
+    ranker = AdaRankRanker(metric=agreement, negated=True).fit(X, y, group=[3])
+    assert ranker.history_["sign"].tolist() == [-1]  # and not +1 in a second round
+    assert ranker.history_["alpha"].tolist() == [CAP]
+    np.testing.assert_array_equal(ranker.predict(X), [0.0, -CAP, -2 * CAP])
+    assert "every feature has been chosen" in ranker.stop_reason_
+    upright = AdaRankRanker(metric=agreement).fit(X, y, group=[3])
+    assert "no feature is better than none" in upright.stop_reason_
+    assert upright.best_iteration_ == 0
+    np.testing.assert_array_equal(upright.predict(X), 0.0)
+
+
+@pytest.mark.parametrize("metric", [MAP(), NDCG(3), agreement], ids=["MAP", "NDCG", "callable"])
+@pytest.mark.parametrize("seed", range(15))
+def test_theorem_1_holds_in_each_round(metric, seed):
+    X, y, group = problem(seed + 200, longest=9)
+    y[: group[0]] = np.arange(group[0]) % 2
+    y[0] = 1
+    weight = np.random.default_rng(seed).exponential(size=len(group))
+    ranker = AdaRankRanker(metric=metric, n_estimators=30, patience=30, no_repeat=seed % 2 == 0, negated=True)
+    ranker.fit(X, y, group=group, sample_weight=weight)
+    history = ranker.history_
+    assert len(history["bound"]) >= 2
+    assert (history["train_metric"] >= history["bound"] - 1e-9).all()
+    # The bound is a product: each factor from the round's own record.
+    alpha, phi = history["alpha"], history["phi"]
+    chord = (1 + phi) / 2 * np.exp(-alpha) + (1 - phi) / 2 * np.exp(alpha)
+    np.testing.assert_allclose(1 - history["bound"], np.cumprod(np.exp(-history["delta_min"]) * chord), rtol=1e-6)
+    own = history["capped"] == 0
+    np.testing.assert_allclose(chord[own], np.sqrt(1 - phi[own] ** 2), rtol=1e-6)
+
+
+def test_theorem_1_is_tight_for_one_round_of_one_query():
+    # δ_min = E - 0 - αE, so that the bound is 1 - e^{-(1-α)E} √(1 - E²), with E = AP = (1/1 + 2/3) / 2.
+    ranker = AdaRankRanker(n_estimators=1).fit([[3.0], [2.0], [1.0]], [1, 0, 1], group=[3])
+    E = (1 + 2 / 3) / 2
+    alpha = 0.5 * math.log((1 + E) / (1 - E))
+    assert ranker.history_["alpha"][0] == pytest.approx(alpha)
+    assert ranker.history_["bound"][0] == pytest.approx(1 - math.exp(-(1 - alpha) * E) * math.sqrt(1 - E**2))
+
+
+def test_a_perfect_feature_is_capped_and_recorded():
+    ranker = AdaRankRanker().fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], group=[2])
+    assert ranker.history_["alpha"][0] == CAP
+    assert ranker.history_["capped"][0] == 1
+    assert ranker.history_["phi"][0] == 1
+    assert ranker.history_["capped"][1] == 0
+    assert ranker.best_iteration_ == 1
+
+
+def test_rounding_beyond_1_counts_as_1():
+    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 + 1e-12).fit([[1.0], [0.0]], [1, 0], group=[2])
+    assert ranker.history_["phi"][0] == 1
+    assert ranker.history_["capped"][0] == 1
+
+
+def test_one_query_sets():
+    X, y, _ = problem(3)
+    y[:2] = [0, 1]
+    ranker = AdaRankRanker(no_repeat=False, patience=3).fit(X, y, group=[len(y)])
+    assert len(set(ranker.history_["feature"])) == 1  # one query weighs 1 in each round
+    assert ranker.best_iteration_ == 1
+
+
+STUCK = {
+    "X": np.array([[3.0, 0], [2, 5], [1, 0], [3, 0], [2, 0], [1, 9]]),
+    "y": [1, 0, 1, 1, 1, 0],
+    "group": [3, 3],
+}
+
+
+def test_paper_stops_at_once_where_the_same_feature_is_best_again():
+    ranker = AdaRankRanker(stop="paper", no_repeat=False, n_estimators=50).fit(**STUCK)
+    assert ranker.history_["feature"].tolist() == [0, 0]
+    assert ranker.best_iteration_ == 1
+    assert ranker.stop_reason_ == "the mean of the metric has not improved"
+
+
+def test_patience_counts_rounds_without_improvement():
+    ranker = AdaRankRanker(no_repeat=False, patience=7).fit(**STUCK)
+    assert len(ranker.history_["alpha"]) == 1 + 7
+    assert ranker.best_iteration_ == len(ranker.model_) == 1
+    assert ranker.stop_reason_ == "the mean of the metric has not improved in 7 rounds"
+
+
+def test_the_best_round_is_kept_at_the_end_of_n_estimators():
+    ranker = AdaRankRanker(no_repeat=False, patience=7, n_estimators=4).fit(**STUCK)
+    assert ranker.stop_reason_ == "n_estimators"
+    assert ranker.best_iteration_ == 1
+
+
+def test_each_feature_once():
+    X, y, group = problem(5, n_features=6)
+    ranker = AdaRankRanker(patience=100).fit(X, y, group=group)
+    assert sorted(ranker.history_["feature"]) == list(range(6))
+    assert ranker.stop_reason_ == "every feature has been chosen"
+
+
+def test_an_improvement_up_to_tol_is_none():
+    X = [[2, 2], [3, 3], [3, 0], [2, 2], [3, 1], [3, 0], [0, 3], [3, 2]]
+    data = {"X": X, "y": [0, 1, 0, 0, 1, 0, 0, 1], "group": [4, 4]}
+    assert AdaRankRanker().fit(**data).history_["train_metric"] == pytest.approx([0.95 / 1.2, 1.0])
+    assert AdaRankRanker().fit(**data).best_iteration_ == 2
+    assert AdaRankRanker(tol=0.2).fit(**data).best_iteration_ == 2
+    assert AdaRankRanker(tol=0.21).fit(**data).best_iteration_ == 1
+
+
+def test_the_last_validation_set_decides():
+    X, y, group = problem(11, longest=9, n_features=8)
+    sets = [problem(seed, longest=9, n_features=8) for seed in (12, 13)]
+    arguments = {"eval_set": [(X, y) for X, y, _ in sets], "eval_group": [group for *_, group in sets]}
+    ranker = AdaRankRanker(patience=100).fit(X, y, group=group, eval_metric=MAP(), **arguments)
+    np.testing.assert_allclose(ranker.history_["valid_metric"], ranker.evals_result_["validation_1"]["MAP"], rtol=1e-12)
+    best = [int(np.argmax(ranker.evals_result_[name]["MAP"])) for name in ("validation_0", "validation_1")]
+    assert best[0] != best[1]
+    assert ranker.best_iteration_ == 1 + best[1]
+    X_last, y_last, group_last = sets[1]
+    assert MAP()(ranker.predict(X_last), Queries(y_last, group=group_last)) == max(ranker.history_["valid_metric"])
+
+
+def test_a_callable_is_the_metric_it_computes():
+    X, y, group = problem(7, longest=9)
+    y[: group[0]] = 1
+
+    def average_precision(scores, labels):
+        return literal.average_precision(labels[np.argsort(-scores, kind="stable")])
+
+    of_function = AdaRankRanker(metric=average_precision).fit(X, y, group=group)
+    of_metric = AdaRankRanker(metric=MAP(ties="order", empty=0)).fit(X, y, group=group)
+    for name, values in of_metric.history_.items():
+        np.testing.assert_allclose(of_function.history_[name], values, rtol=1e-12, atol=1e-14, err_msg=name)
+
+
+def test_a_callable_sees_the_labelled_rows_alone():
+    X, y, group = problem(7, longest=9)
+    labelled = np.random.default_rng(0).random(len(y)) < 0.6
+    sizes = np.add.reduceat(labelled, boundaries_of(group)[:-1])
+    beside = AdaRankRanker(metric=agreement).fit(X, y, group=group, labelled=labelled)
+    alone = AdaRankRanker(metric=agreement).fit(X[labelled], y[labelled], group=sizes[sizes > 0])
+    for name, values in alone.history_.items():
+        np.testing.assert_array_equal(beside.history_[name], values, err_msg=name)
+
+
+def test_a_metric_ranks_rows_that_are_not_labelled():
+    X = [[3.0], [2.0], [1.0]]
+    ranker = AdaRankRanker().fit(X, [1, 1, 1], group=[3], labelled=[False, True, True])
+    assert ranker.history_["phi"][0] == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_queries_on_which_the_metric_is_undefined_take_no_part():
+    X, y, group = problem(21)
+    y[: group[0]] = 0
+    y[group[0]] = 1
+    whole = AdaRankRanker().fit(X, y, group=group).history_
+    rest = AdaRankRanker().fit(X[group[0] :], y[group[0] :], group=group[1:]).history_
+    for name, values in rest.items():
+        np.testing.assert_array_equal(whole[name], values, err_msg=name)
+
+
+def test_rows_of_weight_0_are_not_there():
+    X, y, group = problem(22, longest=9)
+    weight = np.repeat(np.random.default_rng(1).uniform(1, 3, len(group)), group)
+    weight[np.random.default_rng(0).random(len(y)) < 0.3] = 0.0
+    labelled = np.random.default_rng(2).random(len(y)) < 0.9
+    kept = weight > 0
+    sizes = np.add.reduceat(kept, boundaries_of(group)[:-1])
+    whole = AdaRankRanker(negated=True).fit(X, y, group=group, sample_weight=weight, labelled=labelled).history_
+    rest = AdaRankRanker(negated=True).fit(
+        X[kept], y[kept], group=sizes[sizes > 0], sample_weight=weight[kept], labelled=labelled[kept]
+    )
+    for name, values in rest.history_.items():
+        np.testing.assert_allclose(whole[name], values, rtol=1e-13, err_msg=name)
+
+
+def test_only_the_ratios_of_weights_count():
+    X, y, group = problem(23)
+    weight = np.arange(1.0, len(group) + 1)
+    once = AdaRankRanker().fit(X, y, group=group, sample_weight=weight).history_
+    large = AdaRankRanker().fit(X, y, group=group, sample_weight=weight * 2.0**900).history_
+    for name, values in once.items():
+        np.testing.assert_allclose(large[name], values, rtol=1e-13, err_msg=name)
+
+
+def test_clones():
+    ranker = AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False, tol=0.0)
+    assert clone(ranker).get_params() == ranker.get_params()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"metric": "MAP"}, "metric must be a metric"),
+        ({"metric": MAP}, "metric must be a metric"),
+        ({"metric": PairError()}, "higher is better"),
+        ({"stop": "early"}, "stop must be one of 'patience', 'paper'; got 'early'"),
+        ({"patience": 0}, "patience must be an integer of at least 1; got 0"),
+        ({"patience": None}, "patience must be an integer of at least 1; got None"),
+        ({"no_repeat": "yes"}, "no_repeat must be True or False; got 'yes'"),
+        ({"negated": 1}, "negated must be True or False; got 1"),
+        ({"tol": -1.0}, "tol must be a finite number of at least 0; got -1.0"),
+        ({"tol": math.nan}, "tol must be a finite number of at least 0; got nan"),
+        ({"n_estimators": 0}, "n_estimators must be an integer"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AdaRankRanker(**parameters).fit(**STUCK)
+
+
+def twice(scores, labels):
+    return 2.0 * agreement(scores, labels) if len(labels) == 4 else 0.5
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (twice, r"metric twice has the value 2 for query 1; AdaRank needs values within \[-1, 1\]"),
+        (DCG(5), r"metric DCG@5 has the value 9.39\d* for query 1"),
+        (lambda scores, labels: -np.inf, "has the value -inf for query 0"),
+        (
+            lambda scores, labels: None,
+            "metric must return a number for each query; .*lambda.* returns None for query 0",
+        ),
+        (lambda scores, labels: np.zeros(3), "metric must return a number"),
+        (lambda scores, labels: np.nan, "is defined on no training query"),
+        (MAP(relevant=9), r"metric MAP\(relevant=9\) is defined on no training query"),
+        (lambda scores, labels: np.nan if len(set(scores)) == 1 else 0.5, "NaN for query 1 at some scores"),
+        (lambda scores, labels: np.nan if scores.max() > 5 else 0.5, "NaN for query 1 at some scores"),
+    ],
+)
+def test_metrics_that_cannot_be_are_refused(metric, message):
+    X = [[1.0, 0], [0, 2], [4, 1], [3, 1], [2, 1], [1, 1]]
+    with pytest.raises(ValueError, match=message):
+        AdaRankRanker(metric=metric, no_repeat=False).fit(X, [1, 0, 3, 2, 1, 0], group=[2, 4])
+
+
+def test_pairs_are_refused():
+    with pytest.raises(ValueError, match="pairs cannot be used by AdaRank"):
+        AdaRankRanker().fit(**STUCK, pairs=Pairs([0], [1]))
+
+
+def test_a_validation_set_that_cannot_judge_is_refused():
+    with pytest.raises(ValueError, match="eval_set's last entry holds no query on which MAP is defined"):
+        AdaRankRanker().fit(
+            **STUCK, eval_set=[(STUCK["X"], [0] * 6)], eval_group=[[3, 3]], eval_metric=NDCG(5, empty=0)
+        )

@@ -1,0 +1,324 @@
+"""What every reference ranker keeps: scikit-learn's checks, input, weights, validation, saving, converting."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import boostplug as bp
+from boostplug.rankers import RANKERS
+from boostplug.rankers.base import ReferenceRanker
+
+SETTINGS = [setting for settings in RANKERS.values() for setting in settings]
+FIRST = [settings[0] for settings in RANKERS.values()]
+
+
+def named(settings):
+    return [pytest.param(setting, id=repr(setting)) for setting in settings]
+
+
+TWO_ROWS = (np.zeros((2, 5)), [0, 1])
+every_ranker = pytest.mark.parametrize("ranker", named(FIRST))
+every_setting = pytest.mark.parametrize("ranker", named(SETTINGS))
+
+
+@pytest.fixture(scope="module")
+def data():
+    """30 queries whose grades hang on three of five features, with missing values."""
+    rng = np.random.default_rng(0)
+    n = 300
+    X = rng.normal(size=(n, 5)).astype(np.float32)
+    y = np.clip(np.round(X[:, 0] + 0.7 * X[:, 1] - 0.5 * X[:, 2] + 0.5 * rng.normal(size=n)), 0, 2)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, y, np.repeat(np.arange(30), 10)
+
+
+def small(ranker, n_estimators=5):
+    return clone(ranker).set_params(n_estimators=n_estimators, random_state=0)
+
+
+# scikit-learn's own checks
+
+
+def one_query(ranker):
+    """A ranker that takes all rows as one query where none are given: the checks know nothing of queries."""
+
+    class OneQuery(type(ranker)):
+        def fit(self, X, y=None, *, qid=None, sample_weight=None):
+            if y is None:
+                raise ValueError("requires y to be passed, but the target y is None")
+            return super().fit(X, y, qid=_zeros(y) if qid is None else qid, sample_weight=sample_weight)
+
+        def score(self, X, y, *, qid=None):
+            return super().score(X, y, qid=_zeros(y) if qid is None else qid)
+
+    OneQuery.__name__ = OneQuery.__qualname__ = f"{type(ranker).__name__}WithOneQuery"
+    made = globals().setdefault(OneQuery.__name__, OneQuery)  # where pickle looks for it
+    return made(**{**ranker.get_params(), "n_estimators": 3, "random_state": 0})
+
+
+def _zeros(y):
+    return np.zeros(np.asarray(y).shape[0])
+
+
+REPEATED = "check_sample_weight_equivalence_on_dense_data"
+SINGLE = "check_fit2d_1sample"
+NOT_APPLICABLE = {
+    REPEATED: "a repeated document is not one of twice the weight: the two are a tied pair",
+    SINGLE: "one document is no pair: the error speaks of pairs, not of samples",
+}
+
+
+def not_applicable(ranker):
+    """Return the checks that a setting does not pass, and why."""
+    passed = set()
+    if isinstance(ranker, bp.AdaRankRanker):  # learns from lists, not from pairs
+        passed = {SINGLE, REPEATED} if isinstance(ranker.metric, bp.MAP) else {SINGLE}
+    return {check: why for check, why in NOT_APPLICABLE.items() if check not in passed}
+
+
+@parametrize_with_checks([one_query(setting) for setting in SETTINGS], expected_failed_checks=not_applicable)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+# What users of LightGBM, XGBoost and scikit-learn expect
+
+
+@every_setting
+def test_learns(ranker, data):
+    X, y, qid = data
+    fitted = small(ranker, 30)
+    assert fitted.fit(X[:200], y[:200], qid=qid[:200]) is fitted
+    random = bp.NDCG(10)(np.zeros(100), bp.Queries(y[200:], qid=qid[200:]))
+    assert fitted.score(X[200:], y[200:], qid=qid[200:]) > random + 0.1
+    assert fitted.n_features_in_ == 5
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@every_setting
+def test_same_seed_same_model_and_cloned(ranker, data):
+    X, y, qid = data
+    first, second = (small(ranker).fit(X, y, qid=qid) for _ in range(2))
+    assert first.model_ == second.model_
+    assert clone(first).get_params() == first.get_params()
+    assert not hasattr(clone(first), "model_")
+
+
+@every_setting
+def test_history_and_stages(ranker, data):
+    X, y, qid = data
+    fitted = small(ranker).fit(X, y, qid=qid)
+    assert fitted.history_
+    (n_rounds,) = {len(values) for values in fitted.history_.values()}
+    assert len(fitted.model_) == fitted.best_iteration_ <= n_rounds <= 5
+    assert all(np.isfinite(values).all() for values in fitted.history_.values())
+    stages = list(fitted.staged_predict(X))
+    assert len(stages) == len(fitted.model_)
+    np.testing.assert_allclose(stages[-1], fitted.predict(X), rtol=1e-12, atol=1e-12)
+
+
+@every_setting
+def test_query_ids_sizes_and_frames_are_one(ranker, data):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = data
+    by_id = small(ranker).fit(X, y, qid=qid)
+    by_size = small(ranker).fit(X, y, group=np.full(30, 10))
+    names = [f"f{k}" for k in range(5)]
+    frame = pd.DataFrame(X, columns=names).assign(qid=qid)
+    by_frame = small(ranker).fit(frame, pd.Series(y))
+    assert by_id.model_.rounds == by_size.model_.rounds == by_frame.model_.rounds
+    assert list(by_frame.feature_names_in_) == list(by_frame.model_.feature_names) == names
+    np.testing.assert_array_equal(by_frame.predict(frame), by_id.predict(X))
+    assert by_frame.score(frame, y) == by_id.score(X, y, qid=qid)
+    with pytest.raises(ValueError, match="feature names should match"):
+        by_frame.predict(frame[names[::-1]])
+
+
+@every_setting
+def test_weights_per_query_are_weights_per_row(ranker, data):
+    X, y, qid = data
+    weight = np.random.default_rng(1).random(30) + 0.1
+    by_query = small(ranker).fit(X, y, qid=qid, sample_weight=weight)
+    by_row = small(ranker).fit(X, y, qid=qid, sample_weight=np.repeat(weight, 10))
+    plain = small(ranker).fit(X, y, qid=qid)
+    assert by_query.model_ == by_row.model_ != plain.model_
+
+
+@every_setting
+def test_queries_of_weight_zero_do_not_count(ranker, data):
+    X, y, qid = data
+    weight = np.r_[np.ones(20), np.zeros(10)]
+    y_scrambled = np.r_[y[:200], y[:199:-1]]
+    first = small(ranker).fit(X, y, qid=qid, sample_weight=weight)
+    second = small(ranker).fit(X, y_scrambled, qid=qid, sample_weight=weight)
+    assert first.model_ == second.model_
+
+
+@every_ranker
+def test_validation_and_early_stopping(ranker, data):
+    X, y, qid = data
+    train, valid = slice(0, 200), slice(200, 300)
+    fitted = small(ranker, 60).fit(
+        X[train],
+        y[train],
+        qid=qid[train],
+        eval_set=[(X[train], y[train]), (X[valid], y[valid])],
+        eval_qid=[qid[train], qid[valid]],
+        eval_metric=[bp.MAP(), bp.NDCG(3)],
+        early_stopping_rounds=4,
+    )
+    results = fitted.evals_result_
+    assert list(results) == ["validation_0", "validation_1"]
+    values = np.array(results["validation_1"]["NDCG@3"])
+    best = int(np.argmax(values)) + 1
+    assert fitted.best_iteration_ == len(fitted.model_) == best
+    assert len(values) == len(fitted.history_["alpha"]) <= best + 4
+    assert fitted.score(X[valid], y[valid], qid=qid[valid], metric=bp.NDCG(3)) == pytest.approx(values[best - 1])
+    if len(values) == best + 4 < 60:
+        assert "4 rounds" in fitted.stop_reason_
+
+
+@every_ranker
+def test_lower_is_better_stops_early_too(ranker, data):
+    X, y, qid = data
+    fitted = small(ranker, 40).fit(
+        X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid], eval_metric=bp.PairError(), early_stopping_rounds=3
+    )
+    values = fitted.evals_result_["validation_0"]["PairError"]
+    assert fitted.best_iteration_ == int(np.argmin(values)) + 1
+
+
+@every_ranker
+def test_verbose_prints_every_so_many_rounds(ranker, data, capsys):
+    X, y, qid = data
+    small(ranker, 5).fit(X, y, qid=qid, verbose=2, eval_set=[(X, y)], eval_qid=[qid])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["[0]", "[2]", "[4]"][: len(lines)]
+    assert lines[0].startswith("[0]\tvalidation_0-NDCG@10:0.")
+    small(ranker, 1).fit(X, y, qid=qid, verbose=True)
+    assert "alpha:" in capsys.readouterr().out
+    small(ranker, 1).fit(X, y, qid=qid)
+    assert not capsys.readouterr().out
+
+
+class _Interrupting(bp.Metric):
+    """A metric that is interrupted at its third call, as by Ctrl-C."""
+
+    calls = 0
+
+    def compute(self, scores, queries):
+        type(self).calls += 1
+        if type(self).calls == 3:
+            raise KeyboardInterrupt
+        return np.zeros(queries.n_queries)
+
+
+@every_ranker
+def test_ctrl_c_leaves_the_rounds_so_far(ranker, data):
+    X, y, qid = data
+    _Interrupting.calls = 0
+    fitted = small(ranker, 10)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid], eval_metric=[bp.NDCG(5), _Interrupting()])
+    assert fitted.stop_reason_ == "interrupted"
+    assert len(fitted.model_) == fitted.best_iteration_ == 2
+    assert {len(values) for values in fitted.evals_result_["validation_0"].values()} == {2}
+    assert fitted.model_ == small(ranker, 2).fit(X, y, qid=qid).model_
+
+
+@every_setting
+def test_pickled_saved_converted(ranker, data, tmp_path):
+    X, y, qid = data
+    fitted = small(ranker, 10).fit(X, y, qid=qid)
+    expected = fitted.predict(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), expected)
+    fitted.model_.save(tmp_path / "model.json")
+    np.testing.assert_array_equal(bp.Ensemble.load(tmp_path / "model.json").predict(X), expected)
+    np.testing.assert_allclose(fitted.model_.to_lightgbm().predict(X), expected, rtol=1e-12, atol=1e-12)
+    xgb = pytest.importorskip("xgboost")
+    np.testing.assert_allclose(fitted.model_.to_xgboost().predict(xgb.DMatrix(X)), expected, rtol=1e-6, atol=1e-6)
+
+
+@every_ranker
+def test_grid_search_with_folds_of_queries(ranker, data):
+    X, y, qid = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            small(ranker).set_fit_request(qid=True),
+            {"n_estimators": [1, 8]},
+            cv=bp.group_folds(qid, 3),
+            scoring=bp.make_scorer(bp.NDCG(5)),
+        ).fit(X, y, qid=qid)
+        scores = cross_validate(
+            search.best_estimator_,
+            X,
+            y,
+            cv=bp.group_folds(qid, 3),
+            scoring=bp.make_scorer(bp.NDCG(5)),
+            params={"qid": qid},
+        )
+    assert search.best_score_ > 0
+    assert scores["test_score"].shape == (3,)
+
+
+@every_ranker
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "qid or group is missing"),
+        ({"qid": np.zeros(300), "group": [300]}, "exactly one of group"),
+        ({"qid": np.zeros(3)}, "qid must have one id per row"),
+        ({"group": [300], "sample_weight": np.full(300, -1.0)}, "is not a finite weight"),
+        ({"group": [300], "early_stopping_rounds": 5}, "needs a validation set"),
+        ({"group": [300], "early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+        ({"group": [300], "eval_set": [TWO_ROWS], "eval_group": [[2]], "eval_metric": "map"}, "must hold metrics"),
+        ({"group": [300], "eval_set": [(np.zeros((2, 4)), [0, 1])], "eval_group": [[2]]}, "4 features"),
+        ({"group": [300], "eval_set": [TWO_ROWS]}, "eval_qid or eval_group is missing"),
+    ],
+)
+def test_bad_arguments_are_refused(ranker, data, arguments, message):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=message):
+        small(ranker).fit(X, y, **arguments)
+
+
+@every_ranker
+def test_bad_features_are_refused(ranker, data):
+    X, y, qid = data
+    with pytest.raises(ValueError, match="infinity"):
+        small(ranker).fit(np.where(np.isnan(X), np.inf, X), y, qid=qid)
+    with pytest.raises(NotFittedError):
+        clone(ranker).predict(X)
+    with pytest.raises(NotFittedError):
+        clone(ranker).score(X, y, qid=qid)
+    fitted = small(ranker).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="expecting 5 features"):
+        fitted.predict(X[:, :3])
+
+
+@every_setting
+def test_input_is_not_written_to(ranker, data):
+    X, y, qid = (values.copy() for values in data)
+    for values in (X, y, qid):
+        values.setflags(write=False)
+    small(ranker).fit(X, y, qid=qid).predict(X)
+
+
+@every_setting
+def test_double_and_single_precision_are_one(ranker, data):
+    X, y, qid = data
+    single, double = (small(ranker).fit(values, y, qid=qid) for values in (X, X.astype(np.float64)))
+    assert single.model_ == double.model_
+    np.testing.assert_array_equal(single.predict(X), single.predict(X.astype(np.float64)))
+
+
+def test_every_ranker_is_public():
+    for name, settings in RANKERS.items():
+        assert getattr(bp, name) is type(settings[0])
+        assert isinstance(settings[0], ReferenceRanker)

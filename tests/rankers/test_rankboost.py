@@ -1,0 +1,218 @@
+"""RankBoost and RankBoost+, round by round against brute force over all pairs and all stumps."""
+
+import numpy as np
+import pytest
+from rankers import literal_rankboost as literal
+from rankers.problems import has_pairs, problem
+
+from boostplug import Pairs, Queries, set_num_threads
+from boostplug.kernels import critical_pairs
+from boostplug.rankers.rankboost import RankBoostRanker
+
+ROUNDS = 12
+RUNS = {
+    "discrete": lambda H, pairs, order: literal.discrete(H, pairs, ROUNDS, allow_negative=True),
+    "discrete, positive": lambda H, pairs, order: literal.discrete(H, pairs, ROUNDS),
+    "continuous": lambda H, pairs, order: literal.continuous(H, pairs, ROUNDS),
+    "plus": lambda H, pairs, order: literal.plus(H, pairs, ROUNDS, "efficient", order),
+    "plus, optimal": lambda H, pairs, order: literal.plus(H, pairs, ROUNDS, "optimal"),
+}
+RANKERS = {
+    "discrete": {"variant": "discrete", "record_e2": True},
+    "discrete, positive": {"variant": "discrete", "allow_negative": False, "record_e2": True},
+    "continuous": {"variant": "continuous", "record_e2": True},
+    "plus": {"variant": "plus"},
+    "plus, optimal": {"variant": "plus", "strategy": "optimal"},
+}
+PROBLEMS = [
+    pytest.param(seed, id=str(seed))
+    for seed in range(70)
+    if has_pairs(problem(seed, weighted=seed % 3 == 0, explicit=seed % 5 == 0)[1])
+]
+
+
+def pairs_of(queries):
+    """Return the critical pairs as the literal code takes them."""
+    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    if queries.pairs is None:
+        return literal.graded_pairs(queries.labels, queries.boundaries, weight)
+    winner, loser = queries.pairs.winner, queries.pairs.loser
+    return literal.pairs_of(winner, loser, queries.pairs.weight * np.sqrt(weight[winner] * weight[loser]))
+
+
+def stumps_of(X, pairs):
+    """Return the stumps that differ on the documents in pairs, whichever side is up, and their thresholds."""
+    names, H = literal.stumps(X)
+    kinds = {}
+    for j, h in enumerate(H[:, np.union1d(pairs.winner, pairs.loser)]):
+        if h.any() and not h.all():
+            kinds.setdefault(min(tuple(h), tuple(1 - h)), j)
+    first = sorted(kinds.values())
+    return [names[j] for j in first], H[first]
+
+
+def fit(X, queries, seed, **parameters):
+    ranker = RankBoostRanker(n_estimators=ROUNDS, random_state=seed, **parameters)
+    return ranker.fit(
+        X,
+        queries.labels,
+        group=np.diff(queries.boundaries),
+        pairs=queries.pairs,
+        sample_weight=queries.row_weight,
+    )
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("seed", PROBLEMS)
+def test_rounds_agree_with_brute_force(seed, name):
+    grades = "real" if seed % 2 else "integer"
+    X, queries = problem(seed, grades=grades, weighted=seed % 3 == 0, explicit=seed % 5 == 0)
+    pairs = pairs_of(queries)
+    names, H = stumps_of(X, pairs)
+    run = RUNS[name](H, pairs, np.random.RandomState(seed).permutation(len(H)))
+    ranker = fit(X, queries, seed, **RANKERS[name])
+    history = ranker.history_
+    for t, expected in enumerate(run.rounds):
+        if not np.isfinite(expected.alpha):
+            assert history["undefined"][t]
+            return
+        combination = "optimal" in name and np.count_nonzero(expected.direction) > 1
+        length = np.linalg.norm(expected.direction) if combination else 1.0  # ours has length 1
+        found = [history[key][t] for key in ("alpha", "z", "delta", "e1", "e2")]
+        wanted = [expected.alpha * length, expected.z, expected.delta, expected.e1, expected.e2]
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-10)
+        if not combination:
+            ((stump, _),) = ranker.model_.rounds[t]
+            feature, threshold = names[expected.ranker]
+            assert stump.feature == feature
+            assert stump.threshold == pytest.approx(threshold, rel=1e-6)
+    if len(run.rounds) == ROUNDS:
+        assert ranker.stop_reason_ == "n_estimators"
+    elif run.stopped == "undefined weight":
+        assert history["undefined"][len(run.rounds)]
+    else:
+        assert ranker.stop_reason_ == "no weak ranker has an edge left"
+        assert len(history["alpha"]) == len(run.rounds)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.parametrize("seed", PROBLEMS[:20])
+def test_theorems_1_and_2(seed, name):
+    X, queries = problem(seed, weighted=True, explicit=seed % 5 == 0)
+    history = fit(X, queries, seed, **RANKERS[name]).history_
+    product = np.cumprod(history["z"])
+    np.testing.assert_allclose(history["e2" if "plus" in name else "e1"], product, rtol=1e-10)
+    for lower, upper in [("r2", "r1"), ("r1", "e1"), ("e1", "e2")]:
+        assert (history[lower] <= history[upper] * (1 + 1e-10) + 1e-15).all()
+    if "optimal" not in name and not history["undefined"].any():
+        assert (product <= history["bound"] * (1 + 1e-10)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_training_errors_are_those_of_the_predictions(seed):
+    X, queries = problem(seed + 100, weighted=seed % 2 == 0, n_features=6)
+    if not has_pairs(queries):
+        pytest.skip("no pairs")
+    pairs = pairs_of(queries)
+    for variant in ("continuous", "plus"):
+        ranker = RankBoostRanker(variant=variant, n_estimators=2, max_thresholds=2, random_state=seed).fit(
+            X, queries.labels, group=np.diff(queries.boundaries), sample_weight=queries.row_weight
+        )
+        scores = np.round(ranker.predict(X), 9)  # what is tied in exact arithmetic is tied here
+        assert ranker.history_["r1"][-1] == pytest.approx(literal.r1(scores, pairs), abs=1e-12)
+        assert ranker.history_["r2"][-1] == pytest.approx(literal.r2(scores, pairs), abs=1e-12)
+
+
+def test_a_stump_without_error_gets_half_a_pair_on_either_side():
+    X, y = np.array([[2.0], [1.0], [1.0], [0.0]]), [2, 1, 0, 0]  # above 1.5: 3 right, 2 tied of 5
+    ranker = RankBoostRanker(variant="discrete", n_estimators=1).fit(X, y, group=[4])
+    assert ranker.history_["alpha"][0] == pytest.approx(0.5 * np.log((3 / 5 + 1 / 10) / (1 / 10)))
+    assert ranker.history_["undefined"][0] == 1
+    assert ranker.stop_reason_ == "n_estimators"
+
+
+@pytest.mark.parametrize("variant", ["discrete", "continuous", "plus"])
+def test_a_stump_that_ranks_all_pairs_right_ends_the_training(variant):
+    X, y = np.array([[1.0], [np.nan], [1.0], [np.nan]]), [1, 0, 1, 0]
+    ranker = RankBoostRanker(variant=variant).fit(X, y, group=[2, 2])
+    assert ranker.stop_reason_ == "one weak ranker ranks all pairs right"
+    assert ranker.history_["alpha"] == pytest.approx([0.5 * np.log((1 + 1 / 4) / (1 / 4))])
+    assert ranker.model_.rounds[0][0][0].threshold == -np.inf
+
+
+@pytest.mark.parametrize("variant", ["discrete", "continuous", "plus"])
+def test_useless_features_give_an_empty_model(variant):
+    ranker = RankBoostRanker(variant=variant).fit(np.zeros((4, 2)), [1, 0, 1, 0], group=[2, 2])
+    assert len(ranker.model_) == ranker.best_iteration_ == 0
+    assert (ranker.predict(np.ones((3, 2))) == 0).all()
+
+
+def test_no_pairs_is_an_error():
+    with pytest.raises(ValueError, match="y holds no pair to learn from"):
+        RankBoostRanker().fit(np.ones((3, 1)), [1, 1, 1], group=[3])
+
+
+@pytest.mark.parametrize("parameter", [{"variant": "Plus"}, {"strategy": "best"}, {"n_estimators": 0}])
+def test_bad_parameters_are_refused(parameter):
+    with pytest.raises(ValueError, match=next(iter(parameter))):
+        RankBoostRanker(**parameter).fit(np.ones((2, 1)), [1, 0], group=[2])
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_threads_change_no_bit(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 12)), rng.integers(0, 3, 4000)
+    group = np.full(400, 10)
+    found = []
+    for threads in (1, 2):
+        set_num_threads(threads)
+        try:
+            ranker = RankBoostRanker(**RANKERS[name], n_estimators=4, max_thresholds=20, random_state=0)
+            found.append(ranker.fit(X, y, group=group).history_)
+        finally:
+            set_num_threads(None)
+    for key, values in found[0].items():
+        np.testing.assert_array_equal(values, found[1][key])
+
+
+def test_more_thresholds_than_allowed_are_thinned_at_random():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    fits = [
+        RankBoostRanker(max_thresholds=3, n_estimators=30, random_state=seed).fit(X, y, group=[30, 30])
+        for seed in (0, 0, 1)
+    ]
+    stumps = [{stump for stump, _ in ranker.model_.terms} for ranker in fits]
+    assert stumps[0] == stumps[1] != stumps[2]
+    assert all(len(found) <= 6 for found in stumps)
+
+
+@pytest.mark.parametrize("spread", [1.0, 50.0, 700.0])
+def test_masses_of_grades_at_any_range(spread):
+    rng = np.random.default_rng(3)
+    y, group = rng.integers(0, 4, 30), [10, 15, 5]
+    queries = Queries(y, group=group, weight=rng.random(30))
+    runs = queries.grade_runs
+    scores = rng.normal(size=30) * spread
+    above = rng.integers(0, 2, 30).astype(np.uint8)
+    out = np.empty((len(runs.query), 4))
+    arguments = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, above, 0, len(out), out
+    critical_pairs.masses_of_grades(scores, *arguments)
+    for (right, wrong, tied, shift), q in zip(out, runs.query, strict=True):
+        expected = np.zeros(3)
+        a, b = queries.boundaries[q : q + 2]
+        for i in range(a, b):
+            for j in range(a, b):
+                if y[i] > y[j]:
+                    weight = np.sqrt(queries.row_weight[i] * queries.row_weight[j])
+                    kind = {1: 0, -1: 1, 0: 2}[int(above[i]) - int(above[j])]
+                    expected[kind] += weight * np.exp(scores[j] - scores[i] - shift)
+        np.testing.assert_allclose([right, wrong, tied], expected, rtol=1e-10, atol=1e-280)
+
+
+def test_pairs_across_queries_and_unlabelled_rows():
+    X = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0], [5.0, 1.0]])
+    pairs = Pairs([0, 3, 1], [2, 1, 2])
+    ranker = RankBoostRanker(n_estimators=5).fit(X, None, group=[2, 2], pairs=pairs)
+    assert ranker.history_["r1"][-1] == 0
+    assert (np.diff(ranker.predict(X)[[2, 1, 3]]) > 0).all()

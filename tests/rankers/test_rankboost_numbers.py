@@ -1,0 +1,130 @@
+"""The RankBoost+ paper's printed numbers from `RankBoostRanker`; `test_paper_numbers.py` derives them literally."""
+
+import math
+
+import numpy as np
+import pytest
+from rankers import literal_rankboost as rb
+from rankers.test_paper_numbers import bipartite, gap, half_log, indicator, lemma_1, lemma_3, subsets
+
+from boostplug import Pairs, Queries
+from boostplug.rankers.rankboost import RankBoostRanker, _Descent, _Listed
+from boostplug.weak_rankers import Cuts
+
+
+def fit(H, pairs, n_estimators, **parameters):
+    """Fit on documents whose features are the weak rankers themselves."""
+    ranker = RankBoostRanker(n_estimators=n_estimators, **parameters)
+    chosen = Pairs(pairs.winner, pairs.loser, weight=pairs.weight)
+    return ranker.fit(np.asarray(H).T, None, group=[np.shape(H)[1]], pairs=chosen)
+
+
+def weights(ranker, n):
+    """Return the total weight of each weak ranker."""
+    out = np.zeros(n)
+    for stump, weight in ranker.model_.terms:
+        out[stump.feature] += weight
+    return out
+
+
+@pytest.mark.parametrize(
+    ("h", "e1_discrete", "alpha_discrete", "e1_continuous", "right", "wrong", "tied"),
+    [(0, 0.971795, 0.549306, 0.990034, 3, 1, 15), (1, 0.991166, 0.168236, 0.992386, 7, 5, 7)],
+)
+def test_proposition_1(h, e1_discrete, alpha_discrete, e1_continuous, right, wrong, tied):
+    H, pairs = subsets()
+    discrete = fit(H[[h]], pairs, 1, variant="discrete").history_
+    continuous = fit(H[[h]], pairs, 1, variant="continuous").history_
+    plus = fit(H[[h]], pairs, 1).history_
+    assert discrete["r1"][0] == pytest.approx((wrong + tied) / 19)
+    assert discrete["r2"][0] == pytest.approx(8.5 / 19)
+    assert discrete["alpha"][0] == pytest.approx(half_log(right / wrong)) == pytest.approx(alpha_discrete, abs=5e-7)
+    assert discrete["e1"][0] == pytest.approx(e1_discrete, abs=5e-7)
+    assert continuous["alpha"][0] == pytest.approx(0.105655, abs=5e-7)
+    assert plus["alpha"][0] == pytest.approx(0.105655, abs=5e-7)
+    assert continuous["e1"][0] == pytest.approx(e1_continuous, abs=5e-7)
+    assert plus["e2"][0] == pytest.approx(0.994444, abs=5e-7)
+
+
+@pytest.mark.parametrize("n", [3, 4, 10])
+def test_lemma_1(n):
+    H, pairs = lemma_1(n)
+    ranker = fit(H, pairs, 2, variant="discrete")
+    history = ranker.history_
+    assert [stump.feature for ((stump, _),) in ranker.model_.rounds] == [0, 1]
+    assert history["alpha"][0] == pytest.approx(math.log(n))
+    assert history["z"][0] == pytest.approx(4 * n / (n + 1) ** 2)
+    assert history["delta"][1] == pytest.approx(-0.5)
+    assert list(history["undefined"]) == [0, 1]  # ε⁺ = ½, ε⁻ = 0
+    m = (n + 1) ** 2
+    assert history["alpha"][1] == pytest.approx(half_log((1 / 2 + 1 / (2 * m)) * 2 * m))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_lemma_2(n):
+    """The first ranker makes no error: the paper's limit of a growing weight is cut off at half a pair."""
+    h1, h2 = indicator(10 * n, range(4 * n)), indicator(10 * n, range(4 * n, 9 * n))
+    ranker = fit([h1, h2], bipartite(5 * n, 5 * n), 1, variant="discrete", allow_negative=False)
+    ((stump, alpha),) = ranker.model_.rounds[0]
+    assert stump.feature == 0
+    assert ranker.history_["delta"][0] == pytest.approx(-0.8)
+    assert ranker.history_["undefined"][0] == 1
+    assert alpha == pytest.approx(half_log(20 * n * n / (1 / 2) + 1))
+    assert ranker.history_["z"][0] == pytest.approx(0.2 + 0.8 * math.exp(-alpha))
+    assert ranker.history_["r1"][0] == pytest.approx(0.2)
+
+
+def test_lemma_3():
+    H, pairs = lemma_3()
+    positive = fit(H, pairs, 20, variant="discrete", allow_negative=False)
+    assert positive.history_["alpha"] == pytest.approx([half_log(3), half_log((2 + 2 * math.sqrt(3)) / math.sqrt(3))])
+    assert positive.history_["e1"][-1] == pytest.approx(0.8883865, abs=5e-8)
+    assert positive.stop_reason_ == "no weak ranker has an edge left"
+    for variant, rounds in (("discrete", 16), ("continuous", 100)):
+        ranker = fit(H, pairs, rounds, variant=variant)
+        assert weights(ranker, 2) == pytest.approx([0.46894534, 0.58953108], abs=5e-9)
+        assert ranker.history_["e1"][-1] == pytest.approx(0.88703652, abs=5e-9)
+    for strategy in ("efficient", "optimal"):
+        ranker = fit(H, pairs, 100, strategy=strategy)
+        assert weights(ranker, 2) == pytest.approx([0.25740485, 0.18032951], abs=5e-9)
+        assert ranker.history_["e2"][-1] == pytest.approx(0.94844716, abs=5e-9)
+
+
+def test_corollary_1():
+    H, pairs = lemma_1(4)
+    for h, r2, e2 in zip(H, (0.2, 0.4), (0.8, 0.979796), strict=True):
+        history = fit(h[None], pairs, 1).history_
+        assert history["alpha"][0] == pytest.approx(half_log((1 - r2) / r2))
+        assert history["e2"][0] == pytest.approx(2 * math.sqrt(r2 * (1 - r2))) == pytest.approx(e2, abs=5e-7)
+
+
+def combination(H, pairs):
+    """Choose h1 and h2 without weight, and step along h = ½ (h1 + h2) on the pairs."""
+    queries = Queries(None, group=[H.shape[1]], pairs=Pairs(pairs.winner, pairs.loser))
+    state = _Descent(_Listed(queries), Cuts(H.T.astype(np.float32), None, np.random.RandomState(0)))
+    assert state.admit(0)
+    assert state.admit(1)
+    assert not state.admit(2)
+    weights = state.span.coordinates(H[2])
+    np.testing.assert_allclose(weights, [0.5, 0.5], atol=1e-12)
+    return state.along_combination(weights / np.linalg.norm(weights))
+
+
+def test_theorem_2_gap():
+    step = combination(*gap())
+    assert step.delta == pytest.approx(-math.sqrt(0.5), rel=1e-12)
+    assert step.alpha == pytest.approx(math.log(2) * math.sqrt(0.5), rel=1e-9)
+    assert step.z == pytest.approx(5 / 6, rel=1e-12)
+    assert step.z > math.exp(-0.5 * step.delta**2)
+    assert not step.undefined
+
+
+def test_a_combination_without_minimum_gets_the_weight_of_half_a_pair():
+    """Right on four pairs, while h1 and h2 cancel on the two that it ties: the loss falls for ever."""
+    h = indicator(12, [0, 2, 4, 6])
+    H = np.array([h + indicator(12, [8, 11]), h + indicator(12, [9, 10]), h])
+    step = combination(H, rb.pairs_of(range(0, 12, 2), range(1, 12, 2)))
+    assert step.undefined
+    assert dict(step.weights)[0] == pytest.approx(half_log(6 / (1 / 2) + 1))
+    alpha = dict(step.weights)[0]
+    assert step.z == pytest.approx((4 * math.exp(-2 * alpha) + 2) / 6)
