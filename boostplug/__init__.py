@@ -26,6 +26,7 @@ _HOME = {
     "Loss": "losses",
     "MAP": "metrics",
     "MPBoost": "losses",
+    "MPBoostRanker": "rankers",
     "MRR": "metrics",
     "MeanNDCG": "metrics",
     "Metric": "metrics",
@@ -109,5 +110,5 @@ if TYPE_CHECKING:
     )
     from boostplug.pairs import Pairs
     from boostplug.queries import Queries
-    from boostplug.rankers import AdaRankRanker, RankBoostRanker
+    from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker
     from boostplug.threads import set_num_threads

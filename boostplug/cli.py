@@ -1,5 +1,6 @@
 """The command `boostplug`; what it computes with is imported inside the commands."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ __all__ = ["app", "main"]
 _FAILED, _INTERRUPTED = 1, 130  # exit statuses
 
 app = typer.Typer(
-    help="Learning-to-rank losses in LightGBM and XGBoost.",
+    help="Learning-to-rank losses in LightGBM and XGBoost, and reference rankers.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -76,14 +77,6 @@ def compare(
     Exit status: 0; 1 if a run failed (the table shows the others) or a file could not be written; 2 for what makes no
     sense; 130 after Ctrl-C.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
-
-    def complain(message: str) -> None:
-        line = f"boostplug compare: {message}"
-        console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
-
     try:
         _check_outputs({"--json": json, "--report": report})
         from boostplug.experiments.compare import compare as run
@@ -105,22 +98,61 @@ def compare(
             data=name,
         )
     except (ValueError, OSError, ImportError) as error:
-        complain(str(error))
+        _complain("compare", str(error))
         raise typer.Exit(2) from None
-    unwritten = []
-    for path, write in ((json, result.to_json), (report, result.to_html)):
-        if path is not None:
-            try:
-                write(path)
-            except OSError as error:
-                unwritten.append(f"{path} could not be written ({error.strerror or error})")
+    unwritten = _write("compare", {json: result.to_json, report: result.to_html})
     _show(result)
-    for message in unwritten:
-        complain(message)
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
     if result.failed or unwritten:
         raise typer.Exit(_FAILED)
+
+
+@app.command()
+def bench(
+    what: Annotated[str, typer.Argument(help="rankers: the reference rankers on shapes of known data sets.")],
+    scale: Annotated[float, typer.Option(min=0.0, help="Rounds relative to the benchmark's own.")] = 1.0,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads. Default: OMP_NUM_THREADS, or all cores.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
+) -> None:
+    """Measure what things cost on this machine: seconds, peak memory, growth.
+
+    Exit status: 0; 1 if a file could not be written; 2 for what makes no sense.
+    """
+    try:
+        _check_outputs({"--json": json})
+        from boostplug.experiments.bench import bench as run
+        from boostplug.threads import set_num_threads
+
+        set_num_threads(threads)
+        result = run(what, scale=scale)
+    except (ValueError, OSError, ImportError) as error:
+        _complain("bench", str(error))
+        raise typer.Exit(2) from None
+    typer.echo(str(result))
+    if _write("bench", {json: result.to_json}):
+        raise typer.Exit(_FAILED)
+
+
+def _complain(command: str, message: str) -> None:
+    from rich.console import Console
+
+    line = f"boostplug {command}: {message}"
+    Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _write(command: str, files: dict[Path | None, Callable[[Path], None]]) -> bool:
+    """Write results; complain about the files that cannot be written, and return whether there are any."""
+    failed = False
+    for path, write in files.items():
+        if path is None:
+            continue
+        try:
+            write(path)
+        except OSError as error:
+            failed = True
+            _complain(command, f"{path} could not be written ({error.strerror or error})")
+    return failed
 
 
 def _split(names: str | None) -> list[str] | None:

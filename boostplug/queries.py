@@ -275,7 +275,8 @@ class Queries:
         assert pairs is not None
         weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
         if self.row_weight is not None:
-            weight = weight * np.sqrt(self.row_weight[pairs.winner] * self.row_weight[pairs.loser])
+            root = np.sqrt(self.row_weight)
+            weight = weight * root[pairs.winner] * root[pairs.loser]
         kept = np.flatnonzero(weight > 0)
         of_pair = self.query_of_row[pairs.winner[kept]]
         kept = kept[np.argsort(of_pair, kind="stable")]

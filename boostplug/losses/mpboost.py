@@ -175,7 +175,7 @@ class MPBoost(Loss):
         def build() -> Floats:
             if isinstance(self.distance, DirectedDistance):
                 return self.distance(runs.margin)
-            return _distances(self.distance, runs.margin)
+            return distances_of_gaps(self.distance, runs.margin)
 
         return queries.remember((MPBoost, self.distance, "pairs"), build)
 
@@ -288,7 +288,7 @@ class _Plan:
         factorised = self.how == kernels.FACTORISED
         self.table_start = np.r_[0, np.cumsum(np.where(factorised, n_cells, 0))]
         gaps = _gaps(runs, np.flatnonzero(factorised), int(self.table_start[-1]))
-        self.table = np.asarray(distance(gaps), dtype=np.float64) if built_in else _distances(distance, gaps)
+        self.table = np.asarray(distance(gaps), dtype=np.float64) if built_in else distances_of_gaps(distance, gaps)
         self.longest = self._longest()
         if not np.isfinite(self.longest).all():
             raise ValueError(f"MPBoost: {distance!r} of the largest grade gap is not finite; rescale the labels")
@@ -340,7 +340,7 @@ class _Plan:
             gaps = grades[v0 : v0 + step, None] - grades[None, :]
             lower = np.arange(len(grades))[None, :] < np.arange(v0, v0 + len(gaps))[:, None]
             block = np.zeros(gaps.shape)
-            block[lower] = _distances(self.distance, gaps[lower])
+            block[lower] = distances_of_gaps(self.distance, gaps[lower])
             yield v0, block
 
     def sums_by_blocks(self, q: int, scores: Floats, h_d2: float, h_1: float) -> tuple[Floats, Floats, float]:
@@ -373,7 +373,7 @@ def _gaps(runs: GradeRuns, chosen: Ints, n_cells: int) -> Floats:
     return gaps
 
 
-def _distances(distance: Distance, gaps: Floats) -> Floats:
+def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
     """Return a user's distances of gaps > 0, checked for the paper's conditions (3) and (4)."""
     if not len(gaps):
         return np.zeros(0)

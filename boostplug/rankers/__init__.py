@@ -3,12 +3,14 @@
 A new one is a new file and a line here; the conformance tests and the documentation pick it up from `RANKERS`.
 """
 
+from boostplug.losses import BinaryDistance, LogDistance
 from boostplug.metrics import NDCG
 from boostplug.rankers.adarank import AdaRankRanker
 from boostplug.rankers.base import ReferenceRanker
+from boostplug.rankers.mpboost import MPBoostRanker
 from boostplug.rankers.rankboost import RankBoostRanker
 
-__all__ = ["RANKERS", "AdaRankRanker", "RankBoostRanker", "ReferenceRanker"]
+__all__ = ["RANKERS", "AdaRankRanker", "MPBoostRanker", "RankBoostRanker", "ReferenceRanker"]
 
 # Name -> the settings that the conformance tests run.
 RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
@@ -19,4 +21,9 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
         RankBoostRanker(strategy="optimal"),
     ),
     "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False)),
+    "MPBoostRanker": (
+        MPBoostRanker(),
+        MPBoostRanker(distance=BinaryDistance(), step="newton"),
+        MPBoostRanker(distance=LogDistance(lam=3.0)),
+    ),
 }

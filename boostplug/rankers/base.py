@@ -18,7 +18,7 @@ from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.weak_rankers import WeakRanker
 
-__all__ = ["ReferenceRanker", "Round", "Rounds", "Training"]
+__all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "refuse_no_pairs"]
 
 Floats = NDArray[np.float64]
 
@@ -247,6 +247,15 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def refuse_no_pairs(n_pairs: int) -> None:
+    """Raise where there is no pair to learn from."""
+    if not n_pairs:
+        raise ValueError(
+            "y holds no pair to learn from: no query has two labelled documents of different grades and positive "
+            "weight; check y and the queries, or pass pairs="
+        )
 
 
 class _Watch:

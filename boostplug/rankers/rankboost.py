@@ -14,7 +14,7 @@ from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.metrics.metric import check_choice
 from boostplug.queries import Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
 from boostplug.threads import run_over_queries
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
@@ -231,7 +231,7 @@ class _Factorised(_Pairs):
         runs = self._runs
         self.rows = runs.rows
         self.n_pairs = int(runs.n_pairs.sum())
-        _refuse_none(self.n_pairs)
+        refuse_no_pairs(self.n_pairs)
         self._of_queries = (runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run)
         self._work = runs.run_start[runs.query_run]
         zero = np.zeros(queries.n_rows)
@@ -275,7 +275,7 @@ class _Listed(_Pairs):
                 runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, self.winner, self.loser, weight
             )
         self.n_pairs, self.n_rows = len(weight), queries.n_rows
-        _refuse_none(self.n_pairs)
+        refuse_no_pairs(self.n_pairs)
         self.weight = weight / weight.sum()
         self.rows = np.unique(np.r_[self.winner, self.loser])
         self._mass = np.empty(self.n_pairs)
@@ -310,11 +310,6 @@ class _Listed(_Pairs):
         """Return the mean of e^{-(F_i - F_j)}."""
         shift = kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
         return float(np.exp(shift + np.log(self._mass.sum())))
-
-
-def _refuse_none(n_pairs: int) -> None:
-    if not n_pairs:
-        raise ValueError("y holds no pair to learn from: no query has two documents of different grades; pass pairs=")
 
 
 def _of_masses(by_query: Floats) -> tuple[float, float, float]:

@@ -1,0 +1,298 @@
+"""MPBoost's Algorithm 1, round by round against all ordered pairs and all stumps, and the laws of its record."""
+
+import pickle
+
+import numpy as np
+import pytest
+from rankers import literal_mpboost as literal
+from sklearn.base import clone
+
+from boostplug import (
+    BinaryDistance,
+    LinearDistance,
+    LogDistance,
+    LogisticDistance,
+    MPBoost,
+    Pairs,
+    Queries,
+    set_num_threads,
+)
+from boostplug.rankers import mpboost
+from boostplug.rankers.mpboost import MPBoostRanker
+
+ROUNDS = 12
+LARGEST = np.finfo(np.float64).max
+
+
+def root(gaps):
+    return np.sqrt(gaps)
+
+
+DISTANCES = {
+    "binary": (BinaryDistance(), literal.binary),
+    "linear": (LinearDistance(alpha=0.2), literal.linear),
+    "log": (LogDistance(lam=3.0), literal.logarithmic),
+    "logistic": (LogisticDistance(beta=0.5), literal.logistic),
+    "callable": (root, lambda gap: np.copysign(np.sqrt(abs(gap)), gap)),
+}
+WEIGHTS = ("none", "queries", "rows")
+
+
+def problem(seed, *, grades="integer", weights="none", long_query=False):
+    """Return X with ties, missing values, duplicate, reversed and constant columns, and grades, sizes and weights."""
+    rng = np.random.default_rng(seed)
+    sizes = np.r_[rng.integers(2, 9, rng.integers(1, 5)), 1]  # one query of a single document
+    if long_query:  # of so many grades that its pairs are listed
+        sizes = np.r_[sizes, 20]
+    n = int(sizes.sum())
+    X = rng.integers(0, 6, (n, 3)).astype(np.float32)
+    X[:, 1] += rng.normal(size=n).astype(np.float32)
+    X[rng.random((n, 3)) < 0.1] = np.nan
+    X = np.column_stack([X, X[:, 0], -X[:, 1], np.ones(n)])
+    y = rng.integers(0, 4, n).astype(float) if grades == "integer" else rng.normal(size=n).round(3)
+    y[:2] = 0.0, 2.0
+    weight = {"none": None, "queries": rng.random(len(sizes)) + 0.1, "rows": rng.random(n) * (rng.random(n) > 0.2)}
+    weight["rows"][:2] = 0.5
+    return X, y, sizes, weight[weights]
+
+
+def per_row(weight, sizes):
+    return np.repeat(weight, sizes) if weight is not None and len(weight) == len(sizes) else weight
+
+
+def assert_same_rounds(ranker, X, pairs, step="paper"):
+    """Compare with Algorithm 1, as long as a round lowers the loss by more than rounding."""
+    rounds, _ = literal.mpboost(X, pairs, ROUNDS, step)
+    rounds = [done for t, done in enumerate(rounds) if min(r.decrease for r in rounds[: t + 1]) > 1e-9]
+    assert len(rounds) > 1
+    for t, expected in enumerate(rounds):
+        ((stump, weight),) = ranker.model_.rounds[t]
+        assert stump.feature == expected.stump.feature
+        np.testing.assert_array_equal(stump.predict(X), expected.stump.above(X))
+        assert weight == pytest.approx(expected.a, rel=1e-9)
+        for name, value in (("alpha", expected.a), ("z", expected.z), ("bound", expected.bound)):
+            assert ranker.history_[name][t] == pytest.approx(value, rel=1e-9), name
+        assert ranker.history_["misordering"][t] == pytest.approx(expected.misordering, abs=1e-12)
+
+
+@pytest.mark.parametrize("step", ["paper", "newton"])
+@pytest.mark.parametrize("grades", ["integer", "real"])
+@pytest.mark.parametrize("name", DISTANCES)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_round_is_the_papers(seed, name, grades, step):
+    distance, directed = DISTANCES[name]
+    seed += 10 * (list(DISTANCES).index(name) + 10 * (step == "newton"))
+    X, y, sizes, weight = problem(seed, grades=grades, weights=WEIGHTS[seed % 3])
+    pairs = literal.ordered_pairs(y, np.r_[0, np.cumsum(sizes)], directed, per_row(weight, sizes))
+    ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
+    assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
+
+
+@pytest.mark.parametrize("step", ["paper", "newton"])
+@pytest.mark.parametrize("name", DISTANCES)
+def test_listed_pairs_beside_factorised_ones(name, step, monkeypatch):
+    distance, directed = DISTANCES[name]
+    X, y, sizes, weight = problem(7, grades="real", weights="rows", long_query=True)
+    X = X[:, :3]
+    weight = np.maximum(weight, 0.1)  # all of the long query's grades count
+    pairs = literal.ordered_pairs(y, np.r_[0, np.cumsum(sizes)], directed, weight)
+    kinds = mpboost._WeighedPairs(
+        Queries(y, group=sizes, weight=weight), mpboost.Cuts(X, None, None), distance, squared=False
+    ).parts
+    assert [type(part).__name__ for part in kinds] == ["_Factorised", "_ListedGrades"]
+    for block in (1 << 18, 50):
+        monkeypatch.setattr(mpboost, "_BLOCK", block)
+        ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
+        assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
+
+
+@pytest.mark.parametrize("step", ["paper", "newton"])
+@pytest.mark.parametrize("seed", range(4))
+def test_explicit_pairs_have_the_distances_of_their_margins(seed, step):
+    rng = np.random.default_rng(seed)
+    X, y, sizes, weight = problem(seed, weights="queries")
+    n, m = len(y), 15
+    winner = rng.integers(0, n, m)
+    loser = (winner + rng.integers(1, n, m)) % n  # across queries, some twice, some both ways
+    given = Pairs(winner, loser, weight=rng.random(m), margin=rng.random(m) + 0.5)
+    distance, directed = DISTANCES["log"]
+    d = np.array([directed(margin) for margin in given.margin])
+    row_weight = per_row(weight, sizes)
+    w = given.weight * np.sqrt(row_weight[winner] * row_weight[loser])
+    pairs = literal.OrderedPairs(
+        np.r_[winner, loser], np.r_[loser, winner], np.r_[d, -d], np.r_[w, w] / (2.0 * w.sum())
+    )
+    ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
+    ranker.fit(X, y, group=sizes, sample_weight=weight, pairs=given)
+    assert_same_rounds(ranker, X, pairs, step)
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+@pytest.mark.parametrize("step", ["paper", "newton"])
+def test_misordering_is_below_the_product_of_z_which_is_the_loss(name, step):
+    X, y, sizes, weight = problem(3, weights="queries")
+    distance = DISTANCES[name][0]
+    ranker = MPBoostRanker(distance=distance, n_estimators=40, step=step)
+    ranker.fit(X, y, group=sizes, sample_weight=weight)
+    record = ranker.history_
+    assert (record["misordering"] <= record["bound"] * (1.0 + 1e-9)).all()
+    np.testing.assert_allclose(record["bound"], np.cumprod(record["z"]), rtol=1e-9)
+    loss, queries = MPBoost(distance=distance), Queries(y, group=sizes, weight=weight)
+    at_start = loss.value(np.zeros(len(y)), queries).sum()
+    losses = [loss.value(scores, queries).sum() / at_start for scores in ranker.staged_predict(X)]
+    np.testing.assert_allclose(record["bound"], losses, rtol=1e-9)
+
+
+def test_long_distances_overstep_and_the_record_shows_it():
+    X, y, sizes, _ = problem(3)
+    assert (
+        MPBoostRanker(distance=LinearDistance(alpha=3.0), n_estimators=20).fit(X, y, group=sizes).history_["z"] > 1
+    ).any()
+    assert (
+        MPBoostRanker(distance=LinearDistance(alpha=0.4), n_estimators=20).fit(X, y, group=sizes).history_["z"] < 1
+    ).all()
+
+
+@pytest.mark.parametrize("grades", ["integer", "real", "pairs"])
+@pytest.mark.parametrize(
+    "distance", [LinearDistance(alpha=1e3), LinearDistance(alpha=1e140), LinearDistance(alpha=1e-140)]
+)
+@pytest.mark.parametrize("step", ["paper", "newton"])
+def test_scores_of_any_range_stay_finite(step, distance, grades):
+    X, y, sizes, _ = problem(11, grades="integer" if grades == "pairs" else grades, long_query=True)
+    pairs = Pairs([0, 1, 2, 3], [4, 5, 6, 7], margin=[1.0, 2.0, 0.5, 1e3]) if grades == "pairs" else None
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        ranker = MPBoostRanker(distance=distance, n_estimators=30, step=step).fit(X, y, group=sizes, pairs=pairs)
+    assert all(np.isfinite(values).all() for values in ranker.history_.values())
+    assert np.isfinite(ranker.predict(X)).all()
+    assert (ranker.history_["misordering"] - 1e-9 <= ranker.history_["bound"]).all()
+    if step == "paper" and distance.alpha > 1.0 and grades != "pairs":
+        assert ranker.history_["bound"].max() == pytest.approx(LARGEST)
+
+
+@pytest.mark.parametrize("alpha", [1e160, 1e-160])
+def test_distances_beyond_float64_are_refused(alpha):
+    X, y, sizes, _ = problem(0)
+    with pytest.raises(ValueError, match="leaves float64's range; rescale the labels"):
+        MPBoostRanker(distance=LinearDistance(alpha=alpha)).fit(X, y, group=sizes)
+
+
+def test_a_pair_far_beyond_all_others_is_what_a_round_fits():
+    """Two documents alike in all features keep their weight, while that of the rest falls until none is worth a cut."""
+    X = np.array([[1.0], [1.0], [0.0]])
+    ranker = MPBoostRanker(distance=BinaryDistance(), n_estimators=1000).fit(X, [1, 0, 0], group=[3])
+    assert ranker.stop_reason_ == "no cut lowers the loss"
+    assert ranker.history_["bound"][-1] == pytest.approx(0.5)
+    assert ranker.history_["misordering"][-1] == 0.5
+
+
+@pytest.mark.parametrize("grades", ["integer", "real", "pairs"])
+def test_any_number_of_threads_gives_the_same_bits(grades):
+    rng = np.random.default_rng(0)
+    n, sizes = 2400, np.full(60, 40)
+    X = rng.normal(size=(n, 9))
+    y = rng.integers(0, 5, n) if grades != "real" else X[:, 0] + rng.normal(size=n)
+    pairs = None
+    if grades == "pairs":
+        winner = rng.integers(0, n, 3000)
+        pairs = Pairs(winner, (winner + rng.integers(1, n, 3000)) % n)
+    fits = []
+    try:
+        for n_threads in (1, 2, 3):
+            set_num_threads(n_threads)
+            fits.append(MPBoostRanker(n_estimators=4).fit(X, y, group=sizes, pairs=pairs))
+    finally:
+        set_num_threads(None)
+    for other in fits[1:]:
+        assert other.model_.rounds == fits[0].model_.rounds
+        for name, values in fits[0].history_.items():
+            np.testing.assert_array_equal(other.history_[name], values, strict=True)
+
+
+@pytest.mark.parametrize("how", ["labelled", "weight"])
+def test_rows_that_take_no_part_change_nothing(how):
+    X, y, sizes, _ = problem(5)
+    out = np.arange(len(y)) % 4 == 3
+    extra = {"labelled": ~out} if how == "labelled" else {"sample_weight": (~out).astype(float)}
+    ranker = MPBoostRanker(n_estimators=ROUNDS).fit(X, y, group=sizes, **extra)
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    kept = MPBoostRanker(n_estimators=ROUNDS).fit(X[~out], y[~out], qid=query[~out])
+    for name, values in kept.history_.items():
+        np.testing.assert_allclose(ranker.history_[name], values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("grades", ["integer", "real"])
+def test_pairs_from_grades_are_explicit_pairs_with_the_gaps_as_margins(grades):
+    X, y, sizes, _ = problem(13, grades=grades, long_query=True)
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    winner, loser = np.nonzero((query[:, None] == query) & (y[:, None] > y))
+    pairs = Pairs(winner, loser, margin=y[winner] - y[loser])
+    by_grade = MPBoostRanker(n_estimators=ROUNDS).fit(X, y, group=sizes).history_
+    by_pair = MPBoostRanker(n_estimators=ROUNDS).fit(X, None, group=sizes, pairs=pairs).history_
+    for name, values in by_grade.items():
+        np.testing.assert_allclose(by_pair[name], values, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "reason"),
+    [
+        ([0, 1, 2], [1.0, 1.0, 1.0], "no cut lowers the loss"),
+        ([0, 1, 2], [np.nan, np.nan, np.nan], "no cut lowers the loss"),
+        ([1, 0, 0, 1, 1, 0], [0.0, 0.0, 0.0, 1.0, 1.0, 1.0], "no cut lowers the loss"),
+    ],
+    ids=["constant", "missing", "converged"],
+)
+def test_why_it_ends(y, x, reason):
+    ranker = MPBoostRanker(distance=BinaryDistance(), n_estimators=100)
+    ranker.fit(np.reshape(x, (-1, 1)), y, group=[len(y)])
+    assert ranker.stop_reason_ == reason
+    assert all((values >= 0.0).all() for name, values in ranker.history_.items() if name != "alpha")
+
+
+def test_no_pair_is_an_error():
+    with pytest.raises(ValueError, match="y holds no pair to learn from"):
+        MPBoostRanker().fit(np.zeros((3, 1)), [1, 1, 1], group=[3])
+
+
+def test_the_learning_rate_shortens_steps():
+    X, y, sizes, _ = problem(2)
+    full = MPBoostRanker(n_estimators=1).fit(X, y, group=sizes)
+    half = MPBoostRanker(n_estimators=1, learning_rate=0.5).fit(X, y, group=sizes)
+    assert half.history_["alpha"][0] == 0.5 * full.history_["alpha"][0]
+    np.testing.assert_array_equal(half.predict(X), 0.5 * full.predict(X))
+
+
+def test_thresholds_are_drawn():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 3, 200)
+
+    def thresholds(random_state):
+        ranker = MPBoostRanker(n_estimators=50, max_thresholds=3, random_state=random_state)
+        return {stump for ((stump, _),) in ranker.fit(X, y, group=[100, 100]).model_.rounds}
+
+    assert len(thresholds(0)) <= 6
+    assert thresholds(0) == thresholds(0)
+    assert thresholds(0) != thresholds(1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"distance": 3}, "distance must be a distance"),
+        ({"distance": np.negative}, "condition 3"),
+        ({"step": "half"}, "step must be one of 'paper', 'newton'"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number, 0 < learning_rate <= 1; got 0.0"),
+        ({"learning_rate": True}, "learning_rate must be a number"),
+        ({"n_estimators": 0}, "n_estimators must be an integer of at least 1"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MPBoostRanker(**parameters).fit([[0.0], [1.0]], [0, 1], group=[2])
+
+
+def test_is_an_estimator():
+    X, y, sizes, _ = problem(1)
+    ranker = clone(MPBoostRanker(distance=LinearDistance(alpha=0.3), n_estimators=3)).fit(X, y, group=sizes)
+    assert ranker.get_params()["distance"] == LinearDistance(alpha=0.3)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
