@@ -122,10 +122,10 @@ def bench(
     try:
         _check_outputs({"--json": json})
         from boostplug.experiments.bench import bench as run
-        from boostplug.threads import set_num_threads
+        from boostplug.threads import threads_of_framework
 
-        set_num_threads(threads)
-        result = run(what, scale=scale)
+        with threads_of_framework(threads):
+            result = run(what, scale=scale)
     except (ValueError, OSError, ImportError) as error:
         _complain("bench", str(error))
         raise typer.Exit(2) from None
