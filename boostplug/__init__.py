@@ -33,6 +33,7 @@ _HOME = {
     "NDCG": "metrics",
     "PairError": "metrics",
     "NDCGBoost": "losses",
+    "NDCGBoostRanker": "rankers",
     "Pairs": "pairs",
     "PairwiseLoss": "losses",
     "RankBoostRanker": "rankers",
@@ -110,5 +111,5 @@ if TYPE_CHECKING:
     )
     from boostplug.pairs import Pairs
     from boostplug.queries import Queries
-    from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker
+    from boostplug.rankers import AdaRankRanker, MPBoostRanker, NDCGBoostRanker, RankBoostRanker
     from boostplug.threads import set_num_threads

@@ -206,6 +206,15 @@ class Queries:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
 
+    def of_rows(self, kept: NDArray[np.bool_]) -> "Queries":
+        """Return what is left of the queries with the chosen rows alone: all of them, in their order; without pairs."""
+        return Queries(
+            self.labels[kept],
+            group=np.bincount(self.query_of_row[kept], minlength=self.n_queries),
+            weight=None if self.row_weight is None else self.row_weight[kept],
+            labelled=None if self.labelled is None else self.labelled[kept],
+        )
+
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
         """Return ``build()``, kept for as long as these queries live: what depends on the data alone is computed once.
 

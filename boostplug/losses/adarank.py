@@ -94,7 +94,7 @@ class AdaRank(Loss):
         weight = queries.row_weight
         if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
             kept = weight > 0
-            scores, queries = scores[kept], queries.remember((AdaRank,), lambda: _part(queries, kept))
+            scores, queries = scores[kept], queries.remember((AdaRank,), lambda: queries.of_rows(kept))
         values = self.metric.per_query(scores, queries)
         defined = ~np.isnan(values)
         out = np.ones(queries.n_queries)
@@ -110,12 +110,3 @@ class AdaRank(Loss):
         gradient, hessian = self.base.gradient_hessian(scores, queries)
         factor = self.factors(scores, queries)[queries.query_of_row]
         return factor * gradient, factor * hessian
-
-
-def _part(queries: Queries, kept: NDArray[np.bool_]) -> Queries:
-    """Return the queries without the other rows."""
-    return Queries(
-        queries.labels[kept],
-        group=np.bincount(queries.query_of_row[kept], minlength=queries.n_queries),
-        labelled=None if queries.labelled is None else queries.labelled[kept],
-    )

@@ -115,13 +115,13 @@ class NDCGBoost(Loss):
     def _value(self, scores: Floats, queries: Queries) -> Floats:
         factor = factor_of(self.normalization, queries.grade_runs)
         weights = self._plan(queries).weights
-        per_row = _VALUE(scores, queries, factor, weights=weights, multiplier=self.sigmoid)[0]
+        per_row = VALUE_SUMS(scores, queries, factor, weights=weights, multiplier=self.sigmoid)[0]
         return value_per_query(per_row, queries)
 
     def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
         plan = self._plan(queries)
         factor = factor_of(self.normalization, queries.grade_runs) * self.scale(queries)
-        gradient, hessian = _DERIVATIVES(scores, queries, factor, weights=plan.weights, multiplier=self.sigmoid)
+        gradient, hessian = DERIVATIVE_SUMS(scores, queries, factor, weights=plan.weights, multiplier=self.sigmoid)
         s = float(self.sigmoid)
         if s != 1.0:
             gradient *= s
@@ -202,13 +202,13 @@ def _gamma(d: Floats) -> Floats:
 
 _WIDTH, _REACH = 2.5, 7  # 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
 _FAR = Tail(c=1.0)
-_VALUE = SmoothSums(
+VALUE_SUMS = SmoothSums(
     kernels.tables((Kernel(_wrong, Tail(q0=1.0, c=-1.0), _FAR),), _WIDTH, _REACH),
     kernels.NDCG_VALUE,
     frozen(np.ones((1, 1))),
     frozen(np.zeros((1, 1))),
 )
-_DERIVATIVES = SmoothSums(
+DERIVATIVE_SUMS = SmoothSums(
     kernels.tables((Kernel(_gamma, _FAR, _FAR, even=True),), _WIDTH, _REACH),
     kernels.NDCG,
     frozen(np.array([[-1.0, 1.0]])),

@@ -3,14 +3,17 @@
 A new one is a new file and a line here; the conformance tests and the documentation pick it up from `RANKERS`.
 """
 
+from sklearn.tree import DecisionTreeClassifier
+
 from boostplug.losses import BinaryDistance, LogDistance
 from boostplug.metrics import NDCG
 from boostplug.rankers.adarank import AdaRankRanker
 from boostplug.rankers.base import ReferenceRanker
 from boostplug.rankers.mpboost import MPBoostRanker
+from boostplug.rankers.ndcg_boost import NDCGBoostRanker
 from boostplug.rankers.rankboost import RankBoostRanker
 
-__all__ = ["RANKERS", "AdaRankRanker", "MPBoostRanker", "RankBoostRanker", "ReferenceRanker"]
+__all__ = ["RANKERS", "AdaRankRanker", "MPBoostRanker", "NDCGBoostRanker", "RankBoostRanker", "ReferenceRanker"]
 
 # Name -> the settings that the conformance tests run.
 RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
@@ -25,5 +28,10 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
         MPBoostRanker(),
         MPBoostRanker(distance=BinaryDistance(), step="newton"),
         MPBoostRanker(distance=LogDistance(lam=3.0)),
+    ),
+    "NDCGBoostRanker": (
+        NDCGBoostRanker(),
+        NDCGBoostRanker(equal_grades=False),
+        NDCGBoostRanker(classifier=DecisionTreeClassifier(max_depth=1)),
     ),
 }

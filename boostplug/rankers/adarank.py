@@ -286,12 +286,7 @@ def _weighted_rows(X: NDArray[np.float32], queries: Queries) -> tuple[NDArray[np
     if queries.row_weight is None or (queries.row_weight > 0).all():
         return X, queries
     kept = queries.row_weight > 0
-    return X[kept], Queries(
-        queries.labels[kept],
-        group=np.bincount(queries.query_of_row[kept], minlength=queries.n_queries),
-        weight=queries.row_weight[kept],
-        labelled=None if queries.labelled is None else queries.labelled[kept],
-    )
+    return X[kept], queries.of_rows(kept)
 
 
 def _performance(metric: Metric, scores: Floats, queries: Queries) -> Floats:

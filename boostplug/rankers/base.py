@@ -254,7 +254,7 @@ def refuse_no_pairs(n_pairs: int) -> None:
     if not n_pairs:
         raise ValueError(
             "y holds no pair to learn from: no query has two labelled documents of different grades and positive "
-            "weight; check y and the queries, or pass pairs="
+            "weight; check y and the queries"
         )
 
 

@@ -59,7 +59,7 @@ def one_query(ranker):
 
     OneQuery.__name__ = OneQuery.__qualname__ = f"{type(ranker).__name__}WithOneQuery"
     made = globals().setdefault(OneQuery.__name__, OneQuery)  # where pickle looks for it
-    return made(**{**ranker.get_params(), "n_estimators": 3, "random_state": 0})
+    return made(**{**ranker.get_params(deep=False), "n_estimators": 3, "random_state": 0})
 
 
 def _zeros(y):
@@ -106,7 +106,7 @@ def test_same_seed_same_model_and_cloned(ranker, data):
     X, y, qid = data
     first, second = (small(ranker).fit(X, y, qid=qid) for _ in range(2))
     assert first.model_ == second.model_
-    assert clone(first).get_params() == first.get_params()
+    assert repr(clone(first)) == repr(first)
     assert not hasattr(clone(first), "model_")
 
 

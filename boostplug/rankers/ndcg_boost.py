@@ -1,0 +1,294 @@
+"""`NDCGBoostRanker`: NDCG_Boost's own Algorithm 1 (Valizadegan et al., NIPS 2009)."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+
+from boostplug.losses import NDCGBoost
+from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
+from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
+from boostplug.queries import Queries, frozen
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
+from boostplug.weak_rankers import Cuts, WeakRanker
+from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
+from boostplug.weak_rankers.stump import first_best
+
+__all__ = ["NDCGBoostRanker"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # weights to a weak ranker and where it is 1
+
+_NO_EDGE = 1e-12  # of the documents' weights together: below it, rounding decides
+_TRIES = 20  # samples in a row from which a classifier without an edge may come
+
+
+class NDCGBoostRanker(ReferenceRanker):
+    r"""NDCG_Boost: boosting of two-valued classifiers on a smooth surrogate of the expected NDCG.
+
+    Valizadegan, Jin, Zhang, Mao, "Learning to rank by optimizing NDCG measure", NIPS 2009, Algorithm 1; equations are
+    numbered as there. With G the gains, Z the ideal DCG of a query's list, σ the logistic function and
+    :math:`\theta_{ij} = \sigma(1 - \sigma)` of :math:`F_i - F_j`, each round
+
+    - weighs the documents by :math:`w_i = \sum_j \frac{G_i - G_j}{Z} \theta_{ij}` (16): positive where a document
+      should stand higher;
+    - trains a classifier :math:`f \in \{0, 1\}` that maximises :math:`\sum_i w_i f_i` (17);
+    - adds :math:`\alpha f` to F, :math:`\alpha = \frac12 \ln \frac{\sum_{f_i > f_j} \frac{G_i}{Z} \theta_{ij}}
+      {\sum_{f_i < f_j} \frac{G_i}{Z} \theta_{ij}}` (15), over ordered pairs of documents of one query.
+
+    The sum of :math:`\frac{G_i}{Z} \sigma(F_j - F_i)` over all pairs, M (11), falls in every round.
+
+    Parameters
+    ----------
+    n_estimators : int, default 100
+        Rounds; the paper's number.
+    classifier : scikit-learn classifier, optional
+        Default: the decision stump with the largest :math:`\sum w_i f_i` of all, either side up. Else a clone of it is
+        fitted in each round as the paper does: on as many documents as there are, drawn with replacement with
+        probabilities :math:`\propto |w_i|`, with the classes :math:`\mathrm{sign}(w_i)`, -1 and 1. Draws of one class
+        alone are repeated. Its parameters ``random_state``, where None, are set from `random_state`.
+    equal_grades : bool, default True
+        Whether pairs of equal gains count in both sums of (15), as it is written. They bring nothing to w or to the
+        change of M, and hold steps back: without them :math:`|\alpha|` is about twice as large.
+    gain : {"exp2", "linear"} or callable, default "exp2"
+        G, as in `NDCG`. It must not fall as grades rise; the named ones refuse negative grades.
+    max_alpha : float, default 10.0
+        Largest :math:`|\alpha|`. It is infinite where one sum of (15) is 0, not both.
+    max_thresholds : int or None, default None
+        Features with more cuts keep a random subset of this size. None: all cuts.
+    random_state : int, RandomState or None, default None
+        Draws the documents for `classifier`, and the thresholds where `max_thresholds` leaves some out.
+
+    Attributes
+    ----------
+    model_ : Ensemble
+        Its scores are the F of (12), twice the ranking score of (6); so are those of `predict`.
+    history_ : dict of ndarray of shape (n_rounds,)
+        ``m`` (M, which (11) averages over queries), ``h`` (H by (9), an estimate of the expected NDCG; only (3) is a
+        bound), ``alpha``, ``edge`` (:math:`\sum_i w_i f_i`), and ``undefined``: 1 where α was cut to `max_alpha`.
+    stop_reason_ : str
+
+    Notes
+    -----
+    - Stumps are 1 above their threshold. One that is 1 below has the opposite edge and α: it is the same stump with a
+      negative weight, but for a constant.
+    - Training ends where the best stump has no edge, above all where no stump parts documents of one query (both sums
+      of (15) are 0), or where scores are so far apart that no document weighs anything. A `classifier` without an edge
+      is trained again on a new sample; 20 in a row end the training. (A tree that minimises impurity often says the
+      same on either side of its split.)
+    - Z has the discount 1/log2(1 + j). The paper leaves the base open: it changes M alone.
+    - Weights: a pair weighs √(v_i v_j) of its rows, which makes the averages M and H weighted ones where rows of a
+      query weigh the same. Rows that are not labelled or weigh 0 are left out; queries without relevant documents
+      count as 0 in M and H.
+    - Explicit `pairs` are refused: w needs gains.
+    - On OHSUMED (five folds, 100 rounds, no validation, the LETOR script's NDCG@3), the paper has .50. Sampling with
+      ``DecisionTreeClassifier(max_depth=1)`` gives .487 (mean of nine seeds, .473 to .498), with a depth of 2 .507
+      (three seeds); the best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
+
+    Cost. A round takes O(F n) for n documents and F features, and O(n log n) for the sums over pairs, none of which is
+    listed; those of (15) log2 K times for K grades where `equal_grades` is False. Memory is O(F n). Sums over long
+    lists are good to 1e-7 of every pair, over others exact (see `boostplug.NDCGBoost`). 100,000 documents with 46
+    features and 5 grades take .1 s a round on one core.
+
+    Examples
+    --------
+    >>> X, y, qid = [[3.0, 1.0], [2.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [2, 1, 0, 0], [1, 1, 1, 1]
+    >>> ranker = NDCGBoostRanker(n_estimators=3).fit(X, y, qid=qid)
+    >>> ranker.history_["m"].round(4)
+    array([1.1016, 0.7712, 0.6295])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        classifier: Any = None,
+        equal_grades: bool = True,
+        gain: Gain = "exp2",
+        max_alpha: float = 10.0,
+        max_thresholds: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.classifier = classifier
+        self.equal_grades = equal_grades
+        self.gain = gain
+        self.max_alpha = max_alpha
+        self.max_thresholds = max_thresholds
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        NDCGBoost(gain=self.gain)  # refuses what is no gain
+        given = self.classifier
+        fits = hasattr(given, "fit") and not isinstance(given, type) and is_classifier(given)
+        if given is not None and not fits:
+            raise ValueError(
+                "classifier must be a scikit-learn classifier such as DecisionTreeClassifier(max_depth=1), or None; "
+                f"got {given!r}"
+            )
+        if not isinstance(self.equal_grades, (bool, np.bool_)):
+            raise ValueError(f"equal_grades must be True or False; got {self.equal_grades!r}")
+        largest = self.max_alpha
+        if isinstance(largest, bool) or not isinstance(largest, Real) or not 0 < largest < math.inf:
+            raise ValueError(f"max_alpha must be a finite number above 0; got {largest!r}")
+
+    def _rounds(self, training: Training) -> Rounds:
+        """Run Algorithm 1; steps are numbered by its lines."""
+        if training.queries.pairs is not None:
+            raise ValueError("pairs cannot be used by NDCG_Boost, whose weights need gains; pass grades as y")
+        refuse_no_pairs(len(training.queries.grade_runs.query))
+        gains_of(training.queries, self.gain)  # refuses grades, naming the caller's row
+        X, queries = _judged(training.X, training.queries)
+        lists = _Lists(queries, self.gain, equal_grades=bool(self.equal_grades))
+        classify: _Classify
+        if self.classifier is None:
+            cuts = Cuts(X, self.max_thresholds, training.random)
+            if not len(cuts):
+                return "no feature takes two values"
+            classify, tries = partial(_best_stump, cuts), 1
+        else:
+            classify, tries = partial(_trained, self.classifier, X, training.random), _TRIES
+        # 1
+        scores = np.zeros(queries.n_rows)
+        while True:
+            # 3
+            weight = lists.weights(scores)
+            size = float(np.abs(weight).sum())
+            if not size > np.finfo(np.float64).tiny:
+                return "no document weighs anything: gains are equal, or scores are far apart"
+            # 4, 5
+            for _ in range(tries):
+                weak, f = classify(weight)
+                edge = float(weight[f].sum())
+                if abs(edge) > size * _NO_EDGE:
+                    break
+            else:
+                return "no weak ranker has an edge left"
+            # 6
+            up, down = lists.up_and_down(scores, f)
+            alpha = 0.5 * math.log(up / down) if up > 0.0 and down > 0.0 else math.copysign(math.inf, edge)
+            undefined = abs(alpha) > self.max_alpha
+            if undefined:
+                alpha = math.copysign(self.max_alpha, alpha)
+            # 7
+            scores += alpha * f
+            m, h = lists.objectives(scores)
+            yield Round(((weak, alpha),), {"m": m, "h": h, "alpha": alpha, "edge": edge, "undefined": float(undefined)})
+
+
+def _best_stump(cuts: Cuts, weight: Floats) -> tuple[WeakRanker, Bools]:
+    """Return the stump with the largest sum of weights, either side up, and which rows are above it."""
+    cut = first_best(np.abs(cuts.sums_above(weight)), float(np.abs(weight).sum()) * _NO_EDGE)
+    return cuts.stump(cut), cuts.above(cut)
+
+
+def _trained(
+    classifier: Any, X: NDArray[np.float32], random: np.random.RandomState, weight: Floats
+) -> tuple[WeakRanker, Bools]:
+    """Return a classifier trained on a sample by weights, and which rows it takes for positive."""
+    probability = np.abs(weight) / np.abs(weight).sum()
+    sign = np.where(weight > 0.0, 1, -1)
+    while True:  # both signs have half the weight, so a sample of one alone is as rare as equal tosses of a coin
+        drawn = random.choice(len(weight), len(weight), p=probability)
+        if np.ptp(sign[drawn]):
+            break
+    weak = weak_ranker_of(seeded_clone(classifier, random).fit(X[drawn], sign[drawn]))
+    return weak, weak.predict(X) == 1.0
+
+
+def _judged(X: NDArray[np.float32], queries: Queries) -> tuple[NDArray[np.float32], Queries]:
+    """Return the rows that are labelled and of positive weight, and the queries that hold any."""
+    kept = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
+    if queries.row_weight is not None:
+        kept = kept & (queries.row_weight > 0)
+    weight = None if queries.row_weight is None else queries.row_weight[kept]
+    return X[kept], Queries(queries.labels[kept], qid=queries.query_of_row[kept], weight=weight)
+
+
+class _Lists:
+    """Gains and weights of all documents, and the paper's sums over the pairs of documents of one query.
+
+    The machine for smooth sums takes all pairs of different labels. Here labels are chosen so that these are the pairs
+    of a sum: sides of a cut for those that it parts; for all pairs, two copies of each document with two labels.
+    """
+
+    def __init__(self, queries: Queries, gain: Gain, *, equal_grades: bool) -> None:
+        self._queries, self._loss = queries, NDCGBoost(gain=gain)
+        query = queries.query_of_row
+        gains = gains_of(queries, gain)
+        longest = int(np.diff(queries.boundaries).max(initial=0))
+        ideal = dcg(gains, gains, queries, discounts(longest, "standard"), average=False)[query]
+        self._level = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
+        self._row_weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+        self._n = queries.n_queries if queries.query_weight is None else float(queries.query_weight.sum())
+        twice = np.repeat(np.arange(queries.n_rows), 2)
+        self._doubled = self._labelled(np.tile([1.0, 0.0], queries.n_rows), query[twice], twice)
+        self._halvings = None if equal_grades else _halvings(gains, queries)
+
+    def weights(self, scores: Floats) -> Floats:
+        """Return w of each document (16)."""
+        gradient, _ = self._loss.gradient_hessian(scores, self._queries)
+        return -gradient / self._loss.scale(self._queries)
+
+    def up_and_down(self, scores: Floats, above: Bools) -> tuple[float, float]:
+        """Return numerator and denominator of (15) for the classifier that is 1 for the documents `above`."""
+        mass = self._level * self._across(scores, above)
+        return float(mass[above].sum()), float(mass[~above].sum())
+
+    def objectives(self, scores: Floats) -> tuple[float, float]:
+        """Return M (11) and H (9)."""
+        # A (10), times the weight of the row: a first copy counts all second ones, its own with σ(0)
+        later = VALUE_SUMS(np.repeat(scores, 2), self._doubled, _ones(self._doubled))[0, ::2] - 0.5 * self._row_weight
+        m = self._level * later
+        h = self._level * self._row_weight / np.log2(2.0 + later / self._row_weight)
+        return float(m.sum()) / self._n, float(h.sum()) / self._n
+
+    def _across(self, scores: Floats, above: Bools) -> Floats:
+        """Return for each document the sum of θ over those on the other side of the cut that count with it in (15)."""
+        if self._halvings is None:
+            return self._across_within(self._queries.query_of_row, scores, above)
+        total = np.zeros(len(scores))
+        for part, upper in self._halvings:
+            # Upper documents above the cut face lower ones below it, and upper ones below face lower ones above.
+            total += self._across_within(2 * part + (upper == above), scores, above)
+        return total
+
+    def _across_within(self, part: Ints, scores: Floats, above: Bools) -> Floats:
+        """Return for each document the sum of θ over those of its part on the other side of the cut."""
+        order = np.argsort(part, kind="stable")
+        queries = self._labelled(above[order], part[order], order)
+        out = np.empty(len(scores))
+        out[order] = DERIVATIVE_SUMS(scores[order], queries, _ones(queries))[1]
+        return out
+
+    def _labelled(self, labels: ArrayLike, qid: Ints, rows: Ints) -> Queries:
+        weight = self._queries.row_weight
+        return Queries(labels, qid=qid, weight=None if weight is None else weight[rows])
+
+
+def _ones(queries: Queries) -> Floats:
+    return frozen(np.ones(len(queries.grade_runs.query)))
+
+
+def _halvings(gains: Floats, queries: Queries) -> list[tuple[Ints, Bools]]:
+    """Return partitions of the documents with the upper half of each part, of the log2 K bits of their gains' ranks.
+
+    Two documents of one query and different gains are in opposite halves of one part, in one partition: that of the
+    highest bit in which their ranks differ.
+    """
+    query = queries.query_of_row
+    order = np.lexsort((gains, query))
+    passed = np.cumsum(np.r_[np.zeros(min(1, len(order)), np.int64), np.diff(gains[order]) != 0.0])
+    rank = np.empty(len(order), np.int64)
+    rank[order] = passed - passed[queries.boundaries[:-1]][query]
+    n_bits = int(rank.max(initial=0)).bit_length()
+    return [((query << n_bits) + (rank >> (bit + 1)), (rank >> bit) % 2 == 1) for bit in range(n_bits)]

@@ -1,0 +1,320 @@
+"""NDCGBoostRanker against the literal Algorithm 1, round by round; classifiers, weights, the cap, refusals."""
+
+import numpy as np
+import pytest
+from rankers import literal_ndcg_boost as literal
+from rankers.problems import problem
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from boostplug import Pairs, set_num_threads
+from boostplug.rankers.ndcg_boost import NDCGBoostRanker
+from boostplug.weak_rankers import Tree
+from boostplug.weak_rankers.fitted import weak_ranker_of
+
+ROUNDS = 10
+
+
+def ranking(seed, *, real=False, weighted=False):
+    """Return X, grades of at least 0, sizes and weights of a few short queries."""
+    X, queries = problem(seed, grades="real" if real else "integer")
+    weight = np.random.default_rng(seed).random(queries.n_queries) + 0.2 if weighted else None
+    y = queries.labels - queries.labels.min() if real else queries.labels
+    return X, y, np.diff(queries.boundaries), weight
+
+
+def collection(y, group, weight=None):
+    return literal.collection(y, np.r_[0, np.cumsum(group)], weight)
+
+
+def assert_same_rounds(ranker, X, rounds, F, rel=1e-9):
+    history = ranker.history_
+    for t, ((weak, alpha),) in enumerate(ranker.model_.rounds):
+        expected = rounds[t]
+        assert weak.feature == expected.stump.feature
+        assert weak.threshold == pytest.approx(expected.stump.threshold)
+        assert alpha == history["alpha"][t] == pytest.approx(expected.alpha, rel=rel)
+        for name, value in {"m": expected.m, "h": expected.h, "edge": expected.wf}.items():
+            assert history[name][t] == pytest.approx(value, rel=rel), (name, t)
+        assert history["undefined"][t] == (abs(expected.alpha) == ranker.max_alpha)
+    if len(ranker.model_) < len(rounds):  # what is left is rounding
+        assert abs(rounds[len(ranker.model_)].wf) < 1e-15
+    else:
+        np.testing.assert_allclose(ranker.predict(X), F, rtol=rel, atol=rel)  # the F of Eq. 12
+
+
+@pytest.mark.parametrize("equal_grades", [True, False])
+@pytest.mark.parametrize("seed", [seed for seed in range(61) if seed != 34])  # 34 holds no pair
+def test_rounds_are_those_of_the_literal_algorithm(seed, equal_grades):
+    X, y, group, weight = ranking(seed, real=seed % 2 == 1, weighted=seed % 3 == 0)
+    rounds, F = literal.ndcg_boost(X, collection(y, group, weight), ROUNDS, equal_grades)
+    ranker = NDCGBoostRanker(n_estimators=ROUNDS, equal_grades=equal_grades)
+    ranker.fit(X, y, group=group, sample_weight=weight)
+    assert_same_rounds(ranker, X, rounds, F)
+
+
+@pytest.mark.parametrize("equal_grades", [True, False])
+@pytest.mark.parametrize("real", [True, False])
+def test_long_lists_too(real, equal_grades):
+    rng = np.random.default_rng(3)
+    group = [180, 90]
+    y = (rng.random(270) * 3).round(2) if real else rng.integers(0, 5, 270).astype(float)
+    X = np.round(y[:, None] + rng.normal(scale=4.0, size=(270, 1)) / 2.0)
+    rounds, F = literal.ndcg_boost(X, collection(y, group), 3, equal_grades)
+    ranker = NDCGBoostRanker(n_estimators=3, equal_grades=equal_grades).fit(X, y, group=group)
+    assert len(ranker.model_) == 3
+    assert_same_rounds(ranker, X, rounds, F, rel=1e-6)
+
+
+@pytest.mark.parametrize("max_alpha", [10.0, 1.5, 40.0])
+def test_a_perfect_stump_gets_the_largest_alpha(max_alpha):
+    X, y, group = [[1.0], [0.0], [0.0]], [1, 0, 0], [3]
+    ranker = NDCGBoostRanker(n_estimators=3, max_alpha=max_alpha).fit(X, y, group=group)
+    rounds, F = literal.ndcg_boost(np.array(X), collection(y, group), 3, max_alpha=max_alpha)
+    assert ranker.history_["undefined"].tolist() == [1.0, 1.0, 1.0]
+    assert ranker.history_["alpha"].tolist() == [max_alpha] * 3
+    assert_same_rounds(ranker, np.array(X), rounds, F, rel=1e-7)
+    assert NDCGBoostRanker(n_estimators=1).fit(np.negative(X), y, group=group).history_["alpha"] == [-10.0]
+
+
+def test_equal_grades_hold_steps_back():
+    # G = (1, 1, 0), f = 1 on the first: up 2, down 1 by Eq. 15; up 1, down 0 without the pair of equal grades
+    X, y, group = [[1.0], [0.0], [0.0]], [1, 1, 0], [3]
+    both = NDCGBoostRanker(n_estimators=1).fit(X, y, group=group)
+    assert both.history_["alpha"] == pytest.approx(0.5 * np.log(2.0))
+    other = NDCGBoostRanker(n_estimators=1, equal_grades=False).fit(X, y, group=group)
+    assert other.history_["alpha"] == [10.0]
+    assert other.history_["undefined"] == [1.0]
+
+
+@pytest.mark.parametrize("classifier", [None, DecisionTreeClassifier(max_depth=1)])
+@pytest.mark.parametrize("equal_grades", [True, False])
+def test_training_ends_where_nothing_can_be_gained(classifier, equal_grades):
+    ranker = NDCGBoostRanker(classifier=classifier, equal_grades=equal_grades)
+    varied = np.arange(4.0)[:, None]
+    for y, group in (([1, 1, 1, 1], [4]), ([0, 0, 2, 2], [2, 2]), ([0, 1, 2, 3], [1, 1, 1, 1])):
+        with pytest.raises(ValueError, match="y holds no pair to learn from"):
+            ranker.fit(varied, y, group=group)
+    alike = np.array([0.0, 0.0, 1.0, 1.0])[:, None]  # it tells queries apart, not documents
+    assert "no weak ranker has an edge left" in ranker.fit(alike, [0, 1, 0, 2], group=[2, 2]).stop_reason_
+    assert not ranker.predict(alike).any()
+    if classifier is None:
+        constant = ranker.fit(np.full((4, 1), np.nan), [0, 1, 0, 2], group=[2, 2])
+        assert constant.stop_reason_ == "no feature takes two values"
+        # e^-800: nothing is left to weigh after the first step
+        perfect = NDCGBoostRanker(max_alpha=800.0).fit([[1.0], [0.0]], [1, 0], group=[2])
+        assert (len(perfect.model_), perfect.history_["m"][0]) == (1, 0.0)
+        assert "far apart" in perfect.stop_reason_
+
+
+def test_row_weights_weigh_pairs():
+    X, y, group, _ = ranking(7)
+    v = np.random.default_rng(8).random(len(y)) + 0.1
+    ranker = NDCGBoostRanker(n_estimators=5).fit(X, y, group=group, sample_weight=v)
+    data = collection(y, group)
+    mean = np.array([v[rows].mean() for _, rows in literal.queries_of(data)])
+    F = np.zeros(len(y))
+    for t, ((stump, alpha),) in enumerate(ranker.model_.rounds):
+        f = stump.predict(X)
+        up = down = m = h = 0.0
+        for share, rows in literal.queries_of(data):
+            for i in rows:
+                later = 0.0
+                for j in rows:
+                    root = np.sqrt(v[i] * v[j])
+                    mass = share * data.gain[i] * root * literal.gamma(F[i] - F[j])
+                    up += mass * (f[i] > f[j])
+                    down += mass * (f[i] < f[j])
+                    later += (
+                        (i != j) * np.sqrt(v[j] / v[i]) * literal.sigmoid(F[j] + alpha * f[j] - F[i] - alpha * f[i])
+                    )
+                m += v[i] * share * data.gain[i] * later
+                h += v[i] * share * data.gain[i] / np.log2(2.0 + later)
+        F += alpha * f
+        assert alpha == pytest.approx(0.5 * np.log(up / down))
+        assert ranker.history_["edge"][t] == pytest.approx(up - down)
+        assert ranker.history_["m"][t] == pytest.approx(m / mean.sum())
+        assert ranker.history_["h"][t] == pytest.approx(h / mean.sum())
+
+
+@pytest.mark.parametrize("classifier", [None, DecisionTreeClassifier(max_depth=2)])
+@pytest.mark.parametrize("by", ["labelled", "sample_weight"])
+def test_rows_left_out_change_nothing(by, classifier):
+    X, y, group, _ = ranking(11)
+    rng = np.random.default_rng(12)
+    kept = rng.random(len(y)) < 0.8
+    sizes = np.add.reduceat(kept, np.r_[0, np.cumsum(group)[:-1]])
+    ranker = NDCGBoostRanker(n_estimators=6, classifier=classifier, random_state=0)
+    expected = clone(ranker).fit(X[kept], y[kept], group=sizes)
+    noise = np.where(kept, y, -5.0 if by == "labelled" else 3.0)
+    weight = kept if by == "labelled" else kept.astype(float)
+    ranker.fit(X, noise, group=group, **{by: weight})
+    assert ranker.model_.rounds == expected.model_.rounds
+    np.testing.assert_allclose(ranker.history_["m"], expected.history_["m"], rtol=1e-12)
+
+
+def test_gain_is_a_parameter():
+    X, y, group, _ = ranking(5)
+    linear = NDCGBoostRanker(n_estimators=4, gain="linear").fit(X, y, group=group)
+    called = NDCGBoostRanker(n_estimators=4, gain=np.log1p).fit(X, 2.0**y - 1.0, group=group)
+    exponential = NDCGBoostRanker(n_estimators=4).fit(X, np.log2(y + 1.0), group=group)  # 2^log2(1 + y) - 1 = y
+    np.testing.assert_allclose(linear.history_["alpha"], exponential.history_["alpha"], rtol=1e-9)
+    np.testing.assert_allclose(linear.history_["alpha"], called.history_["alpha"], rtol=1e-9)
+    # grades of equal gains are equal grades
+    flat = NDCGBoostRanker(n_estimators=4, equal_grades=False, gain=at_most_one).fit(X, y, group=group)
+    binary = NDCGBoostRanker(n_estimators=4, equal_grades=False).fit(X, np.minimum(y, 1.0), group=group)
+    np.testing.assert_allclose(flat.history_["alpha"], binary.history_["alpha"], rtol=1e-9)
+
+
+def at_most_one(grades):
+    return np.minimum(grades, 1.0)
+
+
+class Watcher(DecisionTreeClassifier):
+    """Says 1 where a column is above a number, whatever it is shown, and keeps what that was."""
+
+    seen = ()
+
+    def __init__(self, column=0, above=2.5):
+        super().__init__(max_depth=1)
+        self.column = column
+        self.above = above
+
+    def fit(self, X, y):
+        type(self).seen += ((X, y),)
+        sides = np.zeros((2, X.shape[1]))
+        sides[:, self.column] = self.above - 0.5, self.above + 0.5
+        return super().fit(sides, [-1, 1])
+
+
+@pytest.mark.parametrize("equal_grades", [True, False])
+def test_a_classifier_is_shown_a_sample_by_weights(equal_grades):
+    Watcher.seen = ()
+    X, y, group, _ = ranking(24)
+    X = np.column_stack([X[:, 1:], np.arange(len(X))]).astype(np.float32)
+    ranker = NDCGBoostRanker(n_estimators=4, classifier=Watcher(), equal_grades=equal_grades, random_state=3)
+    ranker.fit(X, y, group=group)
+    data, F, f = collection(y, group), np.zeros(len(y)), (X[:, 0] > 2.5).astype(float)
+    assert len(Watcher.seen) == len(ranker.model_) == 4
+    for t, (shown, classes) in enumerate(Watcher.seen):
+        w = literal.document_weights(F, data)
+        assert shown.shape == X.shape
+        drawn = shown[:, -1].astype(int)
+        np.testing.assert_array_equal(classes, np.sign(w[drawn]))  # rows without weight are not drawn
+        alpha = literal.combination_weight(*literal.up_and_down(F, f, data, equal_grades), 10.0)
+        assert ranker.history_["alpha"][t] == pytest.approx(alpha, rel=1e-9)
+        assert ranker.history_["edge"][t] == pytest.approx(w @ f)
+        F += alpha * f
+    np.testing.assert_allclose(ranker.predict(X), F, atol=1e-9)
+
+
+def test_documents_are_drawn_as_often_as_they_weigh():
+    Watcher.seen = ()
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 400)
+    X = np.column_stack([rng.normal(size=400), np.arange(400)])
+    NDCGBoostRanker(n_estimators=40, classifier=Watcher(above=1e6), random_state=0).fit(X, y, group=[400])
+    w = np.abs(literal.document_weights(np.zeros(400), collection(y, [400])))
+    assert len(Watcher.seen) == 20  # samples, and it has no edge on any
+    drawn = np.bincount(np.concatenate([shown[:, 1] for shown, _ in Watcher.seen]).astype(int), minlength=400)
+    for grade in range(3):  # w is the same within a grade: binomial counts, four standard deviations
+        share = w[y == grade].sum() / w.sum()
+        assert abs(drawn[y == grade].sum() - 8000 * share) < 4 * np.sqrt(8000 * share * (1 - share))
+
+
+def test_a_draw_of_one_class_is_repeated():
+    for seed in range(20):
+        Watcher.seen = ()
+        NDCGBoostRanker(n_estimators=1, classifier=Watcher(), random_state=seed).fit([[1.0], [4.0]], [0, 1], group=[2])
+        assert set(Watcher.seen[0][1]) == {-1, 1}
+
+
+CLASSIFIERS = {
+    "stump": DecisionTreeClassifier(max_depth=1),
+    "tree": DecisionTreeClassifier(max_depth=3, max_features=2),
+    "logistic": make_pipeline(SimpleImputer(keep_empty_features=True), LogisticRegression()),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers_learn_and_are_seeded(name):
+    rng = np.random.default_rng(0)
+    group = np.full(10, 20)
+    y = rng.integers(0, 3, 200)
+    X = (y[:, None] + rng.normal(scale=2.0, size=(200, 5))).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    ranker = NDCGBoostRanker(n_estimators=8, classifier=CLASSIFIERS[name], random_state=5).fit(X, y, group=group)
+    assert ranker.score(X, y, group=group) > 0.75
+    history = ranker.history_
+    assert history["m"][-1] < 0.85 * literal.objective_m(np.zeros(200), collection(y, group))
+    F = ranker.predict(X)
+    assert history["m"][-1] == pytest.approx(literal.objective_m(F, collection(y, group)), rel=1e-6)
+    for (weak, _), *_ in ranker.model_.rounds:
+        assert set(np.unique(weak.predict(X))) == {0.0, 1.0}
+        assert isinstance(weak, Tree) == (name != "logistic")
+    again = clone(ranker).fit(X, y, group=group)
+    np.testing.assert_array_equal(again.predict(X), F)
+    np.testing.assert_array_equal(ranker.predict(X.astype(np.float64)), F)
+    other = clone(ranker).set_params(random_state=6).fit(X, y, group=group)
+    assert not np.array_equal(other.predict(X), F)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_tree_answers_as_its_classifier(missing):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 6, (300, 4)).astype(np.float32)
+    sign = np.where(X[:, 0] + X[:, 1] + rng.normal(size=300) > 5, 1, -1)
+    X[rng.random(X.shape) < missing] = np.nan
+    classifier = DecisionTreeClassifier(max_depth=4).fit(X, sign)
+    tree = weak_ranker_of(classifier)
+    assert isinstance(tree, Tree)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    np.testing.assert_array_equal(tree.predict(X), classifier.predict(X) == 1)
+
+
+def test_seeds_of_users_stay():
+    X, y, group, _ = ranking(5)
+    own = DecisionTreeClassifier(max_depth=1, random_state=7)
+    ranker = NDCGBoostRanker(n_estimators=2, classifier=own, random_state=0).fit(X, y, group=group)
+    assert ranker.classifier is own
+    assert own.random_state == 7
+    assert not hasattr(own, "tree_")
+
+
+def test_threads_change_no_bit():
+    rng = np.random.default_rng(4)
+    group = np.full(60, 400)
+    y = rng.integers(0, 3, 24_000)
+    X = np.column_stack([y + rng.normal(scale=2.0, size=24_000) for _ in range(4)])
+    found = []
+    for n in (1, 3):
+        set_num_threads(n)
+        try:
+            ranker = NDCGBoostRanker(n_estimators=4, max_thresholds=50, random_state=0).fit(X, y, group=group)
+        finally:
+            set_num_threads(None)
+        found.append((ranker.model_.rounds, {name: values.tolist() for name, values in ranker.history_.items()}))
+    assert found[0] == found[1]
+
+
+def test_wrong_arguments_are_refused():
+    X, y, group, _ = ranking(5)
+    for parameters, words in (
+        ({"classifier": DecisionTreeClassifier}, "classifier must be a scikit-learn classifier"),
+        ({"classifier": "tree"}, "classifier must be a scikit-learn classifier"),
+        ({"equal_grades": "yes"}, "equal_grades must be True or False; got 'yes'"),
+        ({"max_alpha": 0.0}, "max_alpha must be a finite number above 0; got 0.0"),
+        ({"max_alpha": np.inf}, "max_alpha must be a finite number above 0; got inf"),
+        ({"gain": "log"}, "gain"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"gain": np.negative}, "gain"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            NDCGBoostRanker(**parameters).fit(X, y, group=group)
+    with pytest.raises(ValueError, match="pairs cannot be used by NDCG_Boost"):
+        NDCGBoostRanker().fit(X, y, group=group, pairs=Pairs([0], [1]))
+    with pytest.raises(ValueError, match=r"labels\[3\] = -1.0 is negative"):
+        NDCGBoostRanker().fit(X, np.r_[y[:3], -1.0, y[4:]], group=group, labelled=np.arange(len(y)) != 0)
