@@ -125,11 +125,12 @@ def exponential_weights(weight: Any, winner: Any, loser: Any, scores: Any, out: 
 @compiled()
 def tilted(
     mass: Any, winner: Any, loser: Any, sides: Any, eta: Any, beta: Any, step: float, out: Any
-) -> tuple[float, float]:
+) -> tuple[float, float, float]:
     r"""Return RankBoost+'s loss and its derivative at ``eta + step · beta``, relative to `mass`, the pairs at ``eta``.
 
     A pair's factor is the product over the cuts s of :math:`e^{\mp\alpha\beta_s}` where s ranks it right or wrong, and
-    of :math:`\cosh(\eta_s + \alpha\beta_s) / \cosh\eta_s` where s ties it. `out` gets the pairs' new masses.
+    of :math:`\cosh(\eta_s + \alpha\beta_s) / \cosh\eta_s` where s ties it. `out` gets the pairs' new masses. All three
+    are relative to e^shift, the third result: weights may be large where they cancel.
     """
     n_cuts = len(eta)
     tie, slope = np.empty(n_cuts), np.empty(n_cuts)
@@ -137,7 +138,8 @@ def tilted(
         x, y = abs(eta[s] + step * beta[s]), abs(eta[s])
         tie[s] = (x + math.log1p(math.exp(-2.0 * x))) - (y + math.log1p(math.exp(-2.0 * y)))
         slope[s] = beta[s] * math.tanh(eta[s] + step * beta[s])
-    value, derivative = 0.0, 0.0
+    rates = np.empty(len(mass))
+    shift = -np.inf
     for p in range(len(mass)):
         i, j = winner[p], loser[p]
         exponent, rate = 0.0, 0.0
@@ -145,10 +147,14 @@ def tilted(
             order = float(sides[i, s]) - float(sides[j, s])
             exponent += tie[s] if order == 0.0 else -step * beta[s] * order
             rate += slope[s] if order == 0.0 else -beta[s] * order
-        out[p] = mass[p] * math.exp(exponent)
+        out[p], rates[p] = exponent, rate
+        shift = max(shift, exponent)
+    value, derivative = 0.0, 0.0
+    for p in range(len(mass)):
+        out[p] = mass[p] * math.exp(out[p] - shift)
         value += out[p]
-        derivative += out[p] * rate
-    return value, derivative
+        derivative += out[p] * rates[p]
+    return value, derivative, shift
 
 
 @compiled()

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
+_LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
 _NO_EDGE = 1e-12  # of the pairs' mass: below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
 _CUTS_AT_ONCE = 8  # that a processor compares in the time of one: what a thread's work is counted in
@@ -336,6 +337,7 @@ class _Descent:
     def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
         self.pairs, self.cuts = pairs, cuts
         self.mass = pairs.weight.copy()
+        self._out = np.empty_like(self.mass)
         self.span = pairs.independent_set()
         self.chosen: list[int] = []
         self.eta = np.empty(0)
@@ -394,33 +396,40 @@ class _Descent:
     def _above(self, place: int) -> Sides:
         return self.cuts.above(self.chosen[place]).view(np.uint8)
 
-    def tilt(self, beta: Floats, step: float, out: Floats) -> tuple[float, float]:
-        """Return the loss at η + step · β relative to that at η, and its derivative; `out` gets the masses there."""
-        pairs = self.pairs
-        sides = self._sides[:, : len(self.chosen)]
-        value, derivative = kernels.tilted(self.mass, pairs.winner, pairs.loser, sides, self.eta, beta, step, out)
-        return value, derivative
-
     def along_combination(self, beta: Floats) -> _Step:
         """Step along a combination of the chosen cuts: to the minimum of the loss, which is convex there."""
-        out = np.empty_like(self.mass)
-        slope = self.tilt(beta, 0.0, out)[1]
-        sign = -np.sign(slope)
+        slope = self._derivative(beta, 0.0)
+        sign = -float(np.sign(slope))
         far, farthest = 1.0, 0.5 * np.log(2.0 * self.pairs.n_pairs + 1.0) / float(np.abs(beta).max())
-        while far < farthest and self.tilt(beta, sign * far, out)[1] * slope > 0.0:
+        while far < farthest and self._derivative(beta, sign * far) * slope > 0.0:
             far *= 2.0
-        undefined = self.tilt(beta, sign * min(far, farthest), out)[1] * slope > 0.0
-        alpha = sign * farthest
+        end = sign * min(far, farthest)
+        undefined = self._derivative(beta, end) * slope > 0.0
+        alpha = end
         if not undefined:
-            alpha = brentq(
-                lambda step: self.tilt(beta, step, out)[1], 0.0, sign * min(far, farthest), xtol=1e-14, rtol=1e-14
-            )
-        z = self.tilt(beta, alpha, out)[0]
-        np.divide(out, z, out=self.mass)
-        self.eta += alpha * beta
-        delta = slope / float(np.linalg.norm(beta))
+            alpha = brentq(lambda step: self._derivative(beta, step), 0.0, end, xtol=1e-14, rtol=1e-14)
+        z = float(np.exp(self.move(beta, alpha)))
         weights = tuple((cut, float(alpha * b)) for cut, b in zip(self.chosen, beta, strict=True))
-        return _Step(weights, float(alpha), float(z), float(delta), undefined)
+        return _Step(weights, float(alpha), z, slope / float(np.linalg.norm(beta)), undefined)
+
+    def move(self, beta: Floats, step: float) -> float:
+        """Add step · β to the weights; return ln Z."""
+        value, _, shift = self._tilted(beta, step)
+        np.divide(self._out, value, out=self.mass)
+        self.eta += step * beta
+        return float(np.log(value) + shift)
+
+    def _derivative(self, beta: Floats, step: float) -> float:
+        """Return the derivative of the loss along β, relative to the loss at that step."""
+        value, derivative, _ = self._tilted(beta, step)
+        return derivative / value
+
+    def _tilted(self, beta: Floats, step: float) -> tuple[float, float, float]:
+        pairs, sides = self.pairs, self._sides[:, : len(self.chosen)]
+        found: tuple[float, float, float] = kernels.tilted(
+            self.mass, pairs.winner, pairs.loser, sides, self.eta, beta, step, self._out
+        )
+        return found
 
 
 def _logistic(x: float) -> float:
@@ -542,22 +551,20 @@ class _Dependent:
 
 
 class _Combined:
-    """F2(η) on the independent ones among the cuts of a model whose weights are given (section 4 of the paper)."""
+    """F2(η) on the independent ones among the cuts of a model whose weights are given (section 4 of the paper).
+
+    Weights that cancel each other out may be so large that no float64 holds F2; it is then the largest one.
+    """
 
     def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
         self._state = _Descent(pairs, cuts)
-        self._e2 = 1.0
+        self._log_e2 = 0.0
 
     def add(self, cut: int, alpha: float) -> float:
         """Add α times a cut; return F2."""
         state = self._state
         if cut in state.chosen or state.admit(cut):
-            self._e2 *= state.shift(state.chosen.index(cut), alpha)
+            self._log_e2 += float(np.log(state.shift(state.chosen.index(cut), alpha)))
         else:
-            weights = state.span.coordinates(state.cuts.above(cut)[state.pairs.rows])
-            out = np.empty_like(state.mass)
-            z = state.tilt(weights, alpha, out)[0]
-            np.divide(out, z, out=state.mass)
-            state.eta += alpha * weights
-            self._e2 *= z
-        return self._e2
+            self._log_e2 += state.move(state.span.coordinates(state.cuts.above(cut)[state.pairs.rows]), alpha)
+        return float(np.exp(min(self._log_e2, _LOG_LARGEST)))

@@ -210,6 +210,20 @@ def test_masses_of_grades_at_any_range(spread):
         np.testing.assert_allclose([right, wrong, tied], expected, rtol=1e-10, atol=1e-280)
 
 
+def test_e2_of_weights_that_cancel_stays_finite():
+    """Rankers that are nearly alike combine to the others with large weights, whose cosh no float64 holds."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(30, 12)), np.arange(30)])
+    history = (
+        RankBoostRanker(variant="discrete", n_estimators=400, record_e2=True)
+        .fit(X, rng.integers(0, 2, 30), group=[30])
+        .history_
+    )
+    assert all(np.isfinite(values).all() for values in history.values())
+    assert (history["e2"] >= history["e1"] * (1 - 1e-9)).all()
+    assert history["e2"].max() > 1e10
+
+
 def test_pairs_across_queries_and_unlabelled_rows():
     X = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 0.0], [5.0, 1.0]])
     pairs = Pairs([0, 3, 1], [2, 1, 2])
