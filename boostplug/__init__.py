@@ -41,6 +41,8 @@ _HOME = {
     "Precision": "metrics",
     "PrecisionAtPercent": "metrics",
     "QBRank": "losses",
+    "QBRankRanker": "rankers",
+    "QuadraticBoundRanker": "rankers",
     "Queries": "queries",
     "SpearmanRho": "metrics",
     "WTA": "metrics",
@@ -111,5 +113,12 @@ if TYPE_CHECKING:
     )
     from boostplug.pairs import Pairs
     from boostplug.queries import Queries
-    from boostplug.rankers import AdaRankRanker, MPBoostRanker, NDCGBoostRanker, RankBoostRanker
+    from boostplug.rankers import (
+        AdaRankRanker,
+        MPBoostRanker,
+        NDCGBoostRanker,
+        QBRankRanker,
+        QuadraticBoundRanker,
+        RankBoostRanker,
+    )
     from boostplug.threads import set_num_threads

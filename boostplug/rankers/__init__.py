@@ -5,15 +5,25 @@ A new one is a new file and a line here; the conformance tests and the documenta
 
 from sklearn.tree import DecisionTreeClassifier
 
-from boostplug.losses import BinaryDistance, LogDistance
+from boostplug.losses import BinaryDistance, LogDistance, RankNet
 from boostplug.metrics import NDCG
 from boostplug.rankers.adarank import AdaRankRanker
 from boostplug.rankers.base import ReferenceRanker
 from boostplug.rankers.mpboost import MPBoostRanker
 from boostplug.rankers.ndcg_boost import NDCGBoostRanker
+from boostplug.rankers.quadratic_bound import QBRankRanker, QuadraticBoundRanker
 from boostplug.rankers.rankboost import RankBoostRanker
 
-__all__ = ["RANKERS", "AdaRankRanker", "MPBoostRanker", "NDCGBoostRanker", "RankBoostRanker", "ReferenceRanker"]
+__all__ = [
+    "RANKERS",
+    "AdaRankRanker",
+    "MPBoostRanker",
+    "NDCGBoostRanker",
+    "QBRankRanker",
+    "QuadraticBoundRanker",
+    "RankBoostRanker",
+    "ReferenceRanker",
+]
 
 # Name -> the settings that the conformance tests run.
 RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
@@ -34,4 +44,6 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
         NDCGBoostRanker(equal_grades=False),
         NDCGBoostRanker(classifier=DecisionTreeClassifier(max_depth=1)),
     ),
+    "QBRankRanker": (QBRankRanker(), QBRankRanker(normalization="documents")),
+    "QuadraticBoundRanker": (QuadraticBoundRanker(), QuadraticBoundRanker(loss=RankNet(), learning_rate=0.3)),
 }

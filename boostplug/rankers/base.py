@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.weak_rankers import WeakRanker
 
-__all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "refuse_no_pairs"]
+__all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "check_learning_rate", "refuse_no_pairs"]
 
 Floats = NDArray[np.float64]
 
@@ -247,6 +248,12 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def check_learning_rate(rate: Any) -> None:
+    """Refuse what is no shrinkage of steps."""
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate <= 1:
+        raise ValueError(f"learning_rate must be a number, 0 < learning_rate <= 1; got {rate!r}")
 
 
 def refuse_no_pairs(n_pairs: int) -> None:

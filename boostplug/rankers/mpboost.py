@@ -17,7 +17,7 @@ from boostplug.losses.mpboost import distances_of_gaps
 from boostplug.losses.normalization import runs_of
 from boostplug.metrics.metric import check_choice
 from boostplug.queries import GradeRuns, PairRuns, Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate, refuse_no_pairs
 from boostplug.threads import run_over_queries
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best
@@ -124,9 +124,7 @@ class MPBoostRanker(ReferenceRanker):
         super()._check()
         MPBoost(distance=self.distance)  # refuses what is no distance
         check_choice("step", self.step, ("paper", "newton"))
-        rate = self.learning_rate
-        if isinstance(rate, bool) or not isinstance(rate, (int, float, np.integer, np.floating)) or not 0 < rate <= 1:
-            raise ValueError(f"learning_rate must be a number, 0 < learning_rate <= 1; got {rate!r}")
+        check_learning_rate(self.learning_rate)
 
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""

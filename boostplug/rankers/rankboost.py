@@ -385,9 +385,7 @@ class _Descent:
         pairs, above, old = self.pairs, self._above(place), self.eta[place]
         # (25): cosh(α + α') / cosh α'
         of_tied = float(_logistic(2 * old) * np.exp(alpha) + _logistic(-2 * old) * np.exp(-alpha))
-        kernels.reweigh(
-            self.mass, pairs.winner, pairs.loser, above, np.exp(-alpha), np.exp(alpha), of_tied
-        )
+        kernels.reweigh(self.mass, pairs.winner, pairs.loser, above, np.exp(-alpha), np.exp(alpha), of_tied)
         self.eta[place] += alpha
         z = float(self.mass.sum())
         self.mass /= z

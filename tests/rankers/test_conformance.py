@@ -79,6 +79,8 @@ def not_applicable(ranker):
     passed = set()
     if isinstance(ranker, bp.AdaRankRanker):  # learns from lists, not from pairs
         passed = {SINGLE, REPEATED} if isinstance(ranker.metric, bp.MAP) else {SINGLE}
+    if isinstance(ranker, (bp.QBRankRanker, bp.QuadraticBoundRanker)):
+        passed = {SINGLE}  # the label of a single document teaches, too
     return {check: why for check, why in NOT_APPLICABLE.items() if check not in passed}
 
 

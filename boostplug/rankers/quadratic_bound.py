@@ -1,0 +1,401 @@
+"""`QuadraticBoundRanker` and `QBRankRanker`: boosting on quadratic bounds (Zheng et al., NIPS 2007)."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from sklearn.base import is_regressor
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.validation import has_fit_parameter
+
+from boostplug.losses import QBRank
+from boostplug.losses.qbrank import Normalization
+from boostplug.metrics.metric import check_choice
+from boostplug.queries import Queries
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate
+from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
+
+__all__ = ["QBRankRanker", "QuadraticBoundRanker"]
+
+Floats = NDArray[np.float64]
+Derivatives = Callable[[Floats, Queries], tuple[Floats, Floats]]
+
+_MINIMAL = 1e-13  # share of its first size below which a gradient is rounding
+_FLAT = 1e-14  # share of Σ|∇R g| below which a slope is 0: rounding, or a loss that falls for ever
+_SHORTEST = 1e-12  # step; a loss with kinks may have its minimum at 0, whatever subgradient it gives there
+_LARGEST_SCORE = 1e99  # losses refuse more
+
+
+class _Objective(NamedTuple):
+    """The risk R of a loss, and what bounds it.
+
+    Attributes
+    ----------
+    risk : loss
+        Its values sum to R, its gradient is ∇R times a positive factor.
+    bounded : callable
+        Scores and queries to the gradient that is fitted and the diagonal it is divided by, times a common factor.
+    """
+
+    risk: Any
+    bounded: Derivatives
+
+
+class _BoundRanker(ReferenceRanker):
+    """Algorithm 1, for any risk and regressor."""
+
+    learning_rate: float
+    line_search: bool
+
+    @abstractmethod
+    def _objective(self) -> _Objective:
+        """Return the risk and its bound."""
+
+    @abstractmethod
+    def _weak_learner(self) -> Any:
+        """Return the regressor that is cloned in each round."""
+
+    def _check(self) -> None:
+        super()._check()
+        check_learning_rate(self.learning_rate)
+        if not isinstance(self.line_search, (bool, np.bool_)):
+            raise ValueError(f"line_search must be True or False; got {self.line_search!r}")
+
+    def _rounds(self, training: Training) -> Rounds:
+        X = np.require(training.X, requirements="W")  # scikit-learn's trees cannot read what is read-only
+        queries = training.queries
+        (risk, bounded), learner = self._objective(), self._weak_learner()
+        first_size = 0.0
+        scores = np.zeros(queries.n_rows)
+        while True:
+            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W
+            gradient, bound = _checked(*bounded(scores, queries), queries.n_rows)
+            size = float(np.abs(gradient).max())
+            first_size = first_size or size
+            if size <= _MINIMAL * first_size:
+                return "the risk is minimal"
+            residuals = np.divide(-gradient, bound, out=np.zeros(queries.n_rows), where=bound > 0.0)
+            # the weak learner A fits g to r with the weights W
+            fitted = seeded_clone(learner, training.random).fit(X, residuals, sample_weight=bound)
+            weak = weak_ranker_of(fitted)
+            direction = weak.predict(X)
+            if not np.isfinite(direction).all():
+                raise ValueError(f"regressor predicts what is not finite: {fitted!r}; use one that does not")
+            # the step s by line search on R
+            step = _line_search(risk, queries, scores, direction, whole=not self.line_search)
+            if step is None:
+                return "the regressor finds no direction in which the risk falls"
+            # the next h is h + η s g
+            alpha = float(self.learning_rate * step)
+            scores = scores + alpha * direction  # a new array: a loss may keep the old one
+            total = float(np.sum(risk.value(scores, queries)))
+            yield Round(((weak, alpha),), {"risk": total, "alpha": alpha, "step": step})
+
+
+class QuadraticBoundRanker(_BoundRanker):
+    r"""Boosting by any regressor on any convex loss, through a quadratic bound of the loss.
+
+    Zheng, Zha, Zhang, Chapelle, Chen, Sun, "A general boosting method and its application to learning ranking
+    functions for web search", NIPS 2007, Algorithm 1. R(h), the sum of the loss over all queries, is a function of the
+    scores h. From h = 0, each round
+
+    - takes a diagonal bound of the Hessian, :math:`R(h + g) \le R(h) + \nabla R^T g + \frac12 g^T W g` (6), and the
+      residuals :math:`r = -\nabla R / W`, 0 on rows where W is 0;
+    - fits the regressor to r with the weights W, which gives g;
+    - finds :math:`s \ge 0` by line search on R, and adds :math:`\eta s g`.
+
+    Parameters
+    ----------
+    loss : Loss, default QBRank()
+        Any `boostplug.Loss` that is convex, or an object of yours with ``value(scores, queries)``, an array of numbers
+        that sum to R, and ``gradient_hessian(scores, queries)``, two arrays of shape (n_rows,): ∇R and the diagonal
+        of W, or both times the same positive factor. W ≥ 0, and > 0 where ∇R is not 0.
+    regressor : scikit-learn regressor, optional
+        Takes ``sample_weight`` in ``fit``. A clone is fitted in each round; parameters ``random_state`` that are None
+        are set from `random_state`. Default: ``DecisionTreeRegressor(max_leaf_nodes=20)``, the paper's.
+    n_estimators : int, default 100
+        Rounds.
+    learning_rate : float, default 1.0
+        The shrinkage η, 0 < η ≤ 1.
+    line_search : bool, default True
+        False: s = 1, the minimum of the bound where the regressor fits least squares.
+    random_state : int, RandomState or None, default None
+        Seeds the regressors.
+
+    Attributes
+    ----------
+    model_ : Ensemble
+        Of `Tree` where the regressor is a ``DecisionTreeRegressor``. Models of other regressors predict and pickle, but
+        cannot be saved as JSON or converted.
+    history_ : dict of ndarray of shape (n_rounds,)
+        ``risk`` (R after the round), ``step`` (s), ``alpha`` (η s, the weight in `model_`).
+    stop_reason_ : str
+
+    Notes
+    -----
+    - With a line search R falls in every round, for R is convex and η ≤ 1, whatever W: a least-squares fit
+      of :math:`-\nabla R / W` with the weights W descends for every W > 0. So a loss of any `Loss.hessian_kind` is
+      taken, "exact" and "model" too; the kind decides what s = 1 means. Without a line search R falls in every round
+      for "global" alone, of which Theorem 1 speaks; for "exact" and "model" a warning says so.
+    - Losses whose gradient is no function's (`Loss.has_gradient_of_value`) are refused. `NDCGBoost` is not convex: its
+      line search finds a point where the slope is 0, which need not be the lowest.
+    - s is the smallest minimum, up to rounding: where the slope :math:`\nabla R(h + s g)^T g` has risen to -1e-14 of
+      :math:`|\nabla R(h)|^T |g|`. So it is finite for losses that fall for ever, as the logistic one does on separable
+      data.
+
+    Cost. A round costs the regressor's fit and about ten gradients for the line search.
+
+    Examples
+    --------
+    >>> X, y, qid = [[3.0, 1.0], [2.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [2, 1, 0, 0], [1, 1, 1, 1]
+    >>> ranker = QuadraticBoundRanker(n_estimators=3, random_state=0).fit(X, y, qid=qid)
+    >>> ranker.history_["risk"].round(4)
+    array([0.5267, 0.2345, 0.0858])
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: Any = QBRank(),  # noqa: B008 (an immutable value)
+        regressor: Any = None,
+        n_estimators: int = 100,
+        learning_rate: float = 1.0,
+        line_search: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.regressor = regressor
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.line_search = line_search
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        loss, regressor = self.loss, self.regressor
+        methods = (getattr(loss, name, None) for name in ("value", "gradient_hessian"))
+        if isinstance(loss, type) or not all(map(callable, methods)):
+            raise ValueError(
+                "loss must be a loss such as boostplug.QBRank(), or an object with value(scores, queries) and "
+                f"gradient_hessian(scores, queries); got {loss!r}"
+            )
+        if not getattr(loss, "has_gradient_of_value", True):
+            raise ValueError(
+                f"loss must have the gradient of its value, which is searched for its minimum; that of {loss!r} is a "
+                "formula of its own; for QBRank(normalization='documents') use QBRankRanker(normalization='documents')"
+            )
+        if regressor is not None:
+            if isinstance(regressor, type) or not is_regressor(regressor):
+                raise ValueError(
+                    "regressor must be a scikit-learn regressor such as DecisionTreeRegressor(max_leaf_nodes=20), or "
+                    f"None; got {regressor!r}"
+                )
+            if not has_fit_parameter(regressor, "sample_weight"):
+                raise ValueError(
+                    f"regressor must take sample_weight in fit, for rows weigh as the bound says; {regressor!r} does "
+                    "not; use one that does, such as DecisionTreeRegressor, Ridge or HistGradientBoostingRegressor"
+                )
+        kind = getattr(loss, "hessian_kind", "bound")
+        if not self.line_search and kind not in {"bound", "global"}:
+            warnings.warn(
+                f"line_search=False takes the bound's own step, but the Hessian of {loss!r} is of kind {kind!r}, no "
+                "bound: the risk may rise; use line_search=True, or a loss with hessian='bound' or 'global'",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _objective(self) -> _Objective:
+        return _Objective(self.loss, self.loss.gradient_hessian)
+
+    def _weak_learner(self) -> Any:
+        return DecisionTreeRegressor(max_leaf_nodes=20) if self.regressor is None else self.regressor
+
+
+class QBRankRanker(_BoundRanker):
+    r"""QBRank: regression trees on preferences and labels together.
+
+    Zheng, Zha, Zhang, Chapelle, Chen, Sun, "A general boosting method and its application to learning ranking
+    functions for web search", NIPS 2007, Algorithm 2: `QuadraticBoundRanker` on the risk
+
+    .. math::
+        R(h) = \frac w2 \sum_{x \succ y} \max(0,\ h(y) - h(x) + τ)^2 + \frac{1 - w}2 \sum_z (l_z - h(z))^2 .
+
+    Preferences come from the grades of each query, or are given as `pairs`; labels are those of the `labelled` rows,
+    which may be other rows and other queries than those in `pairs`. Each round fits one regression tree, finds s by
+    line search on R, and adds :math:`\eta s g`.
+
+    Parameters
+    ----------
+    n_estimators : int, default 100
+        Rounds.
+    learning_rate : float, default 0.05
+        The shrinkage η, 0 < η ≤ 1.
+    preference_weight : float, default 0.5
+        The paper's w, from 0 (labels alone: gradient boosted regression trees) to 1 (preferences alone).
+    margin : "grade" or float, default "grade"
+        τ: a pair's grade gap or, of explicit `pairs`, their own margin; or a number for all pairs.
+    normalization : {"none", "rows", "query", "documents"}, default "none"
+        What the pairs of a query weigh together, as in `boostplug.QBRank`. "documents" is the paper's Remark taken
+        alone: a row has the target of `hessian` "average", and weighs as much as in the data (1).
+    hessian : {"average", "bound", "global"}, default "average"
+        What a row's target is divided by, and weighs (see Notes). "documents" has no use for it.
+    max_leaf_nodes : int, default 20
+        Leaves of a tree.
+    line_search : bool, default True
+        False: s = 1.
+    random_state : int, RandomState or None, default None
+        Breaks ties between splits.
+
+    Attributes
+    ----------
+    model_ : Ensemble
+    history_ : dict of ndarray of shape (n_rounds,)
+        ``risk`` (R after the round), ``step`` (s), ``alpha`` (η s, the weight in `model_`).
+    stop_reason_ : str
+
+    Notes
+    -----
+    Algorithm 2 puts a row into the training set of a round once for each of its pairs, met or not, with the weight w,
+    and once for its label, with the weight 1 - w. A tree fitted to that is the tree fitted to one copy of each row with
+    the average of its targets, :math:`r = -\nabla R / W`, and the sum W of their weights. That is "average", the
+    default, for it is what the paper writes. Algorithm 1 asks for a bound of the Hessian instead, in which a pair
+    counts twice, since it couples two rows: "global", that of all pairs, which lies above R everywhere; "bound", that
+    of the pairs not yet met, which does at h. With a line search R falls in every round for all three. Without it,
+    only "global" promises that.
+
+    The risk is that of ``QBRank(...).value``, summed over queries: under "rows" and "query" with their factors, under
+    "documents" with none. Under "documents" the tree may find no descent of R, and training ends.
+
+    Without preferences (w = 0, or none in the data, with ``line_search=False``) this is scikit-learn's
+    ``GradientBoostingRegressor(init="zero")`` with the same trees.
+
+    Cost. A round costs the tree's fit, O(F n log n), and about ten gradients of QBRank, O(n log n) each: no pair from
+    grades is listed.
+
+    Examples
+    --------
+    >>> X, y, qid = [[3.0, 1.0], [2.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [2, 1, 0, 0], [1, 1, 1, 1]
+    >>> ranker = QBRankRanker(n_estimators=3, learning_rate=0.5).fit(X, y, qid=qid)
+    >>> ranker.history_["risk"].round(4)
+    array([1.2908, 0.4975, 0.192 ])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.05,
+        preference_weight: float = 0.5,
+        margin: Literal["grade"] | float = "grade",
+        normalization: Normalization = "none",
+        hessian: Literal["average", "bound", "global"] = "average",
+        max_leaf_nodes: int = 20,
+        line_search: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.preference_weight = preference_weight
+        self.margin = margin
+        self.normalization = normalization
+        self.hessian = hessian
+        self.max_leaf_nodes = max_leaf_nodes
+        self.line_search = line_search
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("hessian", self.hessian, ("average", "bound", "global"))
+        self._loss()  # refuses what is no parameter of it
+        leaves = self.max_leaf_nodes
+        if isinstance(leaves, bool) or not isinstance(leaves, Integral) or leaves < 2:
+            raise ValueError(f"max_leaf_nodes must be an integer of at least 2; got {leaves!r}")
+
+    def _loss(self) -> QBRank:
+        return QBRank(
+            margin=self.margin,
+            preference_weight=self.preference_weight,
+            hessian="bound" if self.hessian == "bound" else "global",
+            normalization=self.normalization,
+        )
+
+    def _objective(self) -> _Objective:
+        loss = self._loss()
+        if self.normalization == "documents":
+            return _Objective(replace(loss, normalization="none"), loss.gradient_hessian)
+        if self.hessian == "average":
+            return _Objective(loss, lambda scores, queries: _averaged(loss, scores, queries))
+        return _Objective(loss, loss.gradient_hessian)
+
+    def _weak_learner(self) -> Any:
+        return DecisionTreeRegressor(max_leaf_nodes=self.max_leaf_nodes)
+
+
+def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    """Return the gradient, and the summed weights of each row's pairs and label: the global Hessian with pairs once."""
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    labels = np.full(queries.n_rows, loss.scale(queries) * (1.0 - loss.preference_weight))
+    if queries.row_weight is not None:
+        labels *= queries.row_weight
+    if queries.labelled is not None:
+        labels *= queries.labelled
+    return gradient, 0.5 * (hessian + labels)
+
+
+def _checked(gradient: Any, bound: Any, n_rows: int) -> tuple[Floats, Floats]:
+    """Return a loss's derivatives, refusing what cannot be a gradient and a bound."""
+    arrays = []
+    for name, values in (("gradient", gradient), ("hessian", bound)):
+        array = np.asarray(values, np.float64)
+        if array.shape != (n_rows,):
+            raise ValueError(f"loss: the {name} must have shape ({n_rows},), one number per row; got {array.shape}")
+        if not np.isfinite(array).all():
+            row = int(np.argmin(np.isfinite(array)))
+            raise ValueError(f"loss: the {name} of row {row} is {array[row]}; it must be finite")
+        arrays.append(array)
+    gradient, bound = arrays
+    wrong = (bound < 0.0) | ((bound == 0.0) & (gradient != 0.0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"loss: the hessian of row {row} is {bound[row]}, the gradient {gradient[row]}: no bound; it must be ≥ 0, "
+            "and > 0 where the gradient is not 0"
+        )
+    return gradient, bound
+
+
+def _line_search(risk: Any, queries: Queries, scores: Floats, direction: Floats, *, whole: bool) -> float | None:
+    """Return the smallest s > 0 that minimises R(scores + s · direction), or 1 if `whole`; None where R does not fall.
+
+    R' does not fall as s grows, so that a bracket of its zero is all that is needed: at kinks too.
+    """
+
+    def gradient(s: float) -> Floats:
+        return np.asarray(risk.gradient_hessian(scores + s * direction, queries)[0], np.float64)
+
+    start = gradient(0.0)
+    flat = _FLAT * float(np.abs(start) @ np.abs(direction))
+    if float(start @ direction) >= -10.0 * flat:
+        return None
+    if whole:
+        return 1.0
+
+    def rise(s: float) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond the minimum some losses overflow
+            slope = float(gradient(s) @ direction)
+        return float(np.nan_to_num(slope + flat, nan=1e300, posinf=1e300, neginf=-1e300))
+
+    low, high = 0.0, 1.0
+    farthest = _LARGEST_SCORE / max(1.0, float(np.abs(direction).max()))
+    while rise(high) < 0.0:
+        low, high = high, 2.0 * high
+        if high > farthest:
+            raise ValueError("loss: its value falls without end in some direction; it must have a lower bound")
+    step = float(brentq(rise, low, high, xtol=1e-14 * max(1.0, low), rtol=4 * np.finfo(np.float64).eps, maxiter=1000))
+    return step if step > _SHORTEST else None

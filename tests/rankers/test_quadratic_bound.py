@@ -1,0 +1,567 @@
+"""QBRank and the general method, round by round against the literal ones; other losses and regressors; their limits."""
+
+import math
+import pickle
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from rankers import literal_quadratic_bound as literal
+from rankers.problems import problem
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+import boostplug as bp
+from boostplug import MPBoost, NDCGBoost, PairwiseLoss, QBRank, Queries, RankNet
+from boostplug.rankers import quadratic_bound
+from boostplug.rankers.quadratic_bound import QBRankRanker, QuadraticBoundRanker
+from boostplug.weak_rankers.fitted import Fitted, weak_ranker_of
+from boostplug.weak_rankers.tree import Tree
+
+ROUNDS = 5
+SEEDS = range(60)
+
+
+class RoundedTree(DecisionTreeRegressor):
+    """A tree that sees nine digits, so that splits of equal gain do not hang on the order of summation."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, np.round(y, 9), np.round(sample_weight / sample_weight.max(), 9))
+
+
+def tree(leaves=4, **parameters):
+    return RoundedTree(max_leaf_nodes=leaves, **parameters)
+
+
+@pytest.fixture
+def rounded(monkeypatch):
+    """QBRankRanker's own trees see nine digits too."""
+    monkeypatch.setattr(quadratic_bound, "DecisionTreeRegressor", RoundedTree)
+
+
+def learner(seed, leaves=4):
+    """Return the referee's weak learner: a tree, seeded in each round as the rankers do."""
+    random = np.random.RandomState(seed)
+
+    def fit(weights, X, targets):
+        seeded = tree(leaves, random_state=random.randint(np.iinfo(np.int32).max))
+        return seeded.fit(X, targets, weights).predict(X)
+
+    return fit
+
+
+def case(seed):
+    """Return X, Queries and the settings of a random problem: every combination comes in some seed."""
+    X, queries = problem(seed, grades=("real", "integer")[seed % 2], weighted=seed % 3 == 0, explicit=seed % 4 == 0)
+    if seed % 5 < 2:
+        labelled = np.random.default_rng(seed).random(queries.n_rows) < 0.7
+        queries = replaced(queries, labelled=labelled)
+    margin, w = ("grade", 1.0, 0.5)[seed % 3], (0.5, 1.0, 0.2, 0.5, 0.8, 1.0, 0.0)[seed % 7]
+    normalization = "none" if queries.pairs is not None else ("none", "rows", "query")[seed // 2 % 3]
+    return X, queries, {"margin": margin, "preference_weight": w, "normalization": normalization}
+
+
+def replaced(queries, **changes):
+    kept = {"group": np.diff(queries.boundaries), "weight": queries.row_weight, "pairs": queries.pairs}
+    return Queries(queries.labels, **{**kept, "labelled": queries.labelled, **changes})
+
+
+def risk_of(queries, margin="grade", preference_weight=0.5, normalization="none"):
+    """Return the referee's risk."""
+    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    if queries.pairs is None:
+        labelled = queries.labelled
+        pairs = literal.preferences(queries.labels, queries.boundaries, margin, normalization, weight, labelled)
+    else:
+        given = queries.pairs
+        tau = np.ones(len(given)) if given.margin is None else given.margin
+        of_pair = np.ones(len(given)) if given.weight is None else given.weight
+        pairs = [
+            literal.Preference(x, y, t if margin == "grade" else margin, u * math.sqrt(weight[x] * weight[y]))
+            for x, y, t, u in zip(given.winner, given.loser, tau, of_pair, strict=True)
+        ]
+    labels = literal.labels(queries.labels, weight, queries.labelled)
+    return literal.QBRankRisk(queries.n_rows, tuple(pairs), tuple(labels), preference_weight)
+
+
+def fit(ranker, X, queries):
+    return ranker.fit(
+        X,
+        queries.labels,
+        group=np.diff(queries.boundaries),
+        pairs=queries.pairs,
+        labelled=queries.labelled,
+        sample_weight=queries.row_weight,
+    )
+
+
+def assert_same_rounds(ranker, X, rounds, h):
+    n = len(ranker.model_)
+    for key, wanted in [("step", [r.step for r in rounds]), ("risk", [r.risk for r in rounds])]:
+        found = ranker.history_[key] if n else np.zeros(0)
+        np.testing.assert_allclose(found, wanted[:n], rtol=1e-8, atol=1e-12)
+    assert all(r.step == 0.0 for r in rounds[n:])  # the referee goes on where nothing falls
+    for ((weak, _),), r in zip(ranker.model_.rounds, rounds[:n], strict=True):
+        np.testing.assert_allclose(weak.predict(X), r.g, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(ranker.predict(X), h, rtol=1e-7, atol=1e-7)
+
+
+def assert_never_rises(ranker, start):
+    path = [start, *ranker.history_["risk"]]
+    assert all(after <= before * (1.0 + 1e-12) + 1e-25 for before, after in pairwise(path))
+    assert path[-1] < path[0]
+
+
+# The literal algorithm
+
+
+@pytest.mark.usefixtures("rounded")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_qbrank_is_the_literal_one(seed):
+    X, queries, settings = case(seed)
+    hessian = ("average", "bound", "global")[seed // 4 % 3]
+    # whole steps leave pairs exactly at their margins, where the last bit decides what "bound" counts
+    rate = 0.3 if hessian == "bound" else (0.3, 1.0)[seed % 2]
+    ranker = QBRankRanker(
+        n_estimators=ROUNDS, learning_rate=rate, hessian=hessian, max_leaf_nodes=4, random_state=seed, **settings
+    )
+    risk = risk_of(queries, **settings)
+    assert_same_rounds(fit(ranker, X, queries), X, *literal.qbrank(X, risk, learner(seed), ROUNDS, rate, hessian))
+
+
+@pytest.mark.usefixtures("rounded")
+@pytest.mark.parametrize("seed", [seed for seed in SEEDS[::2] if seed % 3])
+def test_targets_of_the_remark_taken_alone(seed):
+    X, queries, settings = case(seed)
+    settings["normalization"] = "documents"
+    ranker = QBRankRanker(n_estimators=ROUNDS, max_leaf_nodes=4, random_state=seed, **settings)
+    risk = risk_of(queries, settings["margin"], settings["preference_weight"])
+    assert queries.row_weight is None  # the referee has weights of 1 there, the loss the rows' own
+    assert_same_rounds(
+        fit(ranker, X, queries), X, *literal.qbrank(X, risk, learner(seed), ROUNDS, kind="average", weights="ones")
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS[1::2])
+def test_general_method_is_the_literal_one(seed):
+    X, queries, settings = case(seed)
+    hessian, line_search = ("bound", "global")[seed // 2 % 2], seed % 3 > 0
+    ranker = QuadraticBoundRanker(
+        loss=QBRank(hessian=hessian, **settings),
+        regressor=tree(),
+        n_estimators=ROUNDS,
+        learning_rate=0.7,
+        line_search=line_search,
+        random_state=seed,
+    )
+    risk = risk_of(queries, **settings)
+    fit(ranker, X, queries)
+    found = literal.quadratic_bound(
+        X,
+        risk.value,
+        lambda h: risk.working_set(h, hessian),
+        learner(seed),
+        len(ranker.model_),  # without a line search the referee knows no end
+        risk.line_search if line_search else 1.0,
+        0.7,
+    )
+    assert_same_rounds(ranker, X, *found)
+
+
+def test_general_method_on_an_objects_own_loss():
+    class LogisticPairs:  # no bp.Loss, and in other units than its value: the factor must not matter
+        def __init__(self, pairs):
+            self.pairs = pairs
+
+        def value(self, scores, queries):
+            return [np.logaddexp(0.0, scores[y] - scores[x]) for x, y in self.pairs]
+
+        def gradient_hessian(self, scores, queries):
+            gradient, hessian = np.zeros((2, queries.n_rows))
+            for x, y in self.pairs:
+                p = 1.0 / (1.0 + np.exp(scores[x] - scores[y]))
+                gradient[x] -= 7.0 * p
+                gradient[y] += 7.0 * p
+                hessian[[x, y]] += 7.0 / 2.0
+            return gradient, hessian
+
+    X, queries = problem(3)
+    pairs = [(p.winner, p.loser) for p in literal.preferences(queries.labels, queries.boundaries)]
+    loss = LogisticPairs(pairs)
+    kept = QuadraticBoundRanker(loss=loss, regressor=tree(), n_estimators=8, line_search=False, random_state=0)
+    fit(kept, X, queries)
+
+    def working_set(h):
+        gradient, hessian = loss.gradient_hessian(h, queries)
+        return hessian, literal.residuals(gradient, hessian)
+
+    wanted = literal.quadratic_bound(X, lambda h: math.fsum(loss.value(h, queries)), working_set, learner(0), 8, 1.0)
+    assert_same_rounds(kept, X, *wanted)
+    assert_never_rises(kept, len(pairs) * np.log(2.0))
+    searched = fit(clone(kept).set_params(line_search=True), X, queries)
+    assert_never_rises(searched, len(pairs) * np.log(2.0))
+    assert searched.history_["risk"][0] < kept.history_["risk"][0]
+
+
+# The line search
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_line_search_is_the_exact_one(seed):
+    _, queries, settings = case(seed)
+    risk, rng = risk_of(queries, **settings), np.random.default_rng(seed)
+    h = rng.normal(size=queries.n_rows).round(1)
+    g = rng.choice([0.0, 1.0, -0.4], queries.n_rows) - risk.gradient(h) * rng.choice([0.0, 1.0])
+    found = quadratic_bound._line_search(QBRank(**settings), queries, h, g, whole=False)
+    assert (found or 0.0) == pytest.approx(risk.line_search(h, g), rel=1e-9, abs=1e-12)
+
+
+def test_line_search_takes_the_start_of_a_flat_stretch():
+    pairs = bp.Pairs([0, 1], [1, 2], margin=[1.0, 4.0])
+    queries = Queries(None, group=[3], pairs=pairs)
+    h, g = np.array([0.0, 0.0, -9.0]), np.array([1.0, 0.0, 1.0])
+    # 0 ≻ 1 is met from s = 1 on; 1 ≻ 2, with 5 to spare, comes in at s = 5
+    step = quadratic_bound._line_search(QBRank(preference_weight=1.0), queries, h, g, whole=False)
+    assert step == pytest.approx(1.0, rel=1e-12)
+
+
+def test_line_search_of_a_kink():
+    class Absolute:  # |h - 3|: its slope jumps from -1 to 1
+        def gradient_hessian(self, scores, queries):
+            return np.where(scores < 3.0, -1.0, 1.0), np.ones(1)
+
+    search = quadratic_bound._line_search
+    queries = Queries([0.0], group=[1])
+    assert search(Absolute(), queries, np.zeros(1), np.ones(1), whole=False) == pytest.approx(3.0, rel=1e-12)
+    assert search(Absolute(), queries, np.zeros(1), -np.ones(1), whole=False) is None
+    just_below = np.nextafter(np.full(1, 3.0), 0.0)
+    assert search(Absolute(), queries, just_below, np.ones(1), whole=False) is None
+
+
+def test_line_search_where_a_loss_falls_for_ever():
+    class Logistic:
+        def gradient_hessian(self, scores, queries):
+            return -1.0 / (1.0 + np.exp(scores)), np.ones(1)
+
+    class Falls:
+        def gradient_hessian(self, scores, queries):
+            return -np.ones(1), np.ones(1)
+
+    queries = Queries([0.0], group=[1])
+    step = quadratic_bound._line_search(Logistic(), queries, np.zeros(1), np.ones(1), whole=False)
+    assert 1.0 / (1.0 + np.exp(step)) == pytest.approx(1e-14 * 0.5, rel=1e-3)
+    with pytest.raises(ValueError, match="lower bound"):
+        quadratic_bound._line_search(Falls(), queries, np.zeros(1), np.ones(1), whole=False)
+
+
+# The risk
+
+
+def softplus(d):
+    return np.logaddexp(0.0, -d)
+
+
+def softplus_first(d):
+    return -1.0 / (1.0 + np.exp(np.minimum(d, 700.0)))
+
+
+def softplus_second(d):
+    return 0.25 / np.cosh(np.clip(d, -700.0, 700.0) / 2.0) ** 2
+
+
+LOSSES = [
+    QBRank(),
+    QBRank(hessian="global", preference_weight=1.0, margin=0.5),
+    MPBoost(),
+    MPBoost(hessian="bound", normalization="query"),
+    MPBoost(hessian="gentle"),
+    RankNet(),
+    PairwiseLoss(softplus, softplus_first, softplus_second, hessian="bound"),
+]
+
+
+@pytest.mark.parametrize("seed", [1, 3, 8])
+@pytest.mark.parametrize("rate", [1.0, 0.3])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_risk_never_rises(loss, rate, seed):
+    X, queries = problem(seed, weighted=seed % 3 == 0)
+    ranker = QuadraticBoundRanker(loss=loss, regressor=tree(), n_estimators=15, learning_rate=rate, random_state=0)
+    fit(ranker, X, queries)
+    assert_never_rises(ranker, loss.value(np.zeros(len(X)), queries).sum())
+    np.testing.assert_allclose(ranker.history_["alpha"], rate * ranker.history_["step"])
+    final = loss.value(ranker.predict(X), queries).sum()
+    assert final == pytest.approx(ranker.history_["risk"][-1], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(1, 13, 2))
+@pytest.mark.parametrize("loss", [QBRank(hessian="global"), NDCGBoost(hessian="global")], ids=repr)
+def test_risk_never_rises_by_whole_steps_on_a_global_bound(loss, seed):
+    X, queries = problem(seed)
+    ranker = fit(QuadraticBoundRanker(loss=loss, n_estimators=25, line_search=False, random_state=0), X, queries)
+    assert_never_rises(ranker, loss.value(np.zeros(len(X)), queries).sum())
+    assert (ranker.history_["step"] == 1.0).all()
+
+
+@pytest.mark.parametrize("settings", [{"hessian": "global"}, {"normalization": "rows"}, {"preference_weight": 1.0}])
+def test_risk_of_qbrank_never_rises(settings):
+    X, queries = problem(8, grades="real", weighted=True)
+    ranker = fit(QBRankRanker(n_estimators=30, random_state=0, **settings), X, queries)
+    start = QBRank(**{**settings, "hessian": "global"}).value(np.zeros(len(X)), queries).sum()
+    assert_never_rises(ranker, start)
+
+
+# What it becomes in special cases
+
+
+@pytest.mark.parametrize("hessian", ["average", "bound", "global"])
+def test_without_preferences_it_is_scikit_learns_boosting(hessian):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5)).astype(np.float32)
+    y = np.round(X[:, 0] ** 2 + X[:, 1] + 0.3 * rng.normal(size=300))
+    older = GradientBoostingRegressor().criterion != "deprecated"  # scikit-learn below 1.9 has another default
+    boosting = GradientBoostingRegressor(
+        init="zero",
+        loss="squared_error",
+        **({"criterion": "squared_error"} if older else {}),
+        n_estimators=30,
+        learning_rate=0.05,
+        max_leaf_nodes=20,
+        max_depth=None,
+        random_state=0,
+    )
+    wanted = boosting.fit(X, y).predict(X)
+    settings = {"preference_weight": 0.0, "n_estimators": 30, "hessian": hessian, "random_state": 1}
+    group = np.full(30, 10)
+    whole = QBRankRanker(**settings, line_search=False).fit(X, y, group=group)
+    np.testing.assert_allclose(whole.predict(X), wanted, rtol=0.0, atol=1e-9)
+    searched = QBRankRanker(**settings).fit(X, y, group=group)  # least squares: the step is 1 already
+    np.testing.assert_allclose(searched.predict(X), wanted, rtol=0.0, atol=1e-9)
+
+
+def test_labels_of_other_queries_than_the_pairs():
+    # the first query has pairs and no labels, the second one grade, which teaches through its labels alone
+    X = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 5.0], [1.0, 5.0]])
+    y, group = np.array([99.0, 99.0, 3.0, 3.0]), [2, 2]
+    labelled, pairs = np.array([False, False, True, True]), bp.Pairs([1], [0])
+    ranker = QBRankRanker(n_estimators=25, learning_rate=0.5, max_leaf_nodes=4)
+    scores = ranker.fit(X, y, group=group, pairs=pairs, labelled=labelled).predict(X)
+    np.testing.assert_allclose(scores[1] - scores[0], 1.0, atol=1e-5)
+    np.testing.assert_allclose(scores[2:], 3.0, atol=1e-5)
+    alone = ranker.fit(X, None, group=group, pairs=pairs).predict(X)
+    np.testing.assert_allclose(alone[1] - alone[0], 1.0, atol=1e-5)
+
+
+def test_rows_without_a_bound_weigh_nothing():
+    seen = []
+
+    class Spy(DecisionTreeRegressor):
+        def fit(self, X, y, sample_weight):
+            seen.append((y, sample_weight))
+            return super().fit(X, y, sample_weight)
+
+    X = np.arange(4.0)[:, None]
+    ranker = QuadraticBoundRanker(loss=QBRank(preference_weight=1.0), regressor=Spy(), n_estimators=1)
+    ranker.fit(X, [1.0, 0.0, 2.0, 2.0], group=[2, 2])  # no pair in the second query
+    np.testing.assert_array_equal(seen[0][0], [0.5, -0.5, 0.0, 0.0])
+    assert (seen[0][1] > 0.0).tolist() == [True, True, False, False]
+
+
+# Ends
+
+
+def test_ends_where_the_risk_is_minimal():
+    X, y = np.arange(4.0)[:, None], [0.0, 2.0, 1.0, 3.0]
+    ranker = QBRankRanker(preference_weight=0.0, n_estimators=50, learning_rate=1.0).fit(X, y, group=[4])
+    assert ranker.stop_reason_ == "the risk is minimal"
+    assert len(ranker.model_) == 1
+    np.testing.assert_allclose(ranker.predict(X), y, atol=1e-12)
+    nothing = QBRankRanker(preference_weight=1.0).fit(X, np.ones(4), group=[4])
+    assert (nothing.stop_reason_, len(nothing.model_)) == ("the risk is minimal", 0)
+    np.testing.assert_array_equal(nothing.predict(X), np.zeros(4))
+
+
+@pytest.mark.parametrize("line_search", [True, False])
+def test_ends_where_the_regressor_finds_no_descent(line_search):
+    rng = np.random.default_rng(0)
+    X, y, weight = np.zeros((9, 1)), rng.integers(0, 3, 9), rng.random(9)  # gradients sum to 0 but for rounding
+    ranker = QBRankRanker(preference_weight=1.0, line_search=line_search)
+    ranker.fit(X, y, group=[9], sample_weight=weight)
+    assert ranker.stop_reason_ == "the regressor finds no direction in which the risk falls"
+    assert len(ranker.model_) == 0
+
+
+# Regressors
+
+
+def test_trees_save_and_convert(tmp_path):
+    pytest.importorskip("lightgbm")
+    X, queries = problem(5)
+    ranker = fit(QBRankRanker(n_estimators=5, random_state=0), X, queries)
+    assert all(isinstance(weak, Tree) for weak, _ in ranker.model_.terms)
+    ranker.model_.save(tmp_path / "model.json")
+    np.testing.assert_array_equal(bp.Ensemble.load(tmp_path / "model.json").predict(X), ranker.predict(X))
+    np.testing.assert_allclose(ranker.model_.to_lightgbm().predict(X), ranker.predict(X), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "regressor", [LinearRegression(), RandomForestRegressor(n_estimators=3, max_depth=3)], ids=repr
+)
+def test_other_regressors(regressor, tmp_path):
+    X, queries = problem(5)
+    X = np.nan_to_num(X)
+    ranker = QuadraticBoundRanker(loss=RankNet(), regressor=regressor, n_estimators=5, random_state=0)
+    fit(ranker, X, queries)
+    assert_never_rises(ranker, RankNet().value(np.zeros(len(X)), queries).sum())
+    final = RankNet().value(ranker.predict(X), queries).sum()
+    assert final == pytest.approx(ranker.history_["risk"][-1])
+    *_, last = ranker.staged_predict(X.astype(np.float64))
+    np.testing.assert_allclose(last, ranker.predict(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
+    with pytest.raises(ValueError, match=r"save.*Fitted.*use trees"):
+        ranker.model_.save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match=r"feature_importances.*use trees"):
+        ranker.feature_importances_  # noqa: B018
+    for name in ("lightgbm", "xgboost"):
+        pytest.importorskip(name)
+        with pytest.raises(ValueError, match=f"to_{name}.*use trees"):
+            getattr(ranker.model_, f"to_{name}")()
+
+
+def test_weak_ranker_of_an_estimator():
+    X, y = np.array([[0.1], [1.0], [2.0]]), [-1, 1, 1]
+    assert isinstance(weak_ranker_of(DecisionTreeRegressor().fit(X, y)), Tree)
+    line = weak_ranker_of(LinearRegression().fit(X.astype(np.float32), [0.0, 0.9, 1.9]))
+    assert isinstance(line, Fitted)
+    np.testing.assert_array_equal(line.predict(X), line.predict(X.astype(np.float32)))
+    assert line.predict(np.empty((0, 1))).shape == (0,)
+    np.testing.assert_array_equal(weak_ranker_of(LogisticRegression(C=1e6).fit(X, y)).predict(X), [0.0, 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("regressor", "message"),
+    [
+        (KNeighborsRegressor(), "must take sample_weight in fit.*use one that does"),
+        (make_pipeline(StandardScaler(), LinearRegression()), "must take sample_weight in fit"),
+        (LogisticRegression(), "must be a scikit-learn regressor"),
+        (DecisionTreeRegressor, "must be a scikit-learn regressor"),
+    ],
+    ids=["neighbours", "pipeline", "classifier", "class"],
+)
+def test_refuses_regressors(regressor, message):
+    with pytest.raises(ValueError, match=message):
+        QuadraticBoundRanker(regressor=regressor).fit([[0.0], [1.0]], [0, 1], group=[2])
+
+
+def test_same_seed_same_model_for_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    n = 44_000  # enough for two threads
+    X, y = rng.integers(0, 4, (n, 4)).astype(float), rng.integers(0, 3, n)
+    X[:, 2:] = X[:, :2]  # equal gains: the seed decides
+    ranker = QBRankRanker(n_estimators=2, max_leaf_nodes=8, random_state=4)
+    models = []
+    try:
+        for threads in (1, 2, 2):
+            bp.set_num_threads(threads)
+            models.append(clone(ranker).fit(X, y, group=np.full(n // 20, 20)).model_)
+    finally:
+        bp.set_num_threads(None)
+    assert models[0] == models[1] == models[2]
+    assert clone(ranker).set_params(random_state=5).fit(X, y, group=np.full(n // 20, 20)).model_ != models[0]
+
+
+def test_seeds_of_the_regressor():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 3
+    seeds = []
+
+    class Spy(DecisionTreeRegressor):
+        def fit(self, X, y, sample_weight):
+            seeds.append(self.random_state)
+            return super().fit(X, y, sample_weight)
+
+    for given in (None, 7):
+        regressor = Spy(max_depth=1, random_state=given)
+        QuadraticBoundRanker(regressor=regressor, n_estimators=3, random_state=0).fit(X, y, group=[40])
+        assert regressor.random_state == given
+    random = np.random.RandomState(0)
+    assert seeds == [*(random.randint(np.iinfo(np.int32).max) for _ in range(3)), 7, 7, 7]
+
+
+# Losses and parameters
+
+
+class Stub:
+    def __init__(self, gradient, hessian):
+        self.derivatives = gradient, hessian
+
+    def value(self, scores, queries):
+        return [0.0]
+
+    def gradient_hessian(self, scores, queries):
+        return self.derivatives
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (QBRank, "loss must be a loss such as"),
+        (object(), "loss must be a loss such as"),
+        (QBRank(normalization="documents"), "gradient of its value.*QBRankRanker"),
+        (bp.AdaRank(), "gradient of its value"),
+        (Stub([1.0], [1.0, 1.0]), r"gradient must have shape \(2,\)"),
+        (Stub([1.0, 1.0], [1.0, np.nan]), "hessian of row 1 is nan"),
+        (Stub([0.0, 1.0], [0.0, 0.0]), "hessian of row 1 is 0.0, the gradient 1.0: no bound"),
+        (Stub([0.0, 1.0], [-1.0, 1.0]), "hessian of row 0 is -1.0"),
+    ],
+    ids=["class", "object", "documents", "adarank", "shape", "nan", "zero", "negative"],
+)
+def test_refuses_losses(loss, message):
+    with pytest.raises(ValueError, match=message):
+        QuadraticBoundRanker(loss=loss).fit([[0.0], [1.0]], [0, 1], group=[2])
+
+
+def test_refuses_predictions_that_are_not_finite():
+    class Infinite(LinearRegression):
+        def predict(self, X):
+            return np.full(len(X), np.inf)
+
+    with pytest.raises(ValueError, match="regressor predicts what is not finite"):
+        QuadraticBoundRanker(regressor=Infinite()).fit([[0.0], [1.0]], [0, 1], group=[2])
+
+
+@pytest.mark.parametrize("kind", ["exact", "model"])
+def test_whole_steps_without_a_bound_warn(kind):
+    loss = {"exact": MPBoost(), "model": NDCGBoost()}[kind]
+    X, y = [[0.0], [1.0]], [0, 1]
+    with pytest.warns(UserWarning, match=f"kind '{kind}', no bound: the risk may rise"):
+        QuadraticBoundRanker(loss=loss, line_search=False, n_estimators=1).fit(X, y, group=[2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        QuadraticBoundRanker(loss=loss, n_estimators=1).fit(X, y, group=[2])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate must be"),
+        ({"learning_rate": 1.5}, "learning_rate must be"),
+        ({"learning_rate": True}, "learning_rate must be"),
+        ({"line_search": "exact"}, "line_search must be True or False"),
+        ({"preference_weight": 1.1}, "preference_weight must be from 0 to 1"),
+        ({"margin": -1.0}, "margin must be"),
+        ({"normalization": "pairs"}, "normalization must be"),
+        ({"hessian": "exact"}, "hessian must be one of 'average', 'bound', 'global'"),
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer of at least 2"),
+        ({"max_leaf_nodes": None}, "max_leaf_nodes must be an integer of at least 2"),
+        ({"n_estimators": 0}, "n_estimators must be"),
+    ],
+    ids=str,
+)
+def test_refuses_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        QBRankRanker(**parameters).fit([[0.0], [1.0]], [0, 1], group=[2])
