@@ -252,7 +252,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
 def check_learning_rate(rate: Any) -> None:
     """Refuse what is no shrinkage of steps."""
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate <= 1:
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < float(rate) <= 1:
         raise ValueError(f"learning_rate must be a number, 0 < learning_rate <= 1; got {rate!r}")
 
 
