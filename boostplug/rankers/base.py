@@ -23,6 +23,8 @@ __all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "check_learning_rat
 
 Floats = NDArray[np.float64]
 
+_LARGEST_WEIGHT = 1e280  # sums over pairs stay within float64
+
 
 @dataclass(frozen=True)
 class Training:
@@ -147,8 +149,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         self._check()
         features = self._features(X, reset=True)
         _, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
-        if queries.row_weight is not None and not queries.row_weight.any():
-            raise ValueError("sample_weight is zero in all rows; give at least some of them a weight")
+        _check_weights(queries)
         sets = [
             (features if valid is queries else self._features(X_valid), valid)
             for X_valid, valid in evaluation_sets(eval_set, eval_qid, eval_group, None, None, (X, y, features, queries))
@@ -156,33 +157,34 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
-        self.stop_reason_ = "interrupted"
+        stop_reason = "n_estimators"
         try:
             while len(rounds) < self.n_estimators:
                 try:
                     rounds.append(next(generator))
                 except StopIteration as stop:
-                    self.stop_reason_ = stop.value
+                    stop_reason = stop.value
                     break
                 if watch.stops_after(rounds[-1]):
-                    self.stop_reason_ = f"no better validation result in {early_stopping_rounds} rounds"
+                    stop_reason = f"no better validation result in {early_stopping_rounds} rounds"
                     break
-            else:
-                self.stop_reason_ = "n_estimators"
-        finally:
-            self._finish(rounds, watch)
+        except KeyboardInterrupt:
+            self._finish(rounds, watch, "interrupted")
+            raise
+        self._finish(rounds, watch, stop_reason)
         return self
 
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
-        with np.errstate(over="ignore"):  # scikit-learn adds all of X up to see whether it is finite
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds all of X up to see whether it is finite
             features: NDArray[Any] = validate_data(
                 self, without_qid(X)[0], reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
             )
         return features
 
-    def _finish(self, rounds: list[Round], watch: "_Watch") -> None:
+    def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:
         """Set the fitted attributes; a round in whose validation Ctrl-C came is not complete."""
+        self.stop_reason_ = stop_reason
         rounds = rounds[: watch.n_rounds]
         keep = rounds[-1].keep if rounds else None
         if watch.patience is not None:
@@ -243,6 +245,9 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self)
         return self._features(X, (np.float64, np.float32))
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")  # a fit that failed may have left n_features_in_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -256,8 +261,27 @@ def check_learning_rate(rate: Any) -> None:
         raise ValueError(f"learning_rate must be a number, 0 < learning_rate <= 1; got {rate!r}")
 
 
-def refuse_no_pairs(n_pairs: int) -> None:
+def _check_weights(queries: Queries) -> None:
+    """Refuse weights whose sums over pairs no float64 holds, and those that are all zero."""
+    weights = {"sample_weight": queries.row_weight}
+    if queries.pairs is not None and len(queries.pairs):
+        weights["pairs' weight"] = queries.pairs.weight
+    for name, weight in weights.items():
+        if weight is None:
+            continue
+        largest = float(weight.max())
+        if not largest:
+            raise ValueError(f"{name} is zero everywhere; give at least something a weight")
+        if not 1.0 / _LARGEST_WEIGHT <= largest <= _LARGEST_WEIGHT:
+            raise ValueError(
+                f"{name}: the largest is {largest:.3g}, beyond 1e-280 to 1e280; only ratios count, divide all by it"
+            )
+
+
+def refuse_no_pairs(n_pairs: int, *, explicit: bool = False) -> None:
     """Raise where there is no pair to learn from."""
+    if not n_pairs and explicit:
+        raise ValueError("pairs holds no pair of positive weight between rows of positive weight; pass at least one")
     if not n_pairs:
         raise ValueError(
             "y holds no pair to learn from: no query has two labelled documents of different grades and positive "
@@ -281,10 +305,16 @@ class _Watch:
             raise ValueError(f"early_stopping_rounds must be an integer of at least 1, or None; got {patience!r}")
         if patience is not None and not sets:
             raise ValueError("early_stopping_rounds needs a validation set; pass eval_set=[(X, y)] and eval_qid=[qid]")
+        if isinstance(verbose, bool | np.bool_):
+            verbose = int(verbose)
+        if not isinstance(verbose, (int, np.integer)) or verbose < 0:
+            raise ValueError(f"verbose must be True, False or a number of rounds; got {verbose!r}")
         self.metrics = metrics_of(eval_metric) or ([NDCG(10)] if sets else [])
-        for metric in self.metrics:
+        for i, metric in enumerate(self.metrics):
             if not isinstance(metric, Metric):
                 raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {metric!r}")
+            if metric.name in {other.name for other in self.metrics[:i]}:
+                raise ValueError(f"eval_metric holds {metric.name} twice, and results go by name; leave one out")
         self.sets, self.patience, self.every = sets, patience, int(verbose)
         self.scores = [np.zeros(queries.n_rows) for _, queries in sets]
         self.results: dict[str, dict[str, list[float]]] = {
@@ -307,6 +337,11 @@ class _Watch:
             self._print(done)
         if self.patience is None:
             return False
+        if np.isnan(value):
+            raise ValueError(
+                f"eval_set's last entry holds no query on which {self.metrics[-1].name} is defined, and "
+                "early_stopping_rounds goes by it; pass queries with relevant documents, or no early_stopping_rounds"
+            )
         if not self.metrics[-1].greater_is_better:
             value = -value
         if value > self._best_value or not self.best:

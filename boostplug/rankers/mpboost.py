@@ -85,6 +85,8 @@ class MPBoostRanker(ReferenceRanker):
       (grades 0 to 2) it oversteps in the first round, and from the sixth on adds one stump and takes it back for ever.
       Remedies: a shorter distance, as the paper's tuning of λ on validation data finds, "newton", or a learning rate
       below 1.
+    - Thresholds lie midway between neighbouring values; the paper has the values themselves, which part the documents
+      of training alike and others a little differently.
     - A pair weighs √(w_i w_j) of its rows. The paper has no weights.
     - Cuts that part less than 1e-10 of the weight of all pairs are passed over: what their steps could gain is beyond
       rounding. Ties go to the first feature, then to the lowest threshold.
@@ -129,7 +131,7 @@ class MPBoostRanker(ReferenceRanker):
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
         queries = training.queries
-        refuse_no_pairs(len(runs_of(queries).query))
+        refuse_no_pairs(len(runs_of(queries).query), explicit=queries.pairs is not None)
         cuts = Cuts(training.X, self.max_thresholds, training.random)
         # 1 to 3: the pairs and their weights
         pairs = _WeighedPairs(queries, cuts, self.distance, squared=self.step == "newton")

@@ -53,8 +53,9 @@ class NDCGBoostRanker(ReferenceRanker):
     classifier : scikit-learn classifier, optional
         Default: the decision stump with the largest :math:`\sum w_i f_i` of all, either side up. Else a clone of it is
         fitted in each round as the paper does: on as many documents as there are, drawn with replacement with
-        probabilities :math:`\propto |w_i|`, with the classes :math:`\mathrm{sign}(w_i)`, -1 and 1. Draws of one class
-        alone are repeated. Its parameters ``random_state``, where None, are set from `random_state`.
+        probabilities :math:`\propto |w_i|`, with the classes 1 where :math:`w_i > 0` and 0 elsewhere (the paper has
+        -1, which XGBoost's classifiers refuse). Draws of one class alone are repeated. Its parameters
+        ``random_state``, where None, are set from `random_state`.
     equal_grades : bool, default True
         Whether pairs of equal gains count in both sums of (15), as it is written. They bring nothing to w or to the
         change of M, and hold steps back: without them :math:`|\alpha|` is about twice as large.
@@ -79,7 +80,7 @@ class NDCGBoostRanker(ReferenceRanker):
     Notes
     -----
     - Stumps are 1 above their threshold. One that is 1 below has the opposite edge and α: it is the same stump with a
-      negative weight, but for a constant.
+      negative weight, but for a constant. So a `classifier` with a negative edge gets a negative α.
     - Training ends where the best stump has no edge, above all where no stump parts documents of one query (both sums
       of (15) are 0), or where scores are so far apart that no document weighs anything. A `classifier` without an edge
       is trained again on a new sample; 20 in a row end the training. (A tree that minimises impurity often says the
@@ -196,12 +197,12 @@ def _trained(
 ) -> tuple[WeakRanker, Bools]:
     """Return a classifier trained on a sample by weights, and which rows it takes for positive."""
     probability = np.abs(weight) / np.abs(weight).sum()
-    sign = np.where(weight > 0.0, 1, -1)
+    label = (weight > 0.0).astype(np.int64)
     while True:  # both signs have half the weight, so a sample of one alone is as rare as equal tosses of a coin
         drawn = random.choice(len(weight), len(weight), p=probability)
-        if np.ptp(sign[drawn]):
+        if np.ptp(label[drawn]):
             break
-    weak = weak_ranker_of(seeded_clone(classifier, random).fit(X[drawn], sign[drawn]))
+    weak = weak_ranker_of(seeded_clone(classifier, random).fit(X[drawn], label[drawn]))
     return weak, weak.predict(X) == 1.0
 
 

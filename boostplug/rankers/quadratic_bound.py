@@ -14,6 +14,7 @@ from sklearn.base import is_regressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
+from boostplug.checks import numbers
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
 from boostplug.metrics.metric import check_choice
@@ -30,6 +31,7 @@ _MINIMAL = 1e-13  # share of its first size below which a gradient is rounding
 _FLAT = 1e-14  # share of Σ|∇R g| below which a slope is 0: rounding, or a loss that falls for ever
 _SHORTEST = 1e-12  # step; a loss with kinks may have its minimum at 0, whatever subgradient it gives there
 _LARGEST_SCORE = 1e99  # losses refuse more
+_LARGEST_EXPONENT = 300  # of two, in weights
 
 
 class _Objective(NamedTuple):
@@ -68,21 +70,20 @@ class _BoundRanker(ReferenceRanker):
             raise ValueError(f"line_search must be True or False; got {self.line_search!r}")
 
     def _rounds(self, training: Training) -> Rounds:
-        X = np.require(training.X, requirements="W")  # scikit-learn's trees cannot read what is read-only
-        queries = training.queries
+        X, queries = training.X, training.queries
         (risk, bounded), learner = self._objective(), self._weak_learner()
         first_size = 0.0
         scores = np.zeros(queries.n_rows)
         while True:
-            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W
-            gradient, bound = _checked(*bounded(scores, queries), queries.n_rows)
+            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W; a loss may write into the scores it gets
+            gradient, bound = _derivatives(bounded(scores.copy(), queries), queries.n_rows)
             size = float(np.abs(gradient).max())
             first_size = first_size or size
             if size <= _MINIMAL * first_size:
                 return "the risk is minimal"
-            residuals = np.divide(-gradient, bound, out=np.zeros(queries.n_rows), where=bound > 0.0)
-            # the weak learner A fits g to r with the weights W
-            fitted = seeded_clone(learner, training.random).fit(X, residuals, sample_weight=bound)
+            residuals = _residuals(gradient, bound)
+            # the weak learner A fits g to r with the weights W; it may write into what it is given (copy_X=False)
+            fitted = seeded_clone(learner, training.random).fit(X.copy(), residuals, sample_weight=_weights(bound))
             weak = weak_ranker_of(fitted)
             direction = weak.predict(X)
             if not np.isfinite(direction).all():
@@ -93,8 +94,10 @@ class _BoundRanker(ReferenceRanker):
                 return "the regressor finds no direction in which the risk falls"
             # the next h is h + η s g
             alpha = float(self.learning_rate * step)
-            scores = scores + alpha * direction  # a new array: a loss may keep the old one
-            total = float(np.sum(risk.value(scores, queries)))
+            scores += alpha * direction
+            total = float(numbers("loss.value", np.asarray(risk.value(scores.copy(), queries)).ravel()).sum())
+            if np.isnan(total):
+                raise ValueError("loss: its value is nan; it must hold numbers that sum to the risk")
             yield Round(((weak, alpha),), {"risk": total, "alpha": alpha, "step": step})
 
 
@@ -148,6 +151,8 @@ class QuadraticBoundRanker(_BoundRanker):
     - s is the smallest minimum, up to rounding: where the slope :math:`\nabla R(h + s g)^T g` has risen to -1e-14 of
       :math:`|\nabla R(h)|^T |g|`. So it is finite for losses that fall for ever, as the logistic one does on separable
       data.
+    - scikit-learn's trees take features that differ by less than 1e-7 for constant, and do not split targets of a
+      variance below 2e-16: rescale such features, or labels with gaps below 1e-6.
 
     Cost. A round costs the regressor's fit and about ten gradients for the line search.
 
@@ -348,26 +353,54 @@ def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, F
     return gradient, 0.5 * (hessian + labels)
 
 
-def _checked(gradient: Any, bound: Any, n_rows: int) -> tuple[Floats, Floats]:
-    """Return a loss's derivatives, refusing what cannot be a gradient and a bound."""
-    arrays = []
-    for name, values in (("gradient", gradient), ("hessian", bound)):
-        array = np.asarray(values, np.float64)
-        if array.shape != (n_rows,):
-            raise ValueError(f"loss: the {name} must have shape ({n_rows},), one number per row; got {array.shape}")
+def _derivatives(found: Any, n_rows: int) -> tuple[Floats, Floats]:
+    """Return what a loss's ``gradient_hessian`` gave as two arrays of our own, refusing what is not finite."""
+    gradient, bound = (_per_row(name, values, n_rows) for name, values in _named(found))
+    for name, array in (("gradient", gradient), ("hessian", bound)):
         if not np.isfinite(array).all():
             row = int(np.argmin(np.isfinite(array)))
             raise ValueError(f"loss: the {name} of row {row} is {array[row]}; it must be finite")
-        arrays.append(array)
-    gradient, bound = arrays
-    wrong = (bound < 0.0) | ((bound == 0.0) & (gradient != 0.0))
+    return gradient, bound
+
+
+def _named(found: Any) -> list[tuple[str, Any]]:
+    """Return the gradient and the Hessian of a loss with their names."""
+    try:
+        gradient, bound = found
+    except (TypeError, ValueError):
+        raise ValueError(
+            "loss: gradient_hessian must return two arrays of one number per row, the gradient and the bound's "
+            f"diagonal; got {type(found).__name__}"
+        ) from None
+    return [("gradient", gradient), ("hessian", bound)]
+
+
+def _per_row(name: str, values: Any, n_rows: int) -> Floats:
+    """Return a new array of one number per row."""
+    array = numbers(name, values)
+    if array.shape != (n_rows,):
+        raise ValueError(f"loss: the {name} must have shape ({n_rows},), one number per row; got {array.shape}")
+    return array
+
+
+def _residuals(gradient: Floats, bound: Floats) -> Floats:
+    """Return -∇R / W, refusing a W that is no bound."""
+    with np.errstate(divide="ignore", over="ignore"):
+        residuals = np.divide(-gradient, bound, out=np.zeros(len(bound)), where=gradient != 0.0)
+    wrong = (bound < 0.0) | ~np.isfinite(residuals)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(
             f"loss: the hessian of row {row} is {bound[row]}, the gradient {gradient[row]}: no bound; it must be ≥ 0, "
-            "and > 0 where the gradient is not 0"
+            "and > 0 where the gradient is not 0, so that their ratio is finite"
         )
-    return gradient, bound
+    return residuals
+
+
+def _weights(bound: Floats) -> Floats:
+    """Return W, times a power of two where the squares that regressors take of its sums would leave float64's range."""
+    exponent = int(np.frexp(bound.max())[1])
+    return bound if abs(exponent) < _LARGEST_EXPONENT else np.ldexp(bound, -exponent)
 
 
 def _line_search(risk: Any, queries: Queries, scores: Floats, direction: Floats, *, whole: bool) -> float | None:
@@ -377,7 +410,8 @@ def _line_search(risk: Any, queries: Queries, scores: Floats, direction: Floats,
     """
 
     def gradient(s: float) -> Floats:
-        return np.asarray(risk.gradient_hessian(scores + s * direction, queries)[0], np.float64)
+        name, values = _named(risk.gradient_hessian(scores + s * direction, queries))[0]
+        return _per_row(name, values, queries.n_rows)
 
     start = gradient(0.0)
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))

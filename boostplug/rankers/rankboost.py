@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import expit
 
 from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
@@ -47,7 +48,8 @@ class RankBoostRanker(ReferenceRanker):
     - "plus" (Rb+): tied pairs weigh by cosh (25), :math:`\delta = \varepsilon^- - \varepsilon^+ + \varepsilon^0 \tanh
       \alpha'` (33), :math:`\alpha` by (34), α' the weight that h already has; coordinate descent on
       :math:`\hat E_2` over linearly independent stumps. Pair weights do not factorise there: O(F n) a round, and O(m)
-      for each stump chosen so far. Memory is O(n F + m).
+      for each stump chosen so far. Memory is O(n (F + R) + m), R stumps being chosen; for a moment, when "efficient"
+      drops the dependent ones, R is the number of those that are left, at most n.
 
     Parameters
     ----------
@@ -95,9 +97,9 @@ class RankBoostRanker(ReferenceRanker):
     Examples
     --------
     >>> X, y, qid = [[3.0, 1.0], [2.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [2, 1, 0, 0], [1, 1, 1, 1]
-    >>> ranker = RankBoostRanker(n_estimators=3).fit(X, y, qid=qid)
+    >>> ranker = RankBoostRanker(n_estimators=3, random_state=0).fit(X, y, qid=qid)
     >>> ranker.history_["e2"].round(4)
-    array([0.8   , 0.6633, 0.6633])
+    array([0.8   , 0.7194, 0.605 ])
     """
 
     def __init__(
@@ -123,6 +125,9 @@ class RankBoostRanker(ReferenceRanker):
         super()._check()
         check_choice("variant", self.variant, ("plus", "discrete", "continuous"))
         check_choice("strategy", self.strategy, ("efficient", "optimal"))
+        for name in ("allow_negative", "record_e2"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}")
 
     def _rounds(self, training: Training) -> Rounds:
         pairs: _Factorised | _Listed
@@ -271,12 +276,18 @@ class _Listed(_Pairs):
         else:
             runs = queries.grade_runs
             m = int(runs.n_pairs.sum())
-            self.winner, self.loser, weight = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)
+            try:
+                self.winner, self.loser, weight = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)
+            except MemoryError:
+                raise MemoryError(
+                    f"RankBoost+ and record_e2 list all critical pairs, {m} here; fit smaller queries, or with variant "
+                    "'discrete' or 'continuous' and without record_e2"
+                ) from None
             kernels.list_pairs(
                 runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, self.winner, self.loser, weight
             )
         self.n_pairs, self.n_rows = len(weight), queries.n_rows
-        refuse_no_pairs(self.n_pairs)
+        refuse_no_pairs(self.n_pairs, explicit=queries.pairs is not None)
         self.weight = weight / weight.sum()
         self.rows = np.unique(np.r_[self.winner, self.loser])
         self._mass = np.empty(self.n_pairs)
@@ -358,10 +369,10 @@ class _Descent:
         deltas: Floats = -edges[self.chosen] + (self.mass.sum() - cut_mass) * np.tanh(self.eta)
         return deltas
 
-    def admit(self, cut: int) -> bool:
-        """Choose a cut, if it is independent of those chosen."""
+    def admit(self, cut: int, *, independent: bool = False) -> bool:
+        """Choose a cut, if it is independent of those chosen, as the caller may know it to be."""
         above = self.cuts.above(cut)
-        if not self.span.add(above[self.pairs.rows]):
+        if not independent and not self.span.add(above[self.pairs.rows]):
             return False
         n = len(self.chosen)
         if n == self._sides.shape[1]:
@@ -376,7 +387,7 @@ class _Descent:
         pairs, above, old = self.pairs, self._above(place), self.eta[place]
         right, wrong, tied = kernels.masses_of_pairs(self.mass, pairs.winner, pairs.loser, above)
         # (34): e^{∓α'} / 2 cosh α' are logistic functions
-        alpha, undefined = _weight(right + tied * _logistic(-2 * old), wrong + tied * _logistic(2 * old), pairs.n_pairs)
+        alpha, undefined = _weight(right + tied * expit(-2 * old), wrong + tied * expit(2 * old), pairs.n_pairs)
         delta = wrong - right + tied * np.tanh(old)
         return _Step(((self.chosen[place], alpha),), alpha, self.shift(place, alpha), float(delta), undefined)
 
@@ -384,7 +395,7 @@ class _Descent:
         """Add α to the weight of a chosen cut; return Z."""
         pairs, above, old = self.pairs, self._above(place), self.eta[place]
         # (25): cosh(α + α') / cosh α'
-        of_tied = float(_logistic(2 * old) * np.exp(alpha) + _logistic(-2 * old) * np.exp(-alpha))
+        of_tied = float(expit(2 * old) * np.exp(alpha) + expit(-2 * old) * np.exp(-alpha))
         kernels.reweigh(self.mass, pairs.winner, pairs.loser, above, np.exp(-alpha), np.exp(alpha), of_tied)
         self.eta[place] += alpha
         z = float(self.mass.sum())
@@ -430,11 +441,6 @@ class _Descent:
         return found
 
 
-def _logistic(x: float) -> float:
-    """Return 1 / (1 + e^{-x})."""
-    return float(0.5 * (1.0 + np.tanh(0.5 * x)))
-
-
 def _efficient(pairs: _Listed, cuts: Cuts, candidates: Ints, random: np.random.RandomState) -> Iterator[_Step]:
     """Their Algorithm 2: once a candidate turns out dependent, candidates are cut down to independent ones."""
     state = _Descent(pairs, cuts)
@@ -453,14 +459,12 @@ def _efficient(pairs: _Listed, cuts: Cuts, candidates: Ints, random: np.random.R
             if not candidate[cut]:  # chosen before
                 break
             candidate[cut] = False
-            if state.admit(cut):
+            if state.admit(cut, independent=pruned):
                 break
-            score[cut] = 0.0
-            if not pruned:
-                pruned = True
-                candidate &= _independent(state, cuts, candidates[order], candidate)
-                score[~candidate] = 0.0
-                score[state.chosen] = np.abs(state.deltas(edges))
+            pruned = True
+            candidate &= _independent(state, cuts, candidates[order], candidate)
+            score[~candidate] = 0.0
+            score[state.chosen] = np.abs(state.deltas(edges))
         yield state.along(state.chosen.index(cut))
 
 

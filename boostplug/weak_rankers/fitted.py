@@ -13,7 +13,7 @@ __all__ = ["Fitted", "seeded_clone", "weak_ranker_of"]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The prediction of a fitted regressor; of a two-class classifier, 1 where it predicts its class +1, else 0.
+    """The prediction of a fitted regressor; of a two-class classifier, 1 where it predicts its class 1, else 0.
 
     X is rounded to single precision first, as all reference rankers read it, so that a number gets the same answer in
     either precision.
@@ -21,7 +21,7 @@ class Fitted:
     Parameters
     ----------
     estimator : scikit-learn estimator
-        A regressor of one output, or a classifier fitted on the classes -1 and 1.
+        A regressor of one output, or a classifier fitted on the class 1 and a lower one.
     """
 
     estimator: Any
@@ -50,7 +50,7 @@ def weak_ranker_of(estimator: Any) -> Tree | Fitted:
     nodes.tree_ = estimator.tree_  # scikit-learn's trees of either kind have the same nodes, but for their values
     tree = Tree.from_sklearn(nodes)
     share = estimator.tree_.value[:, 0, 1] / estimator.tree_.value[:, 0].sum(axis=1)
-    return replace(tree, value=np.where(tree.leaf, share > 0.5, share))  # a draw is -1, as in scikit-learn
+    return replace(tree, value=np.where(tree.leaf, share > 0.5, share))  # a draw is the lower class, as in scikit-learn
 
 
 def seeded_clone(estimator: Any, random: np.random.RandomState) -> Any:

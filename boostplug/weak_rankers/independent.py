@@ -55,35 +55,43 @@ class IndependentSet:
 
     def add(self, vector: ArrayLike) -> bool:
         """Add a vector if it is independent of the set; return whether it was."""
-        v = self.centred(vector)
-        length = np.linalg.norm(v)
-        if self.size == self.largest or not length > 0.0:
-            return False
-        rest, onto = self._split(v)
-        left = np.linalg.norm(rest)
-        if not left > _TOLERANCE * length:
-            return False
-        if self.size == len(self._basis):
-            room = min(self.largest, max(16, 2 * self.size))
-            basis, factor = np.empty((room, len(v))), np.zeros((room, room))
-            basis[: self.size], factor[: self.size, : self.size] = self.basis, self._factor[: self.size, : self.size]
-            self._basis, self._factor = basis, factor
-        self._basis[self.size] = rest / left
-        self._factor[self.size, : self.size] = onto
-        self._factor[self.size, self.size] = left
-        self.size += 1
-        return True
+        return bool(self.add_each(np.asarray(vector)[np.newaxis]))
 
     def add_each(self, vectors: ArrayLike) -> list[int]:
         """Add those vectors, of shape (n, n_documents), that are independent of all before; return their places."""
-        outside = np.flatnonzero(~self.spans(vectors))  # those that the set spans go at once
-        return [int(i) for i in outside if self.add(np.asarray(vectors)[i])]
+        v = self.centred(vectors)
+        rest, onto = self._split(v)  # of all at once: it takes nearly all of the time
+        outside = np.linalg.norm(rest, axis=1) > _TOLERANCE * np.linalg.norm(v, axis=1)
+        known, added = self.size, []
+        for i in map(int, np.flatnonzero(outside)):
+            if self.size == self.largest:
+                break
+            fresh = self._basis[known : self.size]
+            products = fresh @ rest[i]
+            left, coordinates = rest[i] - products @ fresh, np.r_[onto[i], products]
+            if np.linalg.norm(left) < 0.1 * np.linalg.norm(rest[i]):  # what rounding left in it weighs ten times
+                left, more = self._split(left)
+                coordinates += more
+            length = np.linalg.norm(left)
+            if length > _TOLERANCE * np.linalg.norm(v[i]):
+                self._append(left / length, np.r_[coordinates, length])
+                added.append(i)
+        return added
+
+    def _append(self, direction: Floats, coordinates: Floats) -> None:
+        if self.size == len(self._basis):
+            room = min(self.largest, max(16, 2 * self.size))
+            basis, factor = np.empty((room, len(direction))), np.zeros((room, room))
+            basis[: self.size], factor[: self.size, : self.size] = self.basis, self._factor[: self.size, : self.size]
+            self._basis, self._factor = basis, factor
+        self._basis[self.size] = direction
+        self._factor[self.size, : self.size + 1] = coordinates
+        self.size += 1
 
     def spans(self, vectors: ArrayLike) -> NDArray[np.bool_]:
         """Return which of the vectors, of shape (n, n_documents), are combinations of the set's."""
         v = self.centred(vectors)
-        rest = v - (v @ self.basis.T) @ self.basis
-        rest -= (rest @ self.basis.T) @ self.basis
+        rest = self._split(v)[0]
         spanned: NDArray[np.bool_] = np.linalg.norm(rest, axis=1) <= _TOLERANCE * np.linalg.norm(v, axis=1)
         return spanned
 
@@ -99,8 +107,8 @@ class IndependentSet:
         return weights
 
     def _split(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return what is left of a vector beside the basis, and its products with the basis."""
-        onto = self.basis @ v
+        """Return what is left of vectors beside the basis, and their products with the basis."""
+        onto = v @ self.basis.T
         rest = v - onto @ self.basis
-        again = self.basis @ rest
+        again = rest @ self.basis.T
         return rest - again @ self.basis, onto + again

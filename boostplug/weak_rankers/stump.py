@@ -83,13 +83,16 @@ class Cuts:
     codes: NDArray[np.unsignedinteger]
 
     def __init__(self, X: NDArray[np.float32], max_thresholds: int | None, random: np.random.RandomState) -> None:
+        most = max_thresholds
+        if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
+            raise ValueError(f"max_thresholds must be an integer of at least 1, or None for all; got {most!r}")
         n_rows, n_features = X.shape
         columns = np.ascontiguousarray(X.T)
         thresholds = []
         for column in columns:
             found = _thresholds(column)
-            if max_thresholds is not None and len(found) > max_thresholds:
-                found = found[np.sort(random.choice(len(found), max_thresholds, replace=False))]
+            if most is not None and len(found) > most:
+                found = found[np.sort(random.choice(len(found), most, replace=False))]
             thresholds.append(found)
         sizes = np.array([len(found) for found in thresholds], np.int64)
         codes = np.empty((n_features, n_rows), np.uint8 if sizes.max(initial=0) < 256 else np.uint32)

@@ -234,6 +234,31 @@ def test_ctrl_c_leaves_the_rounds_so_far(ranker, data):
     assert fitted.model_ == small(ranker, 2).fit(X, y, qid=qid).model_
 
 
+class _Failing(bp.Metric):
+    """A metric that fails."""
+
+    def compute(self, scores, queries):
+        raise ValueError("cannot be computed")
+
+
+@every_ranker
+def test_a_fit_that_fails_leaves_the_model_of_before(ranker, data):
+    X, y, qid = data
+    arguments = {"qid": qid, "eval_set": [(X, y)], "eval_metric": _Failing()}
+    fresh = small(ranker)
+    with pytest.raises(ValueError, match="cannot be computed"):
+        fresh.fit(X, y, **arguments)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+    fitted = small(ranker).fit(X, y, qid=qid)
+    model, reason = fitted.model_, fitted.stop_reason_
+    with pytest.raises(ValueError, match="cannot be computed"):
+        fitted.fit(X, y, **arguments)
+    assert fitted.model_ is model
+    assert fitted.stop_reason_ == reason
+    np.testing.assert_array_equal(fitted.predict(X), model.predict(X))
+
+
 @every_setting
 def test_pickled_saved_converted(ranker, data, tmp_path):
     X, y, qid = data
@@ -282,6 +307,26 @@ def test_grid_search_with_folds_of_queries(ranker, data):
         ({"group": [300], "eval_set": [TWO_ROWS], "eval_group": [[2]], "eval_metric": "map"}, "must hold metrics"),
         ({"group": [300], "eval_set": [(np.zeros((2, 4)), [0, 1])], "eval_group": [[2]]}, "4 features"),
         ({"group": [300], "eval_set": [TWO_ROWS]}, "eval_qid or eval_group is missing"),
+        ({"group": [300], "verbose": "yes"}, "verbose must be"),
+        ({"group": [300], "verbose": None}, "verbose must be"),
+        ({"group": [300], "verbose": -1}, "verbose must be"),
+        ({"group": [300], "sample_weight": np.zeros(300)}, "sample_weight is zero everywhere"),
+        ({"group": [300], "sample_weight": np.full(300, 1e308)}, "sample_weight: the largest is 1e\\+308"),
+        ({"group": [300], "sample_weight": np.full(300, 5e-324)}, "sample_weight: the largest is 4.94e-324"),
+        (
+            {"group": [300], "eval_set": [TWO_ROWS], "eval_group": [[2]], "eval_metric": [bp.NDCG(5), bp.NDCG(5)]},
+            "eval_metric holds NDCG@5 twice",
+        ),
+        (
+            {
+                "group": [300],
+                "eval_set": [(np.zeros((2, 5)), [0, 0])],
+                "eval_group": [[2]],
+                "early_stopping_rounds": 2,
+                "eval_metric": bp.PairError(),
+            },
+            "eval_set's last entry holds no query on which",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(ranker, data, arguments, message):

@@ -252,6 +252,8 @@ def test_why_it_ends(y, x, reason):
 def test_no_pair_is_an_error():
     with pytest.raises(ValueError, match="y holds no pair to learn from"):
         MPBoostRanker().fit(np.zeros((3, 1)), [1, 1, 1], group=[3])
+    with pytest.raises(ValueError, match="pairs holds no pair of positive weight"):
+        MPBoostRanker().fit(np.zeros((3, 1)), None, group=[3], pairs=Pairs([0], [1]), sample_weight=[0, 1, 1])
 
 
 def test_the_learning_rate_shortens_steps():

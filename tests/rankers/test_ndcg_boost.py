@@ -187,7 +187,7 @@ class Watcher(DecisionTreeClassifier):
         type(self).seen += ((X, y),)
         sides = np.zeros((2, X.shape[1]))
         sides[:, self.column] = self.above - 0.5, self.above + 0.5
-        return super().fit(sides, [-1, 1])
+        return super().fit(sides, [0, 1])
 
 
 @pytest.mark.parametrize("equal_grades", [True, False])
@@ -203,7 +203,7 @@ def test_a_classifier_is_shown_a_sample_by_weights(equal_grades):
         w = literal.document_weights(F, data)
         assert shown.shape == X.shape
         drawn = shown[:, -1].astype(int)
-        np.testing.assert_array_equal(classes, np.sign(w[drawn]))  # rows without weight are not drawn
+        np.testing.assert_array_equal(2 * classes - 1, np.sign(w[drawn]))  # rows without weight are not drawn
         alpha = literal.combination_weight(*literal.up_and_down(F, f, data, equal_grades), 10.0)
         assert ranker.history_["alpha"][t] == pytest.approx(alpha, rel=1e-9)
         assert ranker.history_["edge"][t] == pytest.approx(w @ f)
@@ -229,7 +229,7 @@ def test_a_draw_of_one_class_is_repeated():
     for seed in range(20):
         Watcher.seen = ()
         NDCGBoostRanker(n_estimators=1, classifier=Watcher(), random_state=seed).fit([[1.0], [4.0]], [0, 1], group=[2])
-        assert set(Watcher.seen[0][1]) == {-1, 1}
+        assert set(Watcher.seen[0][1]) == {0, 1}
 
 
 CLASSIFIERS = {
@@ -260,6 +260,15 @@ def test_classifiers_learn_and_are_seeded(name):
     np.testing.assert_array_equal(ranker.predict(X.astype(np.float64)), F)
     other = clone(ranker).set_params(random_state=6).fit(X, y, group=group)
     assert not np.array_equal(other.predict(X), F)
+
+
+def test_classifiers_of_xgboost_learn_too():
+    xgboost = pytest.importorskip("xgboost")
+    X, y, group, _ = ranking(5)
+    stumps = xgboost.XGBClassifier(n_estimators=1, max_depth=1, min_child_weight=0, n_jobs=1)
+    ranker = NDCGBoostRanker(n_estimators=3, classifier=stumps, random_state=0).fit(X, y, group=group)
+    assert len(ranker.model_) == 3
+    assert ranker.history_["m"][-1] == pytest.approx(literal.objective_m(ranker.predict(X), collection(y, group)))
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -433,6 +433,17 @@ def test_other_regressors(regressor, tmp_path):
             getattr(ranker.model_, f"to_{name}")()
 
 
+def test_a_regressor_may_write_into_what_it_is_given():
+    X, y = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32), np.arange(40) % 3
+    kept = X.copy()
+    fits = [
+        QuadraticBoundRanker(regressor=LinearRegression(copy_X=copy), n_estimators=4).fit(X, y, group=[40])
+        for copy in (True, False)
+    ]
+    np.testing.assert_array_equal(X, kept)
+    np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X))
+
+
 def test_weak_ranker_of_an_estimator():
     X, y = np.array([[0.1], [1.0], [2.0]]), [-1, 1, 1]
     assert isinstance(weak_ranker_of(DecisionTreeRegressor().fit(X, y)), Tree)
@@ -506,6 +517,75 @@ class Stub:
         return self.derivatives
 
 
+class Third(Stub):
+    def __init__(self):
+        super().__init__(None, None)
+
+    def gradient_hessian(self, scores, queries):
+        return [scores, scores, scores]
+
+
+class Careless(RankNet):
+    """Clears the scores it was given, gives lists, and writes over its last answer."""
+
+    def __init__(self):
+        super().__init__()
+        object.__setattr__(self, "kept", [np.zeros(0), np.zeros(0)])
+
+    def value(self, scores, queries):
+        values = super().value(scores, queries).tolist()
+        scores[:] = 0.0
+        return values
+
+    def gradient_hessian(self, scores, queries):
+        for array in self.kept:
+            array[:] = np.nan
+        self.kept[:] = super().gradient_hessian(scores, queries)
+        scores[:] = 0.0
+        return self.kept
+
+
+def test_a_loss_may_write_into_scores_and_over_its_arrays():
+    X, queries = problem(5)
+    ranker = fit(QuadraticBoundRanker(loss=Careless(), n_estimators=5, random_state=0), X, queries)
+    expected = fit(clone(ranker).set_params(loss=RankNet()), X, queries)
+    np.testing.assert_allclose(ranker.predict(X), expected.predict(X), rtol=1e-6)
+    np.testing.assert_allclose(ranker.history_["risk"], expected.history_["risk"], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [2.0**-990, 2.0**990])
+def test_a_factor_of_any_size_changes_nothing(factor):
+    class Scaled(RankNet):
+        def gradient_hessian(self, scores, queries):
+            gradient, hessian = super().gradient_hessian(scores, queries)
+            return factor * gradient, factor * hessian
+
+    X, queries = problem(5)
+    small = DecisionTreeRegressor(max_leaf_nodes=3)
+    plain, scaled = (
+        fit(QuadraticBoundRanker(loss=loss, regressor=small, n_estimators=5, random_state=0), X, queries)
+        for loss in (RankNet(), Scaled())
+    )
+    np.testing.assert_allclose(scaled.predict(X), plain.predict(X), rtol=1e-9)
+
+
+def test_refuses_losses_that_go_wrong_later():
+    class Later(RankNet):
+        def value(self, scores, queries):
+            return [np.nan]
+
+    X, queries = problem(5)
+    with pytest.raises(ValueError, match="loss: its value is nan"):
+        fit(QuadraticBoundRanker(loss=Later()), X, queries)
+
+    class Shrinks:
+        def gradient_hessian(self, scores, queries):
+            return scores[:1], scores[:1]
+
+    with pytest.raises(ValueError, match=r"gradient must have shape \(2,\)"):
+        quadratic_bound._line_search(Shrinks(), Queries([0, 1], group=[2]), np.zeros(2), np.ones(2), whole=False)
+
+
 @pytest.mark.parametrize(
     ("loss", "message"),
     [
@@ -514,11 +594,18 @@ class Stub:
         (QBRank(normalization="documents"), "gradient of its value.*QBRankRanker"),
         (bp.AdaRank(), "gradient of its value"),
         (Stub([1.0], [1.0, 1.0]), r"gradient must have shape \(2,\)"),
+        (Stub([[1.0], [1.0]], [1.0, 1.0]), r"gradient must be one-dimensional, got shape \(2, 1\)"),
+        (Stub([1.0, 1j], [1.0, 1.0]), "gradient must hold real numbers"),
         (Stub([1.0, 1.0], [1.0, np.nan]), "hessian of row 1 is nan"),
+        (Stub([1.0, 2.0], [1.0, 1e-310]), "hessian of row 1 is 1e-310, the gradient 2.0: no bound"),
+        (Third(), "gradient_hessian must return two arrays.*got list"),
         (Stub([0.0, 1.0], [0.0, 0.0]), "hessian of row 1 is 0.0, the gradient 1.0: no bound"),
         (Stub([0.0, 1.0], [-1.0, 1.0]), "hessian of row 0 is -1.0"),
     ],
-    ids=["class", "object", "documents", "adarank", "shape", "nan", "zero", "negative"],
+    ids=[
+        *("class", "object", "documents", "adarank", "shape", "column", "complex", "nan", "small", "three", "zero"),
+        "negative",
+    ],
 )
 def test_refuses_losses(loss, message):
     with pytest.raises(ValueError, match=message):

@@ -152,7 +152,32 @@ def test_no_pairs_is_an_error():
         RankBoostRanker().fit(np.ones((3, 1)), [1, 1, 1], group=[3])
 
 
-@pytest.mark.parametrize("parameter", [{"variant": "Plus"}, {"strategy": "best"}, {"n_estimators": 0}])
+def test_pairs_without_weight_are_an_error():
+    pairs = Pairs([0, 1], [2, 2], weight=[1.0, 1.0])
+    with pytest.raises(ValueError, match="pairs holds no pair of positive weight"):
+        RankBoostRanker().fit(np.ones((3, 1)), None, group=[3], pairs=pairs, sample_weight=[1, 1, 0])
+
+
+def test_more_pairs_than_memory_holds_name_the_remedy(monkeypatch):
+    def empty(shape, dtype=float):
+        raise MemoryError
+
+    monkeypatch.setattr("boostplug.rankers.rankboost.np.empty", empty)
+    with pytest.raises(MemoryError, match=r"all critical pairs, 3 here; .*'continuous'"):
+        RankBoostRanker().fit([[0], [1], [2]], [0, 1, 2], group=[3])
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        {"variant": "Plus"},
+        {"strategy": "best"},
+        {"n_estimators": 0},
+        *({"max_thresholds": wrong} for wrong in (0, -1, 2.5, True, "255")),
+        *({"allow_negative": wrong} for wrong in (None, "no")),
+        *({"record_e2": wrong} for wrong in (None, "no")),
+    ],
+)
 def test_bad_parameters_are_refused(parameter):
     with pytest.raises(ValueError, match=next(iter(parameter))):
         RankBoostRanker(**parameter).fit(np.ones((2, 1)), [1, 0], group=[2])
@@ -222,6 +247,33 @@ def test_e2_of_weights_that_cancel_stays_finite():
     assert all(np.isfinite(values).all() for values in history.values())
     assert (history["e2"] >= history["e1"] * (1 - 1e-9)).all()
     assert history["e2"].max() > 1e10
+
+
+def test_e2_of_large_weights_taken_back():
+    """cosh(α + α') / cosh α' where α' is 40 and α -40."""
+    rng = np.random.default_rng(342)
+    X = rng.integers(0, 2, (10, 3)).astype(np.float32)
+    winner = rng.integers(0, 10, 8)
+    loser = (winner + rng.integers(1, 10, 8)) % 10
+    weight = 10.0 ** rng.uniform(-90, 0, 8)
+    ranker = RankBoostRanker(variant="discrete", record_e2=True, n_estimators=30)
+    ranker.fit(X, None, group=[10], pairs=Pairs(winner, loser, weight=weight))
+    terms = np.log(weight / weight.sum())
+    for stump, eta in ranker.model_.terms:
+        margin = stump.predict(X)[winner] - stump.predict(X)[loser]
+        terms += np.where(margin == 0, np.logaddexp(eta, -eta) - np.log(2), -eta * margin)
+    assert ranker.history_["e2"][-1] == pytest.approx(np.exp(np.logaddexp.reduce(terms)), rel=1e-9)
+
+
+def test_dependent_stumps_are_dropped_in_blocks_as_one_by_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 6)), rng.integers(0, 3, 60)
+    fits = []
+    for block in (1, 7, 256):
+        monkeypatch.setattr("boostplug.rankers.rankboost._BLOCK", block)
+        fits.append(RankBoostRanker(n_estimators=150, random_state=0).fit(X, y, group=[20, 20, 20]))
+    assert len(fits[0].model_.terms) < 57  # some were dropped
+    assert fits[0].model_ == fits[1].model_ == fits[2].model_
 
 
 def test_pairs_across_queries_and_unlabelled_rows():
