@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
 _LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
+_SMALLEST_MASS = 1e-200  # of a pair; what leaves float64's range does not come back
 _NO_EDGE = 1e-12  # of the pairs' mass: below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
 _CUTS_AT_ONCE = 8  # that a processor compares in the time of one: what a thread's work is counted in
@@ -428,6 +429,14 @@ class _Descent:
         self.eta += step * beta
         return float(np.log(value) + shift)
 
+    def log_loss(self) -> float:
+        """Return ln F2(η), computed anew."""
+        pairs, sides, nothing = self.pairs, self._sides[:, : len(self.chosen)], np.zeros(len(self.chosen))
+        value, _, shift = kernels.tilted(
+            pairs.weight, pairs.winner, pairs.loser, sides, nothing, self.eta, 1.0, self._out
+        )
+        return float(np.log(value) + shift)
+
     def _derivative(self, beta: Floats, step: float) -> float:
         """Return the derivative of the loss along β, relative to the loss at that step."""
         value, derivative, _ = self._tilted(beta, step)
@@ -561,12 +570,22 @@ class _Combined:
     def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
         self._state = _Descent(pairs, cuts)
         self._log_e2 = 0.0
+        self._anew = False  # each time from η: the pairs' masses have left float64's range
 
     def add(self, cut: int, alpha: float) -> float:
         """Add α times a cut; return F2."""
         state = self._state
-        if cut in state.chosen or state.admit(cut):
+        chosen = cut in state.chosen or state.admit(cut)
+        if chosen and not self._anew:
             self._log_e2 += float(np.log(state.shift(state.chosen.index(cut), alpha)))
         else:
-            self._log_e2 += state.move(state.span.coordinates(state.cuts.above(cut)[state.pairs.rows]), alpha)
+            above = state.cuts.above(cut)[state.pairs.rows]
+            weights = np.eye(len(state.chosen))[state.chosen.index(cut)] if chosen else state.span.coordinates(above)
+            if self._anew:
+                state.eta += alpha * weights
+            else:
+                self._log_e2 += state.move(weights, alpha)
+        self._anew = self._anew or float(state.mass.min()) < _SMALLEST_MASS
+        if self._anew:
+            self._log_e2 = state.log_loss()
         return float(np.exp(min(self._log_e2, _LOG_LARGEST)))

@@ -7,6 +7,7 @@ from rankers.problems import has_pairs, problem
 
 from boostplug import Pairs, Queries, set_num_threads
 from boostplug.kernels import critical_pairs
+from boostplug.rankers import rankboost
 from boostplug.rankers.rankboost import RankBoostRanker
 
 ROUNDS = 12
@@ -235,18 +236,24 @@ def test_masses_of_grades_at_any_range(spread):
         np.testing.assert_allclose([right, wrong, tied], expected, rtol=1e-10, atol=1e-280)
 
 
-def test_e2_of_weights_that_cancel_stays_finite():
+@pytest.mark.parametrize("n_estimators", [400, 1500])
+def test_e2_of_weights_that_cancel_stays_finite(n_estimators):
     """Rankers that are nearly alike combine to the others with large weights, whose cosh no float64 holds."""
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=(30, 12)), np.arange(30)])
-    history = (
-        RankBoostRanker(variant="discrete", n_estimators=400, record_e2=True)
-        .fit(X, rng.integers(0, 2, 30), group=[30])
-        .history_
-    )
+    X, y = np.column_stack([rng.normal(size=(30, 12)), np.arange(30)]), rng.integers(0, 2, 30)
+    ranker = RankBoostRanker(variant="discrete", n_estimators=n_estimators, record_e2=True).fit(X, y, group=[30])
+    history = ranker.history_
     assert all(np.isfinite(values).all() for values in history.values())
     assert (history["e2"] >= history["e1"] * (1 - 1e-9)).all()
-    assert history["e2"].max() > 1e10
+    assert history["e2"].max() > 1e100
+
+
+def test_e2_is_the_same_where_masses_leave_the_range(monkeypatch):
+    X, queries = problem(1, weighted=True)
+    step_by_step = fit(X, queries, 0, variant="discrete", record_e2=True).history_["e2"]
+    monkeypatch.setattr(rankboost, "_SMALLEST_MASS", 1.0)
+    anew = fit(X, queries, 0, variant="discrete", record_e2=True).history_["e2"]
+    np.testing.assert_allclose(anew, step_by_step, rtol=1e-10)
 
 
 def test_e2_of_large_weights_taken_back():
