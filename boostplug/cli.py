@@ -134,6 +134,46 @@ def bench(
         raise typer.Exit(_FAILED)
 
 
+@app.command()
+def replicate(
+    paper: Annotated[str, typer.Argument(help="rankboost-plus, adarank, mpboost, ndcg-boost or qbrank.")],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the paper's data sets (docs/guides/replicate.md). Default: the bundled set."),
+    ] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Write the result as JSON; what is done so far is kept beside it meanwhile.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Draw the paper's figures into this folder, PNG and SVG.")
+    ] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Processes of one thread. Default: all cores.")] = None,
+) -> None:
+    """Run a paper's experiments again: each of its claims beside ours, and whether it holds.
+
+    With --json, the same command goes on where it was after Ctrl-C or a crash.
+
+    Exit status: 0; 1 if a task failed or a file could not be written; 2 for what makes no sense; 130 after Ctrl-C.
+    """
+    try:
+        _check_outputs({"--json": json})
+        if figures is not None and figures.exists() and not figures.is_dir():
+            raise NotADirectoryError(f"--figures: {figures} is a file; name a folder")
+        from boostplug.experiments.replicate import replicate as run
+
+        result = run(paper, data, json=json, num_processes=processes)
+    except KeyboardInterrupt:
+        kept = "" if json is None else "; the same command goes on where it was"
+        _complain("replicate", f"interrupted{kept}")
+        raise typer.Exit(_INTERRUPTED) from None
+    except (ValueError, OSError, ImportError) as error:
+        _complain("replicate", str(error))
+        raise typer.Exit(2) from None
+    _show(result)
+    if _write("replicate", {figures: result.to_figures}) or result.failed:
+        raise typer.Exit(_FAILED)
+
+
 def _complain(command: str, message: str) -> None:
     from rich.console import Console
 
@@ -141,7 +181,7 @@ def _complain(command: str, message: str) -> None:
     Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def _write(command: str, files: dict[Path | None, Callable[[Path], None]]) -> bool:
+def _write(command: str, files: dict[Path | None, Callable[[Path], object]]) -> bool:
     """Write results; complain about the files that cannot be written, and return whether there are any."""
     failed = False
     for path, write in files.items():

@@ -1,0 +1,243 @@
+"""Figures of a replication, after the paper's own, drawn from the document alone; needs matplotlib."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ByCutoff", "Curves", "Distances", "Figure", "Ranks", "draw"]
+
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
+_MARKERS, _DASHES = "osD^vPX", ("-", "--", "-.", ":")
+_SIZE, _DPI = (6.4, 4.2), 160  # inches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure(ABC):
+    """A figure of a paper, drawn with our numbers.
+
+    Attributes
+    ----------
+    number : str
+        The paper's, or what it shows where the paper has none: also the file's name.
+    title : str
+    study : str
+        What it is drawn of; "" for none.
+    """
+
+    number: str
+    title: str
+    study: str = ""
+
+    @abstractmethod
+    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
+        """Draw into matplotlib's axes, with labels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves(Figure):
+    """Measures over rounds, mean over folds and tasks, a line for each learner.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Their keys; of several, the second is dashed.
+    part : {"test", "vali", "train", "trace"}
+        "trace": entries of `history_`.
+    unit : str
+        Of the vertical axis.
+    learners : tuple of str
+        Default: all.
+    logarithmic : bool
+        The vertical axis.
+    limits : (float, float), optional
+        Of the vertical axis.
+    """
+
+    measures: tuple[str, ...]
+    unit: str
+    part: str = "test"
+    learners: tuple[str, ...] = ()
+    logarithmic: bool = False
+    limits: tuple[float, float] | None = None
+
+    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
+        """Draw into matplotlib's axes, with labels."""
+        rounds = study["curve_rounds"]
+        styles = _styles(study)
+        for learner in _of(study, self.learners):
+            colour, marker, _ = styles[learner["name"]]
+            curves = learner["curves"].get(self.part, {})
+            for measure, dash in zip(self.measures, _DASHES, strict=False):
+                values = curves.get(measure)
+                if values is None:
+                    continue
+                several = len(self.measures) > 1
+                label = f"{learner['name']}, {measure}" if several else learner["name"]
+                axes.plot(rounds, _floats(values), dash, color=colour, marker=marker, markersize=4, label=label)
+        axes.set_xscale("log")
+        axes.set_xticks(rounds, [str(r) if str(r).rstrip("0") in {"1", "2", "5"} else "" for r in rounds])
+        axes.minorticks_off()
+        axes.set_xlabel("rounds (logarithmic)")
+        axes.set_ylabel(self.unit)
+        if self.limits is not None:
+            axes.set_ylim(*self.limits)
+        if self.logarithmic:
+            axes.set_yscale("log")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByCutoff(Figure):
+    """A measure at several cut-offs, a line for each learner, with the published values dotted.
+
+    Attributes
+    ----------
+    measures : mapping of number to str
+        Cut-off to the measure's key.
+    axis, unit : str
+        What the two axes show.
+    published : bool
+        Also draw rows of the study's published values.
+    """
+
+    measures: tuple[tuple[float, str], ...]
+    axis: str
+    unit: str
+    published: bool = True
+
+    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
+        """Draw into matplotlib's axes, with labels."""
+        styles = _styles(study)
+        at = [cutoff for cutoff, _ in self.measures]
+        for learner in study["learners"]:
+            colour, marker, dash = styles[learner["name"]]
+            values = [learner["test"].get(measure) for _, measure in self.measures]
+            axes.plot(at, _floats(values), dash, color=colour, marker=marker, markersize=4, label=learner["name"])
+        if self.published and study["published_applies"]:
+            greys = cycle(("#555555", "#999999", "#777777", "#BBBBBB"))
+            for (name, row), grey, marker in zip(study["published"].items(), greys, cycle("+x12"), strict=False):
+                values = [row.get(measure) for _, measure in self.measures]
+                if any(value is not None for value in values):
+                    axes.plot(at, _floats(values), ":", color=grey, marker=marker, label=f"{name}, published")
+        axes.set_xticks(at)
+        axes.set_xlabel(self.axis)
+        axes.set_ylabel(self.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranks(Figure):
+    """Mean ranks over tasks with the critical difference of Nemenyi's test, as in Demšar's diagrams.
+
+    Attributes
+    ----------
+    measures : tuple of str
+        Their keys, a row for each.
+    """
+
+    measures: tuple[str, ...]
+
+    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
+        """Draw into matplotlib's axes, with labels."""
+        styles = _styles(study)
+        for row, measure in enumerate(self.measures):
+            half = 0.5 * study["tests"][measure]["critical_difference"]
+            for k, learner in enumerate(study["learners"]):
+                colour, marker, _ = styles[learner["name"]]
+                rank, height = learner["mean_rank"][measure], -row - 0.12 * k
+                label = learner["name"] if row == 0 else None
+                axes.errorbar(rank, height, xerr=half, fmt=marker, color=colour, capsize=4, label=label)
+        axes.set_yticks([-row - 0.12 for row in range(len(self.measures))], self.measures)
+        axes.set_ylim(-len(self.measures) + 0.4, 0.4)
+        axes.set_xlabel("mean rank over tasks, 1 the best\nbars: half the critical difference (α = .05) to either side")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distances(Figure):
+    """Functions of the gap between two grades.
+
+    Attributes
+    ----------
+    functions : tuple of (name, callable)
+    unit : str
+    """
+
+    functions: tuple[tuple[str, Any], ...]
+    unit: str
+
+    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:  # noqa: ARG002 (the functions are given)
+        """Draw into matplotlib's axes, with labels."""
+        gaps = np.linspace(1e-3, 4.0, 200)
+        for (name, function), colour, dash in zip(self.functions, cycle(_COLOURS), cycle(_DASHES), strict=False):
+            values = np.asarray(function(gaps))
+            axes.plot(np.r_[-gaps[::-1], gaps], np.r_[-values[::-1], values], dash, color=colour, label=name)
+        axes.set_xlabel("difference of grades")
+        axes.set_ylabel(self.unit)
+
+
+def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Draw those figures whose study was run, as PNG and SVG; return the files.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
+    except ImportError as error:
+        raise ImportError("figures need matplotlib: pip install 'boostplug[report]'") from error
+    studies = {study["name"]: study for study in document["studies"]}
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for figure in figures:
+        if figure.study and figure.study not in studies:
+            continue
+        canvas = Canvas(figsize=_SIZE, layout="constrained")
+        FigureCanvasAgg(canvas)
+        axes = canvas.add_subplot()
+        study = studies.get(figure.study, {})
+        figure.plot(axes, study)
+        where = f"\n{_what(study)}" if study else ""
+        axes.set_title(f"{figure.number}: {figure.title}{where}", fontsize=10)
+        axes.grid(alpha=0.3, linewidth=0.6)
+        handles, _ = axes.get_legend_handles_labels()
+        if handles:
+            canvas.legend(loc="outside lower center", ncols=min(3, len(handles)), fontsize=8, frameon=False)
+        name = _slug(f"{document['protocol']} {figure.number} {figure.study}")
+        for suffix in ("png", "svg"):
+            path = folder / f"{name}.{suffix}"
+            canvas.savefig(path, dpi=_DPI, metadata={"Date": None} if suffix == "svg" else None)
+            written.append(path)
+    return written
+
+
+def _what(study: Mapping[str, Any]) -> str:
+    tasks = f"{study['tasks']} tasks of {study['folds']} folds" if study["tasks"] > 1 else f"{study['folds']} folds"
+    return f"{study['name']}, mean of {tasks}"
+
+
+def _styles(study: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
+    """Return colour, marker and dash of each learner: the same in all figures of a study."""
+    names = [learner["name"] for learner in study["learners"]]
+    return {
+        name: (_COLOURS[k % len(_COLOURS)], _MARKERS[k % len(_MARKERS)], _DASHES[(k // len(_COLOURS)) % len(_DASHES)])
+        for k, name in enumerate(names)
+    }
+
+
+def _of(study: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    return [learner for learner in study["learners"] if not names or learner["name"] in names]
+
+
+def _floats(values: Sequence[float | None]) -> Any:
+    return np.array([np.nan if value is None else value for value in values], float)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,404 @@
+"""Where the data of a study come from: folders of known data sets, or the bundled set; tasks and their folds."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.datasets import RankingData, load_bundled, load_fold, load_folds, make_ranking
+from boostplug.datasets.letor import load_files
+from boostplug.datasets.movielens import load_movielens, user_tasks
+
+__all__ = [
+    "BundledFolds",
+    "BundledQueries",
+    "LetorFolds",
+    "Loaded",
+    "MovieLensUsers",
+    "OwnSplit",
+    "QueryFolds",
+    "RealGrades",
+    "SingleQueries",
+    "Source",
+    "Split",
+    "most_pairs",
+    "split_rows",
+]
+
+_FOLDS = 5
+_DEPTH = 3  # of the folders that are searched
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One fold of one task."""
+
+    task: str
+    fold: int
+    train: RankingData
+    vali: RankingData
+    test: RankingData
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """The splits of a study, tasks in order and the folds of each; and what is to be said of them.
+
+    Attributes
+    ----------
+    splits : list of Split
+    notes : tuple of str
+    as_published : bool
+        Whether these are the data of the published figures.
+    """
+
+    splits: list[Split]
+    notes: tuple[str, ...] = ()
+    as_published: bool = False
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all values."""
+        digest = hashlib.sha256()
+        for split in self.splits:
+            for part in (split.train, split.vali, split.test):
+                for array in (part.X, part.y, part.group):
+                    digest.update(np.ascontiguousarray(array))
+        return digest.hexdigest()
+
+
+class Source(Protocol):
+    """A data set, and how tasks and folds are made of it."""
+
+    @property
+    def wanted(self) -> str:
+        """What a folder must hold; empty for the bundled set."""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
+
+
+def split_rows(data: RankingData, task: str, seed: Sequence[int]) -> list[Split]:
+    """Return 5 folds of the rows of a query: 3 parts to train on, 1 to validate, 1 to test, rotating as LETOR's do.
+
+    The split of a task depends on `seed` and its number of rows alone.
+    """
+    part = np.random.default_rng(seed).permutation(data.n_rows) % _FOLDS
+
+    def rows(f: int, *offsets: int) -> RankingData:
+        kept = np.flatnonzero(np.isin(part, [(f + offset) % _FOLDS for offset in offsets]))
+        return RankingData(X=data.X[kept], y=data.y[kept], qid=data.qid[kept], group=np.array([len(kept)]))
+
+    return [Split(task, f + 1, rows(f, 0, 1, 2), rows(f, 3), rows(f, 4)) for f in range(_FOLDS)]
+
+
+def most_pairs(parts: Sequence[RankingData], most: int, below: int) -> list[RankingData]:
+    """Return the queries with the most pairs of different grades, but fewer than `below`, each as a set of its own.
+
+    By descending number of pairs, at most `most` of them; among equals the first.
+    """
+    singles = [single for part in parts for single in _singles(part)]
+    pairs = np.array([_n_pairs(single.y) for single in singles])
+    order = np.argsort(-pairs, kind="stable")
+    return [singles[i] for i in order if 0 < pairs[i] < below][:most]
+
+
+def _singles(data: RankingData) -> Iterator[RankingData]:
+    starts = data.queries.boundaries
+    for q, size in enumerate(data.group):
+        rows = slice(starts[q], starts[q + 1])
+        yield RankingData(X=data.X[rows], y=data.y[rows], qid=data.qid[rows], group=np.array([size]))
+
+
+def _n_pairs(y: NDArray[np.float64]) -> int:
+    sizes = np.unique(y, return_counts=True)[1]
+    return (len(y) ** 2 - int((sizes**2).sum())) // 2
+
+
+def _search(folder: Path | None, names: Sequence[str], holds: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield the folders of what is wanted, at or below one of the given names, from `folder` on to some depth."""
+    pending = [] if folder is None else [(folder.resolve(), 0)]
+    while pending:
+        path, depth = pending.pop(0)
+        own = [part.name for part in (path, *path.parents)][: depth + 2]  # a fold's parent may bear the name
+        if any("".join(c for c in part.lower() if c.isalnum()) in names for part in own) and holds(path):
+            yield path
+        if depth < _DEPTH:
+            pending += [(child, depth + 1) for child in sorted(path.iterdir()) if child.is_dir()]
+
+
+def _has_folds(path: Path) -> bool:
+    return len([fold for fold in path.glob("Fold*") if fold.is_dir()]) > 1
+
+
+def _has_parts(path: Path) -> bool:
+    return all(any(path.glob(f"{part}*.txt*")) for part in ("train", "val", "test"))
+
+
+def _has_texts(path: Path) -> bool:
+    return any(path.glob("*.txt*"))
+
+
+@dataclass(frozen=True)
+class LetorFolds:
+    """A LETOR set in its own folds: one task.
+
+    Attributes
+    ----------
+    folder : str
+        Name of its folder, in lower-case letters and digits alone.
+    n_queries, n_rows : int
+        What the published figures were measured on.
+    """
+
+    folder: str
+    n_queries: int
+    n_rows: int
+
+    @property
+    def wanted(self) -> str:
+        """Name and content of the folder."""
+        return f"{self.folder} (with Fold1, Fold2, …)"
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds."""
+        path = next(_search(folder, (self.folder,), _has_folds), None)
+        if path is None:
+            return None
+        folds = load_folds(path)
+        splits = [Split("", f, *fold) for f, fold in enumerate(folds, 1)]
+        n_queries, n_rows = sum(fold.test.n_queries for fold in folds), sum(fold.test.n_rows for fold in folds)
+        if (n_queries, n_rows) == (self.n_queries, self.n_rows):
+            return Loaded(splits, as_published=True)
+        note = (
+            f"The test parts hold {n_queries:,} queries and {n_rows:,} documents; the published figures are of "
+            f"{self.n_queries:,} and {self.n_rows:,}, and do not apply."
+        )
+        return Loaded(splits, (note,))
+
+
+@dataclass(frozen=True)
+class MovieLensUsers:
+    """Each user of MovieLens-100k with enough ratings is a task, its films in 5 folds."""
+
+    min_ratings: int = 100
+    max_missing: float = 0.5
+    n_ratings: int = 100_000
+    seed: int = 0
+
+    @property
+    def wanted(self) -> str:
+        """Name of the file."""
+        return "u.data of MovieLens-100k"
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds of all users that have a feature."""
+        path = (
+            None if folder is None else next((f for at in ("", "*/") for f in sorted(folder.glob(f"{at}u.data"))), None)
+        )
+        if path is None:
+            return None
+        ratings = load_movielens(path)
+        tasks = user_tasks(ratings, min_ratings=self.min_ratings, max_missing=self.max_missing)
+        if not tasks:
+            raise ValueError(f"{path}: no user has {self.min_ratings} ratings; pass the whole u.data")
+        splits = [
+            split
+            for task in tasks
+            if task.n_features
+            for split in split_rows(task, f"user {task.qid[0]}", (self.seed, int(task.qid[0])))
+        ]
+        without = sum(not task.n_features for task in tasks)
+        note = (
+            f"{len(tasks)} users have at least {self.min_ratings} ratings; {without} of them have no feature (no other "
+            f"user has rated {1 - self.max_missing:.0%} of their films) and make no task."
+        )
+        return Loaded(splits, (note,), as_published=len(ratings) == self.n_ratings)
+
+
+@dataclass(frozen=True)
+class SingleQueries:
+    """Queries of a set with the most critical pairs, each a task of its own, its documents in 5 folds.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Names that its folder may have, as in `LetorFolds`.
+    most : int
+        So many queries, or a quarter of all where they are fewer than four times as many.
+    below : int
+        Queries of so many pairs and more are left out.
+    """
+
+    folders: tuple[str, ...]
+    most: int = 300
+    below: int = 50_000
+    seed: int = 0
+
+    @property
+    def wanted(self) -> str:
+        """Names and content of the folder."""
+        return f"{' or '.join(self.folders)} (with train, vali and test file, or Fold1)"
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds of the chosen queries."""
+        path = next(_search(folder, self.folders, _has_parts), None)
+        return None if path is None else self.of(load_fold(path))
+
+    def of(self, parts: Sequence[RankingData]) -> Loaded:
+        """Return the folds of the chosen queries of the parts of a set."""
+        n_queries = sum(part.n_queries for part in parts)
+        chosen = most_pairs(parts, min(self.most, n_queries // 4), self.below)
+        splits = [
+            split
+            for i, query in enumerate(chosen)
+            for split in split_rows(query, f"query {query.qid[0]}", (self.seed, i))
+        ]
+        pairs = [_n_pairs(query.y) for query in chosen]
+        note = (
+            f"The {len(chosen)} of {n_queries:,} queries with the most pairs below {self.below:,}: from {min(pairs):,} "
+            f"to {max(pairs):,}."
+        )
+        return Loaded(splits, (note,), as_published=len(chosen) == self.most)
+
+
+@dataclass(frozen=True)
+class BundledFolds:
+    """The bundled set, its queries in 5 folds: one task."""
+
+    wanted: ClassVar[str] = ""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds."""
+        if folder is not None:
+            return None
+        return Loaded(_query_folds([single for part in load_bundled() for single in _singles(part)]))
+
+
+@dataclass(frozen=True)
+class OwnSplit:
+    """A LETOR set in its own training, validation and test part, or in those of Fold1: one task of one fold.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Names that its folder may have, as in `LetorFolds`.
+    """
+
+    folders: tuple[str, ...]
+
+    @property
+    def wanted(self) -> str:
+        """Names and content of the folder."""
+        return f"{' or '.join(self.folders)} (with train, vali and test file, or Fold1)"
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the split."""
+        path = next(_search(folder, self.folders, _has_parts), None)
+        return None if path is None else Loaded([Split("", 1, *load_fold(path))])
+
+
+@dataclass(frozen=True)
+class QueryFolds:
+    """A set without folds, its queries in 5 folds at random: one task.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Names that its folder may have, as in `LetorFolds`.
+    n_queries : int
+        What the published figures were measured on.
+    seed : int
+    """
+
+    folders: tuple[str, ...]
+    n_queries: int
+    seed: int = 0
+
+    @property
+    def wanted(self) -> str:
+        """Names and content of the folder."""
+        return f"{' or '.join(self.folders)} (with LETOR files *.txt)"
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds of all queries in all files."""
+        path = next(_search(folder, self.folders, _has_texts), None)
+        if path is None:
+            return None
+        singles = [single for part in load_files(sorted(path.glob("*.txt*"))) for single in _singles(part)]
+        order = np.random.default_rng(self.seed).permutation(len(singles))
+        return Loaded(_query_folds([singles[i] for i in order]), as_published=len(singles) == self.n_queries)
+
+
+@dataclass(frozen=True)
+class RealGrades:
+    """A synthetic set with real-valued grades from 0 to 4, its queries in 5 folds: one task.
+
+    A grade is the mean of several judges', who see the same relevance with more or less noise.
+
+    Attributes
+    ----------
+    beside : tuple of str
+        With a folder, it is loaded where that holds one of these sets of folds (names as in `LetorFolds`).
+    n_queries, n_judges : int
+    mean_list_size : float
+    seed : int
+    """
+
+    beside: tuple[str, ...]
+    n_queries: int = 400
+    n_judges: int = 16
+    mean_list_size: float = 10.0
+    seed: int = 0
+
+    wanted: ClassVar[str] = ""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds."""
+        if folder is not None and next(_search(folder, self.beside, _has_folds), None) is None:
+            return None
+        judged = [
+            make_ranking(self.n_queries, mean_list_size=self.mean_list_size, noise=float(noise), random_state=self.seed)
+            for noise in np.linspace(0.0, 1.5, self.n_judges)  # nothing but the grades depends on it
+        ]
+        one = judged[0]
+        y = np.mean([of_judge.y for of_judge in judged], axis=0)
+        data = RankingData(X=one.X, y=y, qid=one.qid, group=one.group)
+        n_grades = len(np.unique(y))
+        note = f"Synthetic: {data.n_queries:,} queries, {data.n_rows:,} documents, {n_grades} different grades."
+        return Loaded(_query_folds(list(_singles(data))), (note,))
+
+
+def _query_folds(singles: Sequence[RankingData]) -> list[Split]:
+    """Return 5 folds of queries: 3 parts to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
+    blocks = [_joined(singles[f::_FOLDS]) for f in range(_FOLDS)]
+
+    def of(f: int, *offsets: int) -> RankingData:
+        return _joined([blocks[(f + offset) % _FOLDS] for offset in offsets])
+
+    return [Split("", f + 1, of(f, 0, 1, 2), of(f, 3), of(f, 4)) for f in range(_FOLDS)]
+
+
+def _joined(parts: Sequence[RankingData]) -> RankingData:
+    X, y, qid, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "qid", "group"))
+    return RankingData(X=X, y=y, qid=qid, group=group)
+
+
+@dataclass(frozen=True)
+class BundledQueries:
+    """Queries of the bundled set with the most pairs, each a task, its documents in 5 folds."""
+
+    most: int
+
+    wanted: ClassVar[str] = ""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds of the chosen queries."""
+        if folder is not None:
+            return None
+        loaded = SingleQueries((), most=self.most).of(load_bundled())
+        return Loaded(loaded.splits, loaded.notes)

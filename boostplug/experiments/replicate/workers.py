@@ -1,0 +1,84 @@
+"""Independent jobs over processes."""
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+__all__ = ["in_processes"]
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+
+def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) -> Iterator[tuple[J, R]]:
+    """Yield each job with its result, as they are finished.
+
+    Processes are spawned, so that no thread or lock is inherited; 1 means none, and jobs are worked on here. They end
+    with this generator, however it ends.
+
+    Parameters
+    ----------
+    work : callable
+        A module's own function, if there is more than one process.
+    jobs : iterable
+        Picklable; drawn as they are needed.
+    n_processes : int
+
+    Raises
+    ------
+    RuntimeError
+        If a process dies.
+    """
+    waiting = iter(jobs)
+    if n_processes == 1:
+        for job in waiting:
+            yield job, work(job)
+        return
+    context = get_context("spawn")
+    processes: dict[Any, Any] = {}
+    busy: dict[Any, J] = {}
+
+    def feed(connection: Any) -> None:
+        for job in waiting:
+            busy[connection] = job
+            connection.send(job)
+            return
+        connection.close()
+
+    try:
+        for _ in range(n_processes):
+            ours, theirs = context.Pipe()
+            processes[ours] = context.Process(target=_serve, args=(theirs, work), daemon=True)
+            processes[ours].start()
+            theirs.close()
+        for connection in processes:
+            feed(connection)
+        while busy:
+            ready: list[Any] = wait(list(busy))
+            for connection in ready:
+                result = connection.recv()
+                job = busy.pop(connection)
+                feed(connection)
+                yield job, result
+    except (EOFError, ConnectionError):  # the other end is gone
+        raise RuntimeError(
+            "a process of the replication has died; what was finished before is kept (in a script, the call must stand "
+            'under if __name__ == "__main__":)'
+        ) from None
+    finally:
+        for process in processes.values():
+            process.terminate()
+        for process in processes.values():
+            process.join()
+
+
+def _serve(connection: "Connection[Any, Any]", work: Callable[[J], R]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    while True:
+        try:
+            job = connection.recv()
+        except EOFError:
+            return
+        connection.send(work(job))
