@@ -48,7 +48,7 @@ class PairError(Metric):
 
     Examples
     --------
-    >>> from boostplug import Queries, frozen
+    >>> from boostplug import Queries
     >>> queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
     >>> PairError().per_query([3.0, 1.0, 1.0, 0.0, 1.0], queries).round(4)
     array([0.3333, 1.    ])
@@ -116,7 +116,7 @@ class PrecisionAtPercent(Metric):
 
     Examples
     --------
-    >>> from boostplug import Queries, frozen
+    >>> from boostplug import Queries
     >>> queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
     >>> scores = [3.0, 0.5, 1.0, 0.0, 9.0]  # pairs 2.5, 2 right; .5, 9 wrong
     >>> PrecisionAtPercent(50)(scores, queries)

@@ -99,7 +99,7 @@ def test_every_way_of_summing(kind, spread, n_grades):
     # Beside each other: gains, and gains of which only the gaps are left.
     for weights, gain in ((None, None), (gains, np.exp(3.0 * labels)),
                           (gains._replace(level=frozen(levels + 1e4)), np.exp(3.0 * labels))):  # fmt: skip
-        g, h = ndcg_boost._DERIVATIVES(scores, queries, np.ones(1), weights=weights)
+        g, h = ndcg_boost.DERIVATIVE_SUMS(scores, queries, np.ones(1), weights=weights)
         for found, sign in ((-g, -1.0), (h, 1.0)):
             exact = all_pairs(gamma, scores, labels, gain, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())

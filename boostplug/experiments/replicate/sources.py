@@ -67,7 +67,7 @@ class Loaded:
         for split in self.splits:
             for part in (split.train, split.vali, split.test):
                 for array in (part.X, part.y, part.group):
-                    digest.update(np.ascontiguousarray(array))
+                    digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
 
