@@ -107,7 +107,7 @@ def test_every_way_of_summing(kind, spread, n_grades):
         for found, function, sign in ((-g, wrong, -1.0), (h, gamma, 1.0)):
             exact = all_pairs(function, scores, labels, gain, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
-        value = ndcg_boost._VALUE(scores, queries, np.ones(1), weights=weights)[0]
+        value = ndcg_boost.VALUE_SUMS(scores, queries, np.ones(1), weights=weights)[0]
         exact = all_pairs(wrong, scores, labels, gain, 0.0)
         np.testing.assert_allclose(value, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
 
