@@ -155,10 +155,11 @@ class RankBoostRanker(ReferenceRanker):
         tracker = _Combined(pairs if isinstance(pairs, _Listed) else _Listed(queries), cuts) if self.record_e2 else None
         while len(candidates):
             # 6: the stump of the largest edge
-            edges = cuts.sums_above(pairs.potentials(scores))[candidates]
+            pairs.weigh(scores)
+            edges = cuts.sums_above(pairs.potentials())[candidates]
             cut = int(candidates[first_best(np.abs(edges) if self.allow_negative else edges, pairs.scale * _NO_EDGE)])
             above = cuts.above(cut).view(np.uint8)
-            right, wrong, tied = pairs.masses(scores, above)
+            right, wrong, tied = pairs.masses(above)
             delta = wrong - right
             if abs(delta) <= _NO_EDGE or (delta > 0.0 and not self.allow_negative):
                 return "no weak ranker has an edge left"
@@ -217,11 +218,15 @@ class _Pairs(ABC):
     scale: float
 
     @abstractmethod
-    def potentials(self, scores: Floats) -> Floats:
+    def weigh(self, scores: Floats) -> None:
+        """Set the pairs' masses, by which `potentials` and `masses` go."""
+
+    @abstractmethod
+    def potentials(self) -> Floats:
         """Return for each row the mass it wins less the mass it loses, up to one factor; of size about `scale`."""
 
     @abstractmethod
-    def masses(self, scores: Floats, above: Sides) -> tuple[float, float, float]:
+    def masses(self, above: Sides) -> tuple[float, float, float]:
         """Return the shares of mass that a cut ranks right, wrong, and ties."""
 
     @abstractmethod
@@ -243,14 +248,18 @@ class _Factorised(_Pairs):
         self._work = runs.run_start[runs.query_run]
         zero = np.zeros(queries.n_rows)
         self._total = sum(_of_masses(self._by_query(kernels.masses_of_grades, 4, zero, zero.astype(np.uint8))))
+        self._scores = zero
 
-    def potentials(self, scores: Floats) -> Floats:
-        gradient = self._loss.gradient_hessian(scores, self._queries)[0]
+    def weigh(self, scores: Floats) -> None:
+        self._scores = scores
+
+    def potentials(self) -> Floats:
+        gradient = self._loss.gradient_hessian(self._scores, self._queries)[0]
         self.scale = float(np.abs(gradient).sum())
         return -gradient
 
-    def masses(self, scores: Floats, above: Sides) -> tuple[float, float, float]:
-        right, wrong, tied = _of_masses(self._by_query(kernels.masses_of_grades, 4, scores, above))
+    def masses(self, above: Sides) -> tuple[float, float, float]:
+        right, wrong, tied = _of_masses(self._by_query(kernels.masses_of_grades, 4, self._scores, above))
         total = right + wrong + tied
         return right / total, wrong / total, tied / total
 
@@ -298,9 +307,11 @@ class _Listed(_Pairs):
         winner, loser = np.searchsorted(self.rows, self.winner), np.searchsorted(self.rows, self.loser)
         return IndependentSet(components_of_pairs(winner, loser, len(self.rows)))
 
-    def potentials(self, scores: Floats) -> Floats:
+    def weigh(self, scores: Floats) -> None:
         kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
         self._mass /= self._mass.sum()
+
+    def potentials(self) -> Floats:
         return self.potentials_of(self._mass)
 
     def potentials_of(self, mass: Floats) -> Floats:
@@ -309,9 +320,7 @@ class _Listed(_Pairs):
         kernels.potentials(mass, self.winner, self.loser, out)
         return out
 
-    def masses(self, scores: Floats, above: Sides) -> tuple[float, float, float]:
-        kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
-        self._mass /= self._mass.sum()
+    def masses(self, above: Sides) -> tuple[float, float, float]:
         right, wrong, tied = kernels.masses_of_pairs(self._mass, self.winner, self.loser, above)
         return right, wrong, tied
 
@@ -354,6 +363,10 @@ class _Descent:
         self.chosen: list[int] = []
         self.eta = np.empty(0)
         self._sides = np.empty((pairs.n_rows, 0), np.uint8)  # columns beyond the chosen cuts are free
+
+    def vectors(self, cuts: Ints) -> NDArray[np.bool_]:
+        """Return the sides of cuts as vectors on the documents in pairs."""
+        return np.array([self.cuts.above(int(cut))[self.pairs.rows] for cut in cuts])
 
     def edges(self) -> Floats:
         """Return ε⁺ - ε⁻ of all cuts."""
@@ -424,28 +437,25 @@ class _Descent:
 
     def move(self, beta: Floats, step: float) -> float:
         """Add step · β to the weights; return ln Z."""
-        value, _, shift = self._tilted(beta, step)
+        value, _, shift = self._tilted(self.mass, self.eta, beta, step)
         np.divide(self._out, value, out=self.mass)
         self.eta += step * beta
         return float(np.log(value) + shift)
 
     def log_loss(self) -> float:
         """Return ln F2(η), computed anew."""
-        pairs, sides, nothing = self.pairs, self._sides[:, : len(self.chosen)], np.zeros(len(self.chosen))
-        value, _, shift = kernels.tilted(
-            pairs.weight, pairs.winner, pairs.loser, sides, nothing, self.eta, 1.0, self._out
-        )
+        value, _, shift = self._tilted(self.pairs.weight, np.zeros_like(self.eta), self.eta, 1.0)
         return float(np.log(value) + shift)
 
     def _derivative(self, beta: Floats, step: float) -> float:
         """Return the derivative of the loss along β, relative to the loss at that step."""
-        value, derivative, _ = self._tilted(beta, step)
+        value, derivative, _ = self._tilted(self.mass, self.eta, beta, step)
         return derivative / value
 
-    def _tilted(self, beta: Floats, step: float) -> tuple[float, float, float]:
+    def _tilted(self, mass: Floats, eta: Floats, beta: Floats, step: float) -> tuple[float, float, float]:
         pairs, sides = self.pairs, self._sides[:, : len(self.chosen)]
         found: tuple[float, float, float] = kernels.tilted(
-            self.mass, pairs.winner, pairs.loser, sides, self.eta, beta, step, self._out
+            mass, pairs.winner, pairs.loser, sides, eta, beta, step, self._out
         )
         return found
 
@@ -460,7 +470,7 @@ def _efficient(pairs: _Listed, cuts: Cuts, candidates: Ints, random: np.random.R
     while True:
         edges = state.edges()
         score = np.where(candidate, np.abs(edges), 0.0)
-        score[state.chosen] = np.abs(state.deltas(edges))
+        score[state.chosen] = of_chosen = np.abs(state.deltas(edges))
         while True:
             cut = first_best(score, _NO_EDGE)
             if score[cut] <= _NO_EDGE:
@@ -471,22 +481,22 @@ def _efficient(pairs: _Listed, cuts: Cuts, candidates: Ints, random: np.random.R
             if state.admit(cut, independent=pruned):
                 break
             pruned = True
-            candidate &= _independent(state, cuts, candidates[order], candidate)
+            candidate &= _independent(state, candidates[order], candidate)
             score[~candidate] = 0.0
-            score[state.chosen] = np.abs(state.deltas(edges))
+            score[state.chosen] = of_chosen
         yield state.along(state.chosen.index(cut))
 
 
-def _independent(state: _Descent, cuts: Cuts, order: Ints, candidate: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _independent(state: _Descent, order: Ints, candidate: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which cuts make, with those chosen, a largest independent set, looked at in the given order."""
-    span, rows = deepcopy(state.span), state.pairs.rows
-    kept = np.zeros(len(cuts), bool)
+    span = deepcopy(state.span)
+    kept = np.zeros_like(candidate)
     order = order[candidate[order]]
     for start in range(0, len(order), _BLOCK):
         if span.size == span.largest:
             break
         block = order[start : start + _BLOCK]
-        kept[block[span.add_each(np.array([cuts.above(int(cut))[rows] for cut in block]))]] = True
+        kept[block[span.add_each(state.vectors(block))]] = True
     return kept
 
 
@@ -526,7 +536,7 @@ class _Dependent:
         self._onto = np.empty((0, len(candidates)))  # products of the basis with the candidates
         self._length = np.concatenate(
             [
-                (state.span.centred(self._vectors(candidates[a : a + _BLOCK])) ** 2).sum(axis=1)
+                (state.span.centred(state.vectors(candidates[a : a + _BLOCK])) ** 2).sum(axis=1)
                 for a in range(0, len(candidates), _BLOCK)
             ]
         )
@@ -545,7 +555,7 @@ class _Dependent:
         known[self.places] = known[self.chosen] = True
         maybe = np.flatnonzero(~known & (self._left <= 1e-6 * self._length))
         found = [
-            maybe[a : a + _BLOCK][state.span.spans(self._vectors(self._candidates[maybe[a : a + _BLOCK]]))]
+            maybe[a : a + _BLOCK][state.span.spans(state.vectors(self._candidates[maybe[a : a + _BLOCK]]))]
             for a in range(0, len(maybe), _BLOCK)
         ]
         self.places = np.concatenate([self.places, *found])
@@ -555,10 +565,6 @@ class _Dependent:
         """Find the weights of all dependent candidates."""
         weights = self._state.span.from_basis(self._onto[:, self.places])
         self.weights = (weights / np.linalg.norm(weights, axis=0)).T
-
-    def _vectors(self, cuts: Ints) -> NDArray[np.bool_]:
-        rows = self._state.pairs.rows
-        return np.array([self._state.cuts.above(int(cut))[rows] for cut in cuts])
 
 
 class _Combined:
