@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["frozen", "numbers", "refuse_where", "vector"]
+__all__ = ["check_flag", "check_integer", "frozen", "numbers", "refuse_where", "vector"]
 
 _T = TypeVar("_T", bound=np.generic)
 
@@ -14,6 +14,18 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
     """Return `array`, made read-only."""
     array.setflags(write=False)
     return array
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+
+
+def check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:
+    """Refuse what is no integer of at least `least`; `otherwise` says what else the caller takes."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}{otherwise}; got {value!r}")
 
 
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_integer
 from boostplug.kernels.trees import trees_and_line
 from boostplug.threads import run_over_queries
 from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
@@ -70,8 +71,7 @@ class Ensemble:
         n_features: int,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
-            raise ValueError(f"n_features must be an integer of at least 1; got {n_features!r}")
+        check_integer("n_features", n_features, 1)
         if feature_names is not None:
             feature_names = tuple(feature_names)
             for name in feature_names:

@@ -15,6 +15,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_integer
+
 __all__ = ["get_num_threads", "run_over_queries", "set_num_threads", "threads_of_framework"]
 
 _CHUNKS_PER_THREAD = 4
@@ -39,8 +41,8 @@ def set_num_threads(n: int | None) -> None:
         If `n` is not a positive integer.
     """
     global _chosen  # noqa: PLW0603 (a process-wide setting is what this is)
-    if n is not None and (isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1):
-        raise ValueError(f"n must be an integer of at least 1, or None for the default; got {n!r}")
+    if n is not None:
+        check_integer("n", n, 1, ", or None for the default")
     _chosen = None if n is None else int(n)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_integer
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 if TYPE_CHECKING:
@@ -200,8 +201,7 @@ def _check_width(n_features: int | None) -> None:
     """Refuse an `n_features` that is no number of columns."""
     if n_features is None:
         return
-    if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
-        raise ValueError(f"n_features must be an integer of at least 1, or None for the file's own; got {n_features!r}")
+    check_integer("n_features", n_features, 1, ", or None for the file's own")
 
 
 # --- Folders -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_integer
 from boostplug.datasets.ranking_data import RankingData
 
 __all__ = ["MovieLens", "load_movielens", "user_tasks"]
@@ -139,8 +140,7 @@ def user_tasks(ratings: MovieLens, *, min_ratings: int = 100, max_missing: float
     (array([[ 1., nan],
            [ 2.,  4.]], dtype=float32), array([5., 3.]), array([1, 1]))
     """
-    if isinstance(min_ratings, bool) or not isinstance(min_ratings, (int, np.integer)) or min_ratings < 1:
-        raise ValueError(f"min_ratings must be an integer of at least 1; got {min_ratings!r}")
+    check_integer("min_ratings", min_ratings, 1)
     if isinstance(max_missing, bool) or not 0.0 <= max_missing <= 1.0:
         raise ValueError(f"max_missing must be a share from 0 to 1; got {max_missing!r}")
     users, row = np.unique(ratings.user, return_inverse=True)

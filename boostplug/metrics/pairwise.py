@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.checks import check_flag
 from boostplug.kernels import gaps as kernels
 from boostplug.metrics.grades import discordance, grades_of
 from boostplug.metrics.metric import Metric, check_choice, checked_scores
@@ -67,8 +68,7 @@ class PairError(Metric):
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_choice("ties", self.ties, ("full", "half", "order"))
-        if not isinstance(self.pooled, (bool, np.bool_)):
-            raise ValueError(f"pooled must be True or False; got {self.pooled!r}")
+        check_flag("pooled", self.pooled)
         object.__setattr__(self, "pooled", bool(self.pooled))
 
     def compute(self, scores: Floats, queries: Queries) -> Floats:

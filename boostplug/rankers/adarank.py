@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_flag, check_integer
 from boostplug.metrics import MAP, Metric
 from boostplug.metrics.metric import check_choice
 from boostplug.queries import Queries
@@ -148,12 +149,10 @@ class AdaRankRanker(ReferenceRanker):
         if isinstance(metric, Metric) and not metric.greater_is_better:
             raise ValueError(f"metric must be one of which higher is better; got {metric!r}")
         check_choice("stop", self.stop, ("patience", "paper"))
-        patience, tol = self.patience, self.tol
-        if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1:
-            raise ValueError(f"patience must be an integer of at least 1; got {patience!r}")
-        for name in ("no_repeat", "negated"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}")
+        check_integer("patience", self.patience, 1)
+        check_flag("no_repeat", self.no_repeat)
+        check_flag("negated", self.negated)
+        tol = self.tol
         if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < math.inf:
             raise ValueError(f"tol must be a finite number of at least 0; got {tol!r}")
 

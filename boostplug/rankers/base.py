@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostplug.checks import check_integer
 from boostplug.ensemble import Ensemble
 from boostplug.frameworks.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
 from boostplug.metrics import NDCG, Metric
@@ -83,9 +84,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check(self) -> None:
         """Refuse parameters that cannot be: ranker by ranker, at the start of `fit`."""
-        n = self.n_estimators
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n_estimators must be an integer of at least 1; got {n!r}")
+        check_integer("n_estimators", self.n_estimators, 1)
 
     def fit(
         self,
@@ -299,12 +298,12 @@ class _Watch:
         patience: int | None,
         verbose: bool | int,
     ) -> None:
-        if patience is not None and (
-            isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 1
-        ):
-            raise ValueError(f"early_stopping_rounds must be an integer of at least 1, or None; got {patience!r}")
-        if patience is not None and not sets:
-            raise ValueError("early_stopping_rounds needs a validation set; pass eval_set=[(X, y)] and eval_qid=[qid]")
+        if patience is not None:
+            check_integer("early_stopping_rounds", patience, 1, ", or None")
+            if not sets:
+                raise ValueError(
+                    "early_stopping_rounds needs a validation set; pass eval_set=[(X, y)] and eval_qid=[qid]"
+                )
         if isinstance(verbose, bool | np.bool_):
             verbose = int(verbose)
         if not isinstance(verbose, (int, np.integer)) or verbose < 0:

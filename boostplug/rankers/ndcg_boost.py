@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
+from boostplug.checks import check_flag
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
@@ -136,8 +137,7 @@ class NDCGBoostRanker(ReferenceRanker):
                 "classifier must be a scikit-learn classifier such as DecisionTreeClassifier(max_depth=1), or None; "
                 f"got {given!r}"
             )
-        if not isinstance(self.equal_grades, (bool, np.bool_)):
-            raise ValueError(f"equal_grades must be True or False; got {self.equal_grades!r}")
+        check_flag("equal_grades", self.equal_grades)
         largest = self.max_alpha
         if isinstance(largest, bool) or not isinstance(largest, Real) or not 0 < largest < math.inf:
             raise ValueError(f"max_alpha must be a finite number above 0; got {largest!r}")

@@ -4,7 +4,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import is_regressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from boostplug.checks import numbers
+from boostplug.checks import check_flag, check_integer, numbers
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
 from boostplug.metrics.metric import check_choice
@@ -66,8 +65,7 @@ class _BoundRanker(ReferenceRanker):
     def _check(self) -> None:
         super()._check()
         check_learning_rate(self.learning_rate)
-        if not isinstance(self.line_search, (bool, np.bool_)):
-            raise ValueError(f"line_search must be True or False; got {self.line_search!r}")
+        check_flag("line_search", self.line_search)
 
     def _rounds(self, training: Training) -> Rounds:
         X, queries = training.X, training.queries
@@ -318,9 +316,7 @@ class QBRankRanker(_BoundRanker):
         super()._check()
         check_choice("hessian", self.hessian, ("average", "bound", "global"))
         self._loss()  # refuses what is no parameter of it
-        leaves = self.max_leaf_nodes
-        if isinstance(leaves, bool) or not isinstance(leaves, Integral) or leaves < 2:
-            raise ValueError(f"max_leaf_nodes must be an integer of at least 2; got {leaves!r}")
+        check_integer("max_leaf_nodes", self.max_leaf_nodes, 2)
 
     def _loss(self) -> QBRank:
         return QBRank(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from boostplug.checks import check_flag
 from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.metrics.metric import check_choice
@@ -126,9 +127,8 @@ class RankBoostRanker(ReferenceRanker):
         super()._check()
         check_choice("variant", self.variant, ("plus", "discrete", "continuous"))
         check_choice("strategy", self.strategy, ("efficient", "optimal"))
-        for name in ("allow_negative", "record_e2"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(f"{name} must be True or False; got {getattr(self, name)!r}")
+        check_flag("allow_negative", self.allow_negative)
+        check_flag("record_e2", self.record_e2)
 
     def _rounds(self, training: Training) -> Rounds:
         pairs: _Factorised | _Listed

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.checks import check_integer, frozen
 from boostplug.kernels import cuts as kernels
 from boostplug.threads import run_over_queries
 from boostplug.weak_rankers.feature import refuse_no_column
@@ -83,9 +83,8 @@ class Cuts:
     codes: NDArray[np.unsignedinteger]
 
     def __init__(self, X: NDArray[np.float32], max_thresholds: int | None, random: np.random.RandomState) -> None:
-        most = max_thresholds
-        if most is not None and (isinstance(most, bool) or not isinstance(most, (int, np.integer)) or most < 1):
-            raise ValueError(f"max_thresholds must be an integer of at least 1, or None for all; got {most!r}")
+        if max_thresholds is not None:
+            check_integer("max_thresholds", max_thresholds, 1, ", or None for all")
         n_rows, n_features = X.shape
         columns = np.ascontiguousarray(X.T)
         thresholds = []
