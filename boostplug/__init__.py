@@ -8,7 +8,7 @@ MPBoost(distance=LogDistance(lam=3.0), hessian='newton', normalization='none')
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from boostplug.version import __version__ as __version__
 
 # Public name -> the module that defines it. Importing the package imports none of them (PEP 562).
 _HOME = {
@@ -17,9 +17,9 @@ _HOME = {
     "BinaryDistance": "losses",
     "DCG": "metrics",
     "ERR": "metrics",
-    "Ensemble": "ensemble",
+    "Ensemble": "model.ensemble",
     "KendallTau": "metrics",
-    "LGBMRanker": "frameworks.lightgbm",
+    "LGBMRanker": "estimators.lightgbm",
     "LinearDistance": "losses",
     "LogDistance": "losses",
     "LogisticDistance": "losses",
@@ -46,13 +46,13 @@ _HOME = {
     "Queries": "queries",
     "SpearmanRho": "metrics",
     "WTA": "metrics",
-    "XGBRanker": "frameworks.xgboost",
+    "XGBRanker": "estimators.xgboost",
     "compare": "experiments.compare",
-    "group_folds": "frameworks.folds",
-    "load": "ensemble",
-    "make_scorer": "frameworks.scorer",
+    "group_folds": "selection.folds",
+    "load": "model.ensemble",
+    "make_scorer": "selection.scorer",
     "set_num_threads": "threads",
-    "set_pairs": "frameworks.plug",
+    "set_pairs": "plug.call",
 }
 _MODULES = ("datasets", "testing")
 
@@ -76,13 +76,9 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug import datasets, testing
-    from boostplug.ensemble import Ensemble, load
+    from boostplug.estimators.lightgbm import LGBMRanker
+    from boostplug.estimators.xgboost import XGBRanker
     from boostplug.experiments.compare import compare
-    from boostplug.frameworks.folds import group_folds
-    from boostplug.frameworks.lightgbm import LGBMRanker
-    from boostplug.frameworks.plug import set_pairs
-    from boostplug.frameworks.scorer import make_scorer
-    from boostplug.frameworks.xgboost import XGBRanker
     from boostplug.losses import (
         AdaRank,
         BinaryDistance,
@@ -111,7 +107,9 @@ if TYPE_CHECKING:
         PrecisionAtPercent,
         SpearmanRho,
     )
+    from boostplug.model.ensemble import Ensemble, load
     from boostplug.pairs import Pairs
+    from boostplug.plug.call import set_pairs
     from boostplug.queries import Queries
     from boostplug.rankers import (
         AdaRankRanker,
@@ -121,4 +119,6 @@ if TYPE_CHECKING:
         QuadraticBoundRanker,
         RankBoostRanker,
     )
+    from boostplug.selection.folds import group_folds
+    from boostplug.selection.scorer import make_scorer
     from boostplug.threads import set_num_threads

@@ -159,7 +159,7 @@ def replicate(
         _check_outputs({"--json": json})
         if figures is not None and figures.exists() and not figures.is_dir():
             raise NotADirectoryError(f"--figures: {figures} is a file; name a folder")
-        from boostplug.experiments.replicate import replicate as run
+        from boostplug.replicate import replicate as run
 
         result = run(paper, data, json=json, num_processes=processes)
     except KeyboardInterrupt:

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from boostplug.ensemble import Ensemble
-from boostplug.frameworks.plug import set_pairs
 from boostplug.losses import LOSSES, Loss, PairwiseLoss
 from boostplug.metrics import METRICS
+from boostplug.model.ensemble import Ensemble
 from boostplug.pairs import Pairs
+from boostplug.plug.call import set_pairs
 from boostplug.queries import Queries
 from boostplug.rankers import RANKERS, ReferenceRanker
 

@@ -10,8 +10,8 @@ import pytest
 from pair_loops import mpboost_pairs, qbrank_pairs
 
 import boostplug as bp
-from boostplug.frameworks import plug
 from boostplug.losses import Loss
+from boostplug.plug import call as plug
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")

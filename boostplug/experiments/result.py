@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import __version__
 from boostplug.experiments import report
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.experiments.training import Part
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+from boostplug.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

@@ -162,6 +162,6 @@ class Loss(ABC):
         -------
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
-        from boostplug.frameworks import plug
+        from boostplug.plug import call as plug
 
         return plug.objective(self, a, b, weight, group)

@@ -407,9 +407,28 @@ def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
     return values[back]
 
 
+_POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(23)])  # all of them exact
+
+
 def _to_12_digits(gaps: Floats) -> Floats:
-    """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal."""
-    digits = np.minimum(11.0 - np.floor(np.log10(gaps)), 300.0)
-    up, down = 10.0 ** np.maximum(digits, 0.0), 10.0 ** np.maximum(-digits, 0.0)  # one of them is 1
-    rounded: Floats = np.round(gaps * up / down) * down / up  # by whole powers of 10: short decimals stay as written
+    """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal.
+
+    Short decimals stay as they are written: a whole number of at most 12 digits and the power of 10 that it is
+    multiplied with or divided by are exact, so their product or ratio is the decimal's own float64.
+    """
+    rounded = np.empty_like(gaps)
+    exact = (gaps >= 1e-9) & (gaps < 1e30)
+    x = gaps[exact]
+    digits = 11 - np.floor(np.log10(x)).astype(np.int64)  # one off where the logarithm is rounded past a whole number
+    digits -= _shifted(x, digits) >= 1e12
+    digits += _shifted(x, digits) < 1e11
+    rounded[exact] = _shifted(np.round(_shifted(x, digits)), -digits)
+    rounded[~exact] = [float(f"{gap:.11e}") for gap in gaps[~exact].tolist()]
     return rounded
+
+
+def _shifted(x: Floats, digits: Ints) -> Floats:
+    """Return x · 10^digits, correctly rounded, for up to 22 digits either way."""
+    power = _POWERS_OF_TEN[np.abs(digits)]
+    shifted: Floats = np.where(digits >= 0, x * power, x / power)
+    return shifted

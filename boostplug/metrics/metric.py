@@ -102,7 +102,7 @@ class Metric(ABC):
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):
-            from boostplug.frameworks import plug
+            from boostplug.plug import call as plug
 
             return plug.evaluate(self, scores, data)
         values = self.per_query(scores, data)

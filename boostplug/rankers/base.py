@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostplug.checks import check_integer
-from boostplug.ensemble import Ensemble
-from boostplug.frameworks.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
+from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
 from boostplug.metrics import NDCG, Metric
+from boostplug.model.ensemble import Ensemble
 from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.weak_rankers import WeakRanker

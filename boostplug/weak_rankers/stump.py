@@ -90,8 +90,8 @@ class Cuts:
         thresholds = []
         for column in columns:
             found = _thresholds(column)
-            if most is not None and len(found) > most:
-                found = found[np.sort(random.choice(len(found), most, replace=False))]
+            if max_thresholds is not None and len(found) > max_thresholds:
+                found = found[np.sort(random.choice(len(found), max_thresholds, replace=False))]
             thresholds.append(found)
         sizes = np.array([len(found) for found in thresholds], np.int64)
         codes = np.empty((n_features, n_rows), np.uint8 if sizes.max(initial=0) < 256 else np.uint32)

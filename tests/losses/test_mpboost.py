@@ -318,3 +318,14 @@ def test_equal_losses_share_what_is_kept():
 def test_short_decimals_reach_a_distance_as_they_are_written():
     written = np.array([1e-12, 0.1, 0.25, 0.7, 1.0, 2.0, 3.5, 1234.5, 1e9, 1e15, 1e300])
     np.testing.assert_array_equal(mpboost._to_12_digits(written * (1 + 1e-15)), written)
+
+
+@pytest.mark.parametrize("towards", [-np.inf, np.inf])
+def test_rounding_of_gaps_does_not_hang_on_the_logarithms_last_bit(monkeypatch, towards):
+    """Processors differ in it: log10(1e-12 · (1 + 1e-15)) is exactly -12 on some."""
+    gaps = np.r_[10.0 ** np.arange(-25.0, 26.0), 9.99999999999e-7, 0.3 - 0.2, 123456.78901234567]
+    gaps = np.r_[gaps, np.nextafter(gaps, 0.0), np.nextafter(gaps, np.inf)]
+    expected = [float(f"{gap:.11e}") for gap in gaps]
+    exact = np.log10
+    monkeypatch.setattr(np, "log10", lambda x: np.nextafter(exact(x), towards))
+    np.testing.assert_array_equal(mpboost._to_12_digits(gaps), expected)

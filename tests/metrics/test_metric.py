@@ -59,7 +59,7 @@ def test_other_data_goes_to_the_plug(monkeypatch):
         def evaluate(*args):
             return args[1:]
 
-    monkeypatch.setattr("boostplug.frameworks.plug", Plug(), raising=False)
+    monkeypatch.setattr("boostplug.plug.call", Plug(), raising=False)
     metric, scores, dataset = bp.NDCG(), object(), object()
     assert metric(scores, dataset) == (metric, scores, dataset)
 

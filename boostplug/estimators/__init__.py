@@ -1,0 +1,1 @@
+"""The frameworks' own rankers that take our losses and metrics."""

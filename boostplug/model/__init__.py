@@ -1,0 +1,1 @@
+"""Fitted models: `Ensemble`, its file format, and its exporters to both frameworks."""

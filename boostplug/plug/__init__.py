@@ -1,0 +1,1 @@
+"""What becomes of a framework's call: dataset → `Queries` → numbers → what the framework expects."""

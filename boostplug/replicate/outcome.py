@@ -1,0 +1,225 @@
+"""What the tasks of a study add up to: means, ranks over tasks, tests, curves."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from boostplug.experiments.significance import holm, randomisation_test
+from boostplug.metrics import Metric
+from boostplug.replicate.protocol import Study
+from boostplug.replicate.sources import Loaded
+from boostplug.replicate.task import PARTS, Result, marks
+
+__all__ = ["Outcome"]
+
+Floats = NDArray[np.float64]
+
+_LEVEL = 0.05
+_EQUAL = 10  # decimals: values that differ by rounding share a rank
+
+
+class Outcome:
+    """The finished tasks of a study.
+
+    What is ranked are tasks, by their means over folds; in a study of one task, its folds. One that a learner has not
+    finished, or on which the measure is undefined, counts for none of them.
+
+    Parameters
+    ----------
+    study : Study
+    loaded : Loaded
+    results : mapping of (task, fold, learner) to dict
+        What `task.run` returned.
+    """
+
+    def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], Result]) -> None:
+        self.study, self.loaded, self._results = study, loaded, results
+        self.learners = [learner.name for learner in study.learners]
+        self.tasks = list(dict.fromkeys(split.task for split in loaded.splits))
+        self.folds = sorted({split.fold for split in loaded.splits})
+        self._p: dict[tuple[str, str, str], float] = {}
+        self._metrics = {measure.key: measure.metric for measure in study.measures}
+
+    def metric(self, measure: str) -> Metric:
+        """Return the metric of a measure."""
+        return self._metrics[measure]
+
+    def table(self, learner: str, measure: str, part: str = "test") -> Floats:
+        """Return values of shape (n_tasks, n_folds), NaN where there is none."""
+        return np.array(
+            [
+                [_number(self._value(task, fold, learner).get(part, {}).get(measure)) for fold in self.folds]
+                for task in self.tasks
+            ]
+        )
+
+    def _value(self, task: str, fold: int, learner: str) -> dict[str, Any]:
+        value: dict[str, Any] = self._results.get((task, fold, learner), {}).get("value", {})
+        return value
+
+    def units(self, measure: str, part: str = "test") -> Floats:
+        """Return values of shape (n_units, n_learners) of the units that have one for every learner."""
+        tables = [self.table(learner, measure, part) for learner in self.learners]
+        columns = [_mean(table, axis=1) if len(self.tasks) > 1 else table[0] for table in tables]
+        values = np.array(columns).T
+        complete: Floats = values[~np.isnan(values).any(axis=1)]
+        return complete
+
+    def mean(self, learner: str, measure: str, part: str = "test") -> float:
+        """Return the mean over folds, then tasks."""
+        return float(_mean(_mean(self.table(learner, measure, part), axis=1), axis=0))
+
+    def mean_ranks(self, measure: str) -> dict[str, float]:
+        """Return mean ranks over units, 1 the best; equal values share a rank."""
+        units = self.units(measure)
+        sign = -1.0 if self.metric(measure).greater_is_better else 1.0
+        ranks = stats.rankdata(np.round(sign * units, _EQUAL), axis=1)
+        return dict(zip(self.learners, _mean(ranks, axis=0).tolist(), strict=True))
+
+    def critical_difference(self, measure: str) -> float:
+        """Return the difference of mean ranks beyond which two learners differ at .05 (Nemenyi; Demšar 2006)."""
+        k, n = len(self.learners), len(self.units(measure))
+        q = stats.studentized_range.ppf(1.0 - _LEVEL, k, np.inf) / np.sqrt(2.0)
+        return float(q * np.sqrt(k * (k + 1) / (6.0 * n))) if n else float("nan")
+
+    def friedman(self, measure: str) -> float:
+        """Return Friedman's p-value that all learners rank alike; NaN for fewer than three."""
+        units = np.round(self.units(measure), _EQUAL)
+        if units.shape[1] < 3 or (units == units[:, :1]).all():
+            return float("nan")
+        return float(stats.friedmanchisquare(*units.T).pvalue)
+
+    def p_value(self, a: str, b: str, measure: str) -> float:
+        """Return the two-sided p-value that two learners are alike.
+
+        Over tasks by Wilcoxon's signed ranks; in a study of one task over its test queries, by random exchange of the
+        two within queries, each fold weighing the same.
+        """
+        key = (a, b, measure)
+        if key not in self._p:
+            self._p[key] = self._p_over_tasks(*key) if len(self.tasks) > 1 else self._p_over_queries(*key)
+        return self._p[key]
+
+    def _p_over_tasks(self, a: str, b: str, measure: str) -> float:
+        units = np.round(self.units(measure), _EQUAL)
+        x, y = (units[:, self.learners.index(name)] for name in (a, b))
+        return 1.0 if (x == y).all() else float(stats.wilcoxon(x, y, zero_method="zsplit").pvalue)
+
+    def _p_over_queries(self, a: str, b: str, measure: str) -> float:
+        values: list[list[Floats]] = [[], []]
+        weights = []
+        for fold in self.folds:
+            of_fold = [self._value(self.tasks[0], fold, name).get("per_query", {}).get(measure) for name in (a, b)]
+            if None in of_fold:
+                continue
+            for into, own in zip(values, of_fold, strict=True):
+                into.append(np.array([_number(value) for value in own]))
+            defined = int((~np.isnan(values[0][-1])).sum())
+            weights.append(np.full(len(values[0][-1]), 1.0 / max(1, defined)))
+        if not weights:
+            return float("nan")
+        x, y = (np.concatenate(of_folds) for of_folds in values)
+        return randomisation_test(x, y, weight=np.concatenate(weights))
+
+    def curve(self, learner: str, part: str, name: str) -> Floats:
+        """Return the mean over tasks and folds at each of `marks`, NaN where nothing was recorded.
+
+        Of a trace, which may have no bound (the E2 of discrete RankBoost passes 1e50), it is the median.
+        """
+        rows = [
+            [_number(value) for value in curve]
+            for split in self.loaded.splits
+            if (curve := self._value(split.task, split.fold, learner).get("curves", {}).get(part, {}).get(name))
+        ]
+        if not rows:
+            return np.full(len(marks(self.study.rounds)), np.nan)
+        if part == "trace":
+            defined = [column[~np.isnan(column)] for column in np.array(rows).T]
+            return np.array([np.median(column) if len(column) else np.nan for column in defined])
+        mean: Floats = _mean(np.array(rows), axis=0)
+        return mean
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What went wrong, by task, fold and learner."""
+        failed = {key: result["error"] for key, result in self._results.items() if "error" in result}
+        return {f"{task} fold {fold} {learner}".strip(): error for (task, fold, learner), error in failed.items()}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All of it as JSON's types but for NaN."""
+        measures = [measure.key for measure in self.study.measures]
+        curves = dict.fromkeys(PARTS, measures) | {"trace": list(self.study.traces)}
+        return {
+            "name": self.study.name,
+            "source": repr(self.study.source),
+            "tasks": len(self.tasks),
+            "folds": len(self.folds),
+            "rounds": self.study.rounds,
+            "notes": list(self.loaded.notes),
+            "published_applies": self.loaded.as_published,
+            "data_sha256": self.loaded.digest,
+            "measures": [
+                {
+                    "key": measure.key,
+                    "metric": repr(measure.metric),
+                    "chosen_by": repr(measure.chosen_by or measure.metric),
+                    "greater_is_better": measure.metric.greater_is_better,
+                }
+                for measure in self.study.measures
+            ],
+            "published": {name: dict(row) for name, row in self.study.published.items()},
+            "learners": [
+                {
+                    "name": learner.name,
+                    "ranker": learner.ranker.__name__,
+                    "params": {key: repr(value) for key, value in learner.params.items()},
+                    "grid": [{key: repr(value) for key, value in params.items()} for params in learner.grid],
+                    **{part: {key: self.mean(learner.name, key, part) for key in measures} for part in PARTS},
+                    "round": {key: self._mean_round(learner.name, key) for key in measures},
+                    "mean_rank": {key: self.mean_ranks(key)[learner.name] for key in measures},
+                    "curves": {
+                        part: {name: self.curve(learner.name, part, name).tolist() for name in names}
+                        for part, names in curves.items()
+                    },
+                }
+                for learner in self.study.learners
+            ],
+            "curve_rounds": marks(self.study.rounds),
+            "tests": {key: self._tests(key) for key in measures},
+            "units": {key: self.units(key).tolist() for key in measures},
+            "errors": self.errors,
+        }
+
+    def _mean_round(self, learner: str, measure: str) -> float:
+        return float(_mean(self.table(learner, measure, "round"), axis=None))
+
+    def _tests(self, measure: str) -> dict[str, Any]:
+        couples = list(combinations(self.learners, 2))
+        p = [self.p_value(a, b, measure) for a, b in couples]
+        return {
+            "units": len(self.units(measure)),
+            "friedman": self.friedman(measure),
+            "critical_difference": self.critical_difference(measure),
+            "pairs": [
+                {"a": a, "b": b, "p": p_value, "p_holm": float(adjusted)}
+                for (a, b), p_value, adjusted in zip(couples, p, holm(p), strict=True)
+            ],
+        }
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _mean(values: Floats | Sequence[Any], axis: int | None) -> Any:
+    """Return the mean of what is defined, NaN where nothing is."""
+    array = np.asarray(values, dtype=np.float64)
+    defined = ~np.isnan(array)
+    count = defined.sum(axis=axis)
+    total = np.where(defined, array, 0.0).sum(axis=axis)
+    return np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)

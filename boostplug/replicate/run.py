@@ -1,0 +1,153 @@
+"""`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from boostplug.experiments.result import versions
+from boostplug.experiments.training import integer
+from boostplug.replicate.outcome import Outcome
+from boostplug.replicate.papers import PAPERS
+from boostplug.replicate.protocol import Protocol, Study
+from boostplug.replicate.result import ReplicationResult
+from boostplug.replicate.sources import Loaded
+from boostplug.replicate.store import Store
+from boostplug.replicate.task import Job, Result, run
+from boostplug.replicate.workers import in_processes
+from boostplug.threads import get_num_threads
+
+__all__ = ["replicate"]
+
+
+def replicate(
+    paper: str | Protocol,
+    data: str | Path | None = None,
+    *,
+    json: str | Path | None = None,
+    num_processes: int | None = None,
+    progress: bool | None = None,
+) -> ReplicationResult:
+    """Run the experiments of a paper again.
+
+    Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
+    are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
+    was, and its result is the same as without interruption. The file goes when the result is written.
+
+    Parameters
+    ----------
+    paper : str or Protocol
+        One of `PAPERS`.
+    data : str or path-like, optional
+        Folder that holds the paper's data sets (one of them at least), or is one. Default: the bundled set, to which
+        no published figure applies.
+    json : str or path-like, optional
+        File for the result.
+    num_processes : int, optional
+        Each works with one thread. Default: as many as losses use threads. More than one: a script must call this
+        under ``if __name__ == "__main__":``.
+    progress : bool, optional
+        A progress bar with an estimate, on stderr. Default: where stderr is a terminal.
+
+    Returns
+    -------
+    ReplicationResult
+        Its document is the same for any number of processes and interruptions.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist, or holds none of the data sets.
+    ValueError
+        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run.
+    RuntimeError
+        If a process dies.
+    """
+    protocol = paper if isinstance(paper, Protocol) else _named(paper)
+    processes = get_num_threads() if num_processes is None else integer("num_processes", num_processes, 1)
+    studies = _load(protocol, None if data is None else Path(data))
+    path = None if json is None else Path(json)
+    head = {
+        "paper": protocol.name,
+        "seed": protocol.seed,
+        "versions": versions(),
+        **{f"data of {study.name}": loaded.digest for study, loaded in studies},
+        **{f"settings of {study.name}": _settings(study) for study, _ in studies},
+    }
+    store = Store(None if path is None else path.with_name(path.name + ".parts"), head)
+    jobs = [
+        Job(study, split, learner, protocol.seed)
+        for study, loaded in studies
+        for split in loaded.splits
+        for learner in study.learners
+    ]
+    results = dict(store.done)
+    with _bar(progress, jobs, len(results)) as advance:
+        for job, outcome in in_processes(run, [job for job in jobs if job.key not in store.done], processes):
+            results[job.key] = outcome
+            if "value" in outcome:  # what failed is tried again by the next run
+                store.add(job.key, outcome)
+            advance(job)
+    by_study: dict[str, dict[tuple[str, int, str], Result]] = {study.name: {} for study, _ in studies}
+    for job in jobs:
+        by_study[job.study.name][job.split.task, job.split.fold, job.learner.name] = results[job.key]
+    result = ReplicationResult.of(
+        protocol,
+        [Outcome(study, loaded, by_study[study.name]) for study, loaded in studies],
+        name="" if data is None else str(data),
+        seconds={job.key: results[job.key]["seconds"] for job in jobs},
+    )
+    if path is not None:
+        result.to_json(path)
+        if not result.failed:
+            store.remove()
+    return result
+
+
+def _named(paper: str) -> Protocol:
+    if paper not in PAPERS:
+        raise ValueError(f"there is no replication of {paper!r}; there are: {', '.join(PAPERS)}")
+    return PAPERS[paper]
+
+
+def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]:
+    if folder is not None and not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}; pass the folder that holds the data sets")
+    cache: dict[Any, Loaded | None] = {}
+    for study in protocol.studies:
+        if study.source not in cache:
+            cache[study.source] = study.source.load(folder)
+    studies = [(study, loaded) for study in protocol.studies if (loaded := cache[study.source]) is not None]
+    if not studies:
+        wanted = "; ".join(dict.fromkeys(study.source.wanted for study in protocol.studies if study.source.wanted))
+        raise FileNotFoundError(f"{folder} holds none of the data sets of {protocol.name}: {wanted}")
+    return studies
+
+
+def _settings(study: Study) -> str:
+    """Return a digest of what the results of a study depend on."""
+    return sha256(repr(replace(study, published={})).encode()).hexdigest()
+
+
+@contextmanager
+def _bar(progress: bool | None, jobs: list[Job], done: int) -> Iterator[Any]:
+    """Yield ``advance(job)`` of a progress bar on stderr."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    shown = console.is_terminal if progress is None else progress
+    text = TextColumn("{task.description}", markup=False)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(), text)
+    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task("", total=len(jobs), completed=done)
+        yield lambda job: bar.update(task, advance=1, description=job.key)

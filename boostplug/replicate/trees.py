@@ -1,0 +1,101 @@
+"""`TreeLearner`: a loss or built-in objective on LightGBM's trees, as a ranker that a protocol can name."""
+
+import importlib
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from boostplug.losses import Loss
+from boostplug.rankers import ReferenceRanker
+from boostplug.rankers.base import Round, Rounds, Training, check_learning_rate
+from boostplug.weak_rankers import Fitted
+
+__all__ = ["TreeLearner"]
+
+
+class TreeLearner(ReferenceRanker):
+    """Gradient boosting in LightGBM, a tree a round, deterministic and in one thread.
+
+    Parameters
+    ----------
+    objective : Loss or str, default "lambdarank"
+        A loss of ours, or the name of a built-in objective.
+    n_estimators : int, default 100
+        Trees.
+    learning_rate : float, default 0.05
+    num_leaves : int, default 15
+    random_state : int, RandomState or None, default None
+        Draws LightGBM's seed.
+
+    Raises
+    ------
+    ImportError
+        By `fit`, if LightGBM cannot be imported.
+    ValueError
+        By `fit`, if there are pairs or rows that are not labelled, of which a built-in objective knows nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        objective: Loss | str = "lambdarank",
+        n_estimators: int = 100,
+        learning_rate: float = 0.05,
+        num_leaves: int = 15,
+        random_state: Any = None,
+    ) -> None:
+        self.objective = objective
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_learning_rate(self.learning_rate)
+
+    def _rounds(self, training: Training) -> Rounds:
+
+        importlib.import_module("boostplug.estimators.lightgbm")  # says how to install it
+        import lightgbm as lgb
+
+        queries = training.queries
+        if queries.pairs is not None or queries.labelled is not None:
+            raise ValueError("pairs and labelled are for the losses on pairs themselves; TreeLearner takes grades as y")
+        loss = self.objective if isinstance(self.objective, Loss) else None
+        params = {
+            "objective": "none" if loss else self.objective,
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "seed": training.random.randint(np.iinfo(np.int32).max),
+            "deterministic": True,
+            "force_col_wise": True,
+            "num_threads": 1,
+            "verbosity": -1,
+        }
+        group = np.diff(queries.boundaries)
+        data = lgb.Dataset(training.X, queries.labels, group=group, weight=queries.row_weight, params=params)
+        booster = lgb.Booster(params, data)
+        for i in count():
+            if booster.update(fobj=loss):
+                return "no tree can be split"
+            yield Round(((Fitted(_TreeOf(booster, i)), 1.0),))
+        raise AssertionError
+
+
+class _TreeOf(RegressorMixin, BaseEstimator):
+    """One tree of a booster."""
+
+    def __init__(self, booster: Any, index: int) -> None:
+        self.booster = booster
+        self.index = index
+
+    def predict(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the tree's values."""
+        values: NDArray[np.float64] = self.booster.predict(
+            X, raw_score=True, start_iteration=self.index, num_iteration=1, num_threads=1
+        )
+        return values

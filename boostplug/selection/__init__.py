@@ -1,0 +1,1 @@
+"""Choosing models: folds that never split a query, and scorers. It touches no framework."""

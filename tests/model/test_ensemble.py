@@ -1,0 +1,722 @@
+"""Ensembles: the sum of their terms, in this library, in a file, and in both frameworks."""
+
+import copy
+import json
+import pickle
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeRegressor
+
+from boostplug.model import ensemble as module
+from boostplug.model.ensemble import Ensemble
+from boostplug.weak_rankers import Cuts, Feature, Fitted, Stump, Tree
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+LARGEST = np.finfo(np.float32).max
+TINY = np.nextafter(np.float32(0), np.float32(1))
+N_FEATURES = 6
+EDGE = 0.5 + 2.0**-25  # where doubles begin to round above 0.5
+
+
+def data(seed=0, n=400):
+    """Return singles of all sorts of columns, a fifth of them missing."""
+    random = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            random.normal(size=n),
+            random.integers(0, 4, n),
+            1e30 * random.normal(size=n),
+            np.where(random.random(n) < 0.3, LARGEST, LARGEST * random.uniform(-1, 1, n)),
+            1e-30 * random.normal(size=n),
+            random.normal(size=n),
+        ]
+    ).astype(np.float32)
+    X[random.random(X.shape) < 0.2] = np.nan
+    return X
+
+
+def stumps(seed=0, n_rounds=200):
+    """Return rounds of stumps; many stand twice, some have weights of both signs, every fourth two values."""
+    random = np.random.default_rng(seed)
+    cuts = Cuts(data(seed), 15, np.random.RandomState(seed))
+    for i in range(n_rounds):
+        stump = cuts.stump(int(random.integers(len(cuts))))
+        if i % 4 == 0:
+            stump = Stump(stump.feature, stump.threshold, *random.integers(-2, 3, 2).astype(float))
+        yield [(stump, random.normal())]
+
+
+def trees(seed=0, n_rounds=20):
+    random = np.random.default_rng(seed)
+    X = data(seed) / np.float32([1, 1, 1, 1000, 1, 1])  # scikit-learn adds up columns
+    for i in range(n_rounds):
+        y = random.normal(size=len(X)) + 2 * (X[:, 0] > 0) + np.isnan(X[:, 1])
+        grown = DecisionTreeRegressor(max_depth=1 + i % 5, splitter=("best", "random")[i % 2], random_state=i)
+        yield [(Tree.from_sklearn(grown.fit(X, y)), random.normal())]
+
+
+def features(seed=0, n_rounds=20):
+    random = np.random.default_rng(seed)
+    for _ in range(n_rounds):
+        # Not those of size 1e30 and more: beside them the rest would be lost in rounding.
+        yield [(Feature(int(random.choice([0, 1, 4, 5]))), random.normal())]
+
+
+ROUNDS = {
+    "stumps": [*stumps()],
+    "trees": [*trees()],
+    "features": [*features()],
+    "stumps and trees": [*stumps(1, 50), *trees(1, 5)],
+    "all": [*stumps(1, 50), *features(1, 9), *trees(1, 5)],
+    "several in a round": [[*a, *b, *c] for a, b, c in zip(stumps(2, 9), features(2, 9), trees(2, 9), strict=True)],
+    "empty": [],
+    "empty rounds": [[], [(Stump(0, EDGE), 1.0)], []],
+    "one stump": [[(Stump(5, -np.inf), -1.5)]],
+    "cancelled": [[(Stump(0, 0.5), 1.0)], [(Stump(0, 0.5), -1.0)]],
+}
+MIXED = {name for name, rounds in ROUNDS.items() if len({type(w) is Feature for terms in rounds for w, _ in terms}) > 1}
+
+
+@pytest.fixture(params=ROUNDS)
+def model(request):
+    return Ensemble(ROUNDS[request.param], n_features=N_FEATURES)
+
+
+def sum_of_terms(model, X):
+    return sum((weight * weak.predict(X) for terms in model.rounds for weak, weight in terms), np.zeros(len(X)))
+
+
+def size(model):
+    """Return the summed abs(weight), times the largest value."""
+    return sum(abs(weight) * module._size(weak) for terms in model.rounds for weak, weight in terms) or 1.0
+
+
+def thresholds(model):
+    """Yield each feature and threshold of the model."""
+    for weak, _ in model.terms:
+        if isinstance(weak, Stump):
+            yield weak.feature, weak.threshold
+        elif isinstance(weak, Tree):
+            yield from zip(weak.feature[~weak.leaf], weak.threshold[~weak.leaf], strict=True)
+
+
+@cache
+def around_thresholds(model):
+    """Return rows with one feature at, or one ulp of either precision beside, a threshold, the others missing or 0."""
+    rows = [np.zeros(N_FEATURES), np.full(N_FEATURES, np.nan), np.full(N_FEATURES, LARGEST), -np.full(6, LARGEST)]
+    for feature, threshold in set(thresholds(model)):
+        if np.isinf(threshold):
+            threshold = -float(LARGEST)  # noqa: PLW2901
+        single = np.float32(threshold)
+        with np.errstate(over="ignore"):
+            near = [single, np.nextafter(single, np.float32(np.inf)), np.nextafter(single, np.float32(-np.inf))]
+        near = [threshold, *map(float, near)]
+        for x in [*near, *np.nextafter(near, np.inf), *np.nextafter(near, -np.inf)]:
+            with np.errstate(over="ignore"):
+                if np.isinf(np.float32(x)):
+                    continue
+            for rest in (0.0, np.nan):
+                rows.append(np.full(N_FEATURES, rest))
+                rows[-1][feature] = x
+    return np.array(rows)
+
+
+def inputs(model):
+    """Return what the model is tried on: either precision, ordinary rows and the neighbourhood of every threshold."""
+    return [data(7), data(7).astype(np.float64), around_thresholds(model), around_thresholds(model).astype(np.float32)]
+
+
+def moderate(X, model, largest):
+    """Return X for a model with features among its terms: beside their largest term, the others would be rounded."""
+    return np.clip(X, -largest, largest) if any(isinstance(weak, Feature) for weak, _ in model.terms) else X
+
+
+# The sum
+
+
+def test_predicts_the_sum_of_its_terms(model):
+    for X in inputs(model):
+        X = moderate(X, model, 1.0)  # noqa: PLW2901
+        scores = model.predict(X)
+        assert scores.dtype == np.float64
+        np.testing.assert_allclose(scores, sum_of_terms(model, X), rtol=0, atol=1e-14 * size(model))
+
+
+def test_staged_predictions_are_those_of_the_first_rounds(model):
+    X = data(3, 50)
+    stages = list(model.staged_predict(X))
+    assert len(stages) == len(model)
+    for i in range(1, len(model) + 1, 7):
+        scores, expected = stages[i - 1], model.first(i).predict(X)
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-14 * size(model) * np.nanmax(abs(X[:, [0, 1, 5]])))
+    assert len({id(scores) for scores in stages}) == len(stages)
+    for a, b in pairwise(stages):
+        assert not np.shares_memory(a, b)
+
+
+def test_staged_prediction_is_lazy_but_checks_at_once():
+    class Counting(Stump):
+        calls = 0
+
+        def predict(self, X):
+            Counting.calls += 1
+            return super().predict(X)
+
+    model = Ensemble([[(Counting(0, float(i)), 1.0)] for i in range(5)], n_features=1)
+    stages = model.staged_predict(np.zeros((2, 1)))
+    next(stages)
+    next(stages)
+    assert Counting.calls == 2
+    with pytest.raises(ValueError, match="3 columns"):
+        model.staged_predict(np.zeros((2, 3)))
+
+
+def test_terms_are_merged_in_order_of_first_appearance():
+    a, b, c = Stump(0, 0.5), Feature(1), Stump(0, 0.5, above=2.0)
+    model = Ensemble([[(a, 0.1), (b, 1.0)], [(c, 1.0), (a, 0.2)], [(c, -1.0), (a, 0.3)]], n_features=2)
+    assert model.terms == ((a, 0.6), (b, 1.0))
+
+
+def test_no_threshold_hangs_on_the_number_of_rounds():
+    """Ten thousand rounds of forty cuts are looked up as forty."""
+    random = np.random.default_rng(0)
+    cuts = random.normal(size=40)
+    model = Ensemble([[(Stump(0, float(random.choice(cuts))), 1.0)] for _ in range(10_000)], n_features=1)
+    (steps,), slopes = model._sum
+    assert steps.leaf.sum() == 41
+    assert not slopes
+    X = random.normal(size=(100, 1))
+    assert np.array_equal(model.predict(X), sum_of_terms(model, X))  # sums of ones are exact
+
+
+def test_predicts_the_same_with_any_number_of_threads(monkeypatch):
+    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
+    X = data(5, 50_000)
+    monkeypatch.setattr("boostplug.threads._chosen", 1)
+    alone = model.predict(X)
+    monkeypatch.setattr("boostplug.threads._chosen", 3)
+    assert np.array_equal(model.predict(X), alone)
+
+
+def test_may_be_used_by_many_threads():
+    X = data(5, 2000)
+    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
+    expected = Ensemble(ROUNDS["all"], n_features=N_FEATURES).predict(X)
+    with ThreadPoolExecutor(8) as pool:
+        for scores in pool.map(lambda _: model.predict(X), range(16)):
+            assert np.array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("use", ["save", "to_dict", "to_lightgbm", "to_xgboost", "feature_importances"])
+def test_other_estimators_predict_and_pickle_but_have_no_format(use, tmp_path):
+    X = np.nan_to_num(data()[:, [0, 1]])
+    fitted = Fitted(DecisionTreeRegressor(max_depth=2).fit(X, X.sum(axis=1)))
+    model = Ensemble([[(Stump(1, 1.5), 2.0)], [(fitted, -0.5)]], n_features=2)
+    np.testing.assert_allclose(model.predict(X), sum_of_terms(model, X), rtol=1e-14)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match=r"not for an ensemble with Fitted\("):
+        model.save(tmp_path / "model.json") if use == "save" else getattr(model, use)()
+    assert not list(tmp_path.iterdir())
+
+
+# Its input
+
+
+@pytest.mark.parametrize("layout", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.tolist()])
+def test_takes_arrays_of_any_layout(layout):
+    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
+    assert np.array_equal(model.predict(layout(data())), model.predict(data()))
+
+
+def test_takes_no_rows(model):
+    assert model.predict(np.empty((0, N_FEATURES))).shape == (0,)
+    assert all(scores.shape == (0,) for scores in model.staged_predict(np.empty((0, N_FEATURES))))
+
+
+def test_takes_whole_numbers():
+    assert Ensemble([[(Stump(0, 2.5), 1.0)]], n_features=1).predict(np.array([[2], [3]])).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_takes_dataframes_by_name(frame):
+    model = Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=2, feature_names=["a", "b"])
+    assert model.predict(frame({"a": [0.0, 1.0], "b": [1.0, 0.0]})).tolist() == [1.0, 0.0]
+    assert model.predict(np.array([[0.0, 1.0], [1.0, 0.0]])).tolist() == [1.0, 0.0]
+    with pytest.raises(ValueError, match="column 0 is 'b', the model's is 'a'"):
+        model.predict(frame({"b": [1.0, 0.0], "a": [0.0, 1.0]}))
+    with pytest.raises(ValueError, match="column 1 is 'c', the model's is 'b'"):
+        list(model.staged_predict(frame({"a": [0.0, 1.0], "c": [1.0, 0.0]})))
+    with pytest.raises(ValueError, match="X has 1 columns, the model 2 features"):
+        model.predict(frame({"a": [0.0, 1.0]}))
+
+
+def test_takes_missing_values_of_pandas():
+    frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")})
+    assert Ensemble([[(Stump(0, -np.inf), 1.0)]], n_features=1).predict(frame).tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.zeros((3, 5)), "X has 5 columns, the model 6 features"),
+        (np.zeros((3, 7)), "X has 7 columns, the model 6 features"),
+        (np.zeros((3, 0)), "X has 0 columns, the model 6 features"),
+        (np.zeros(6), "2D array"),
+        (np.full((2, 6), np.inf), "X contains infinity"),
+        (np.full((2, 6), -np.inf, np.float32), "X contains infinity"),
+        ([["a"] * 6], "could not convert string"),
+    ],
+)
+def test_refuses_input_that_it_was_not_fitted_for(model, X, message):
+    for predict in (model.predict, model.staged_predict):
+        with pytest.raises(ValueError, match=message):
+            predict(X)
+
+
+# A value
+
+
+def test_is_immutable():
+    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
+    for name in ("rounds", "n_features", "feature_names", "terms", "anything"):
+        with pytest.raises(AttributeError):
+            setattr(model, name, ())
+        with pytest.raises(AttributeError):
+            delattr(model, name)
+    assert isinstance(model.rounds, tuple)
+    assert all(isinstance(terms, tuple) for terms in model.rounds)
+
+
+def test_equality_hash_length_and_first(model):
+    same = Ensemble([list(terms) for terms in model.rounds], n_features=N_FEATURES)
+    assert model == same
+    assert hash(model) == hash(same)
+    assert model != Ensemble(model.rounds, n_features=N_FEATURES + 1)
+    assert model != Ensemble(model.rounds, n_features=N_FEATURES, feature_names="abcdef")
+    assert model != Ensemble([*model.rounds, [(Feature(0), 1.0)]], n_features=N_FEATURES)
+    assert model.first(len(model)) == model
+    assert len(model.first(0)) == 0
+    for n in (-1, len(model) + 1, 1.0, True):
+        with pytest.raises(ValueError, match="n must be an integer from 0"):
+            model.first(n)
+
+
+def test_pickles_and_copies(model):
+    model.predict(data())  # what predict keeps must not travel along
+    assert pickle.loads(pickle.dumps(model)) == model
+    assert len(pickle.dumps(model)) == len(pickle.dumps(Ensemble(model.rounds, n_features=N_FEATURES)))
+    assert copy.deepcopy(model) == model
+
+
+def test_repr_says_what_it_is_made_of():
+    assert repr(Ensemble(ROUNDS["cancelled"], n_features=2)) == "<Ensemble: 2 rounds, 0 weak rankers, 2 features>"
+    model = Ensemble([[(Stump(0, 0.5), 1.0), (Feature(1), 1.0)]] * 3, n_features=2)
+    assert repr(model) == "<Ensemble: 3 rounds, 2 weak rankers (Feature, Stump), 2 features>"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "options", "message"),
+    [
+        ([[(Stump(0, 0.5), np.nan)]], {}, r"rounds\[0\]: the weight .* must be finite; got nan"),
+        ([[], [(Stump(0, 0.5), -np.inf)]], {}, r"rounds\[1\]: the weight .* must be finite; got -inf"),
+        ([[(Stump(0, 0.5), "1")]], {}, "must be a number"),
+        ([[(Stump(0, 0.5), True)]], {}, "must be a number"),
+        ([[(Stump(2, 0.5), 1.0)]], {}, "is of feature 2, but n_features is 2"),
+        ([[(Tree.steps(2, [0.5], [0.0, 1.0]), 1.0)]], {}, "is of feature 2, but n_features is 2"),
+        ([[(object(), 1.0)]], {}, "a weak ranker is a Stump, Feature, Tree or Fitted"),
+        ([[Stump(0, 0.5)]], {}, "must hold pairs"),
+        ([[(Stump(0, 0.5), 1e308)], [(Feature(0), 1e308)]], {}, "could overflow"),
+        ([], {"n_features": 0}, "n_features must be"),
+        ([], {"n_features": 2.0}, "n_features must be"),
+        ([], {"n_features": True}, "n_features must be"),
+        ([], {"feature_names": ["a"]}, "2 names, one per feature; got 1"),
+        ([], {"feature_names": ["a", 1]}, "must be strings; got 1"),
+    ],
+)
+def test_refuses_what_is_no_ensemble(rounds, options, message):
+    with pytest.raises(ValueError, match=message):
+        Ensemble(rounds, **{"n_features": 2} | options)
+
+
+def test_importances_are_shares_of_the_ranges():
+    tree = Tree(
+        feature=[1, -1, 3, -1, -1],
+        threshold=[0.5, 0, 0.5, 0, 0],
+        left=[1, -1, 3, -1, -1],
+        right=[2, -1, 4, -1, -1],
+        value=[1.0, 0.0, 4.0, 3.0, 5.0],
+        missing_left=[True] * 5,
+    )
+    rounds = [
+        [(Stump(0, 0.5, below=-1.0, above=1.0), -2.0)],  # range 4
+        [(Stump(2, 0.5), 1.0)],  # range 1
+        [(tree, 0.5)],  # 2 by feature 1, 1 by feature 3
+        [(Feature(2), -2.0)],  # as if from 0 to 1: 2
+    ]
+    assert Ensemble(rounds, n_features=5).feature_importances.tolist() == [0.4, 0.2, 0.3, 0.1, 0.0]
+
+
+@pytest.mark.parametrize("name", ["empty", "cancelled"])
+def test_importances_of_what_moves_nothing_are_zero(name):
+    assert Ensemble(ROUNDS[name], n_features=3).feature_importances.tolist() == [0.0, 0.0, 0.0]
+
+
+# Files
+
+
+numbers = st.floats(-1e300, 1e300)
+weak_rankers = st.one_of(
+    st.builds(Feature, st.integers(0, 4)),
+    st.builds(
+        Stump,
+        st.integers(0, 4),
+        st.one_of(st.just(-np.inf), st.floats(allow_nan=False, max_value=1e308)),
+        numbers,
+        numbers,
+    ),
+    st.builds(
+        Tree.steps, st.integers(0, 4), st.lists(numbers, max_size=3, unique=True).map(sorted), st.tuples(*[numbers] * 4)
+    ),
+)
+
+
+@given(st.lists(st.lists(st.tuples(weak_rankers, st.floats(-1e5, 1e5)), max_size=3), max_size=4), st.booleans())
+def test_json_returns_every_bit(tmp_path_factory, rounds, named):
+    names = ["a", "ä b", '"\\', "\n", ""] if named else None
+    model = Ensemble(rounds, n_features=5, feature_names=names)
+    path = tmp_path_factory.getbasetemp() / "model.json"
+    model.save(path)
+    loaded = Ensemble.load(path)
+    assert loaded == model
+    assert repr(loaded.rounds) == repr(model.rounds)  # -0.0 is not 0.0
+    assert Ensemble.from_dict(model.to_dict()) == model
+    json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+
+
+def test_json_of_numpy_scalars(tmp_path):
+    stump = Stump(np.int64(1), np.float32(0.1), np.float64(0), np.int32(2))
+    model = Ensemble([[(stump, np.float32(0.3))]], n_features=np.int32(2), feature_names=np.array(["a", "b"]))
+    model.save(tmp_path / "model.json")
+    assert Ensemble.load(tmp_path / "model.json") == model
+
+
+def test_format_of_files(tmp_path):
+    """What version 1 is: files of today must load tomorrow."""
+    tree = Tree.steps(0, [-np.inf], [0.5, 1.5])
+    model = Ensemble([[(Stump(0, -np.inf), 0.1)], [(Feature(1), -2.0), (tree, 1.0)]], n_features=2)
+    model.save(tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_text(encoding="utf-8") == (
+        '{"format": "boostplug.Ensemble", "version": 1, "n_features": 2, "feature_names": null, "rounds": ['
+        '[{"weight": 0.1, "kind": "stump", "feature": 0, "threshold": "-inf", "below": 0.0, "above": 1.0}], '
+        '[{"weight": -2.0, "kind": "feature", "feature": 1}, '
+        '{"weight": 1.0, "kind": "tree", "feature": [0, -1, -1], "threshold": ["-inf", 0.0, 0.0], '
+        '"left": [1, -1, -1], "right": [2, -1, -1], "value": [1.0, 0.5, 1.5], "missing_left": [true, true, true]}]]}\n'
+    )
+
+
+def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
+    model.save(str(path))
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        model.first(1).save(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
+    assert Ensemble.load(path) == model
+
+
+SAVED = Ensemble(
+    [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.steps(0, [0.5], [0.0, 1.0]), 1.0)]],
+    n_features=2,
+    feature_names=["a", "b"],
+).to_dict()
+
+
+def places(value, path=()):
+    """Yield the path of every entry below `value`."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield (*path, key)
+        yield from places(entry, (*path, key))
+
+
+def changed(path, change):
+    data = copy.deepcopy(SAVED)
+    at = data
+    for key in path[:-1]:
+        at = at[key]
+    change(at, path[-1])
+    return data
+
+
+WRONG = [None, True, "x", -5, 99, 1.5, 10**400, float("nan"), float("inf"), [], [[]], {}, {"kind": "x"}]
+
+
+@pytest.mark.parametrize("path", [*places(SAVED)], ids=lambda path: ".".join(map(str, path)))
+def test_load_refuses_every_entry_of_another_type(path):
+    here = SAVED
+    for key in path:
+        here = here[key]
+    name = next(key for key in reversed(path) if isinstance(key, str))
+    for wrong in WRONG:
+        is_number = isinstance(wrong, (int, float)) and not isinstance(wrong, bool) and abs(wrong) < 1e300
+        if (
+            (name in {"weight", "below", "above", "threshold", "value"} and is_number and not isinstance(here, list))
+            or (name == "feature_names" and (wrong is None or (wrong == "x" and len(path) == 2)))
+            or (name == "missing_left" and wrong is True)
+            or (name == "rounds" and wrong in ([], [[]]))
+        ):
+            continue
+        with pytest.raises(ValueError, match=r".") as caught:
+            Ensemble.from_dict(changed(path, lambda at, key, wrong=wrong: at.__setitem__(key, wrong)))
+        assert type(caught.value) is ValueError
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in places(SAVED) if isinstance(p[-1], str)], ids=lambda path: ".".join(map(str, path))
+)
+def test_load_refuses_missing_and_unknown_keys(path):
+    with pytest.raises(ValueError, match=f"{path[-1]}"):
+        Ensemble.from_dict(changed(path, lambda at, key: at.pop(key)))
+    with pytest.raises(ValueError, match=r"unknown keys \['extra'\]"):
+        Ensemble.from_dict(changed(path, lambda at, _: at.__setitem__("extra", 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "Expecting value"),
+        ("[]", "not a saved ensemble"),
+        ('{"format": "other", "version": 1}', "not a saved ensemble"),
+        ('{"format": "boostplug.Ensemble", "version": 2}', "version 2 of the format is unknown"),
+        ('{"format": "boostplug.Ensemble", "version": 1}', "missing keys"),
+        ('{"format": "boostplug.Ensemble", "format": "boostplug.Ensemble"}', "stands twice"),
+        (json.dumps(SAVED).replace("0.5", "NaN"), "NaN is no number"),
+        (json.dumps(SAVED).replace("0.5", "-Infinity"), "-Infinity is no number"),
+        (json.dumps(SAVED).replace("0.5", "1e999"), "must be a finite number"),
+        (json.dumps(SAVED).replace('"n_features": 2', '"n_features": 1'), "feature_names must be 1 names"),
+        (json.dumps(SAVED).replace('"feature": 1', '"feature": 2'), "is of feature 2"),
+        (json.dumps(SAVED).replace('"kind": "feature"', '"kind": "net"'), r"rounds\[1\]\[0\] must have a kind"),
+        ("[" * 100_000, "recursion"),
+    ],
+)
+def test_load_names_the_file_and_what_is_wrong(tmp_path, text, message):
+    path = tmp_path / "model.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"(?s)model.json: .*{message}"):
+        Ensemble.load(path)
+
+
+def test_load_refuses_what_is_no_text(tmp_path):
+    (tmp_path / "model").write_bytes(pickle.dumps(Ensemble([], n_features=1)))
+    with pytest.raises(ValueError, match=r"model: .*decode"):
+        Ensemble.load(tmp_path / "model")
+
+
+# LightGBM
+
+
+def test_lightgbm_predicts_the_same(model):
+    booster = model.to_lightgbm()
+    for X in inputs(model):
+        X = moderate(np.where(abs(X) <= 1e-35, 0, X), model, 1.0)  # noqa: PLW2901 (LightGBM takes those for 0)
+        expected = model.predict(X)
+        np.testing.assert_allclose(booster.predict(X), expected, rtol=0, atol=1e-12 * size(model))
+        np.testing.assert_allclose(booster.predict(X, raw_score=True), expected, rtol=0, atol=1e-12 * size(model))
+
+
+def test_lightgbm_model_is_one_as_any_other(model, tmp_path):
+    booster = model.to_lightgbm()
+    X = data()
+    expected = booster.predict(X)
+    booster.save_model(tmp_path / "model.txt")
+    for same in (
+        lgb.Booster(model_file=tmp_path / "model.txt"),
+        lgb.Booster(model_str=booster.model_to_string()),
+        pickle.loads(pickle.dumps(booster)),
+        copy.deepcopy(booster),
+    ):
+        assert np.array_equal(same.predict(X), expected)
+        assert same.num_feature() == N_FEATURES
+    assert np.array_equal(booster.predict(X, num_threads=1), expected)
+    booster.dump_model()
+    assert "num_threads" not in booster.params
+    with pytest.raises(lgb.basic.LightGBMError, match="number of features"):
+        booster.predict(X[:, :-1])
+
+
+@pytest.mark.parametrize("name", ["stumps", "trees", "stumps and trees", "empty", "one stump"])
+def test_lightgbm_explains_the_model(name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = model.to_lightgbm()
+    X = data()
+    shares = booster.predict(X, pred_contrib=True)
+    np.testing.assert_allclose(shares.sum(axis=1), model.predict(X), rtol=0, atol=1e-12 * size(model))
+    gain = booster.feature_importance("gain")
+    assert np.array_equal(gain > 0, model.feature_importances > 0)
+
+
+def test_lightgbm_goes_on_training():
+    model = Ensemble(ROUNDS["trees"], n_features=N_FEATURES)
+    X = data()
+    y = np.random.default_rng(0).normal(size=len(X))
+    params = {"objective": "regression", "verbose": -1, "num_threads": 1, "boost_from_average": False}
+    more = lgb.train(params, lgb.Dataset(X, y), 3, init_model=model.to_lightgbm())
+    assert more.num_trees() == len(model.terms) + 3
+    first = more.predict(X, num_iteration=len(model.terms))
+    np.testing.assert_allclose(first, model.predict(X), rtol=0, atol=1e-12 * size(model))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_lightgbm_takes_numbers_next_to_zero_for_zero(sign):
+    """What the docstring says of it, so that a change there is seen; XGBoost and this library see the difference."""
+    X = np.array([[sign * TINY], [0.0]])
+    (cut,) = Cuts(X.astype(np.float32), None, np.random.RandomState(0)).threshold
+    model = Ensemble([[(Stump(0, cut), 1.0)]], n_features=1)
+    assert model.predict(X).tolist() == model.to_xgboost().predict(xgb.DMatrix(X)).tolist() == [sign > 0, sign < 0]
+    assert np.ptp(model.to_lightgbm().predict(X)) == 0
+
+
+NAMES = ["a b", "a_b", 'x="[y]"', "", "é:{}", "a=b"]
+
+
+def test_lightgbm_keeps_names():
+    model = Ensemble(ROUNDS["stumps"], n_features=N_FEATURES, feature_names=NAMES)
+    booster = model.to_lightgbm()
+    assert booster.feature_name() == ["a_b", "a_b_1", "x=__y__", "_3", "é___", "a=b"]
+    assert booster.predict(data()).tolist() == model.to_lightgbm().predict(data()).tolist()
+    assert lgb.Booster(model_str=booster.model_to_string()).feature_name() == booster.feature_name()
+    plain = Ensemble([], n_features=3, feature_names=["a", "b", "c"]).to_lightgbm()
+    assert plain.feature_name() == ["a", "b", "c"]
+    frame = pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"])
+    assert plain.predict(frame, validate_features=True).tolist() == [0.0, 0.0]
+    assert Ensemble([], n_features=2).to_lightgbm().feature_name() == ["Column_0", "Column_1"]
+
+
+# XGBoost
+
+
+def by_name(rounds_of):
+    return pytest.mark.parametrize("name", [name for name in ROUNDS if (name in MIXED) == rounds_of])
+
+
+@by_name(False)
+def test_xgboost_predicts_the_same(name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = model.to_xgboost()
+    for X in inputs(model):
+        X = moderate(X, model, 1.0)  # noqa: PLW2901
+        scores = booster.predict(xgb.DMatrix(X))
+        np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
+        if name != "features":  # gblinear has none
+            assert np.array_equal(booster.inplace_predict(X), scores)
+
+
+@by_name(True)
+def test_xgboost_has_no_sum_of_features_and_trees(name):
+    with pytest.raises(ValueError, match=r"use to_lightgbm\(\)"):
+        Ensemble(ROUNDS[name], n_features=N_FEATURES).to_xgboost()
+
+
+@by_name(False)
+def test_xgboost_model_is_one_as_any_other(name, tmp_path):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = model.to_xgboost()
+    X = xgb.DMatrix(data())
+    expected = booster.predict(X)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(?s).*gblinear")  # XGBoost's own, when a model is loaded or saved
+        for file in ("model.json", "model.ubj"):
+            booster.save_model(tmp_path / file)
+            assert np.array_equal(xgb.Booster(model_file=tmp_path / file).predict(X), expected)
+        assert np.array_equal(pickle.loads(pickle.dumps(booster)).predict(X), expected)
+    assert booster.num_features() == N_FEATURES
+    booster.get_dump()
+
+
+@pytest.mark.parametrize("name", ["stumps", "trees", "stumps and trees", "one stump"])
+def test_xgboost_explains_the_model(name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = model.to_xgboost()
+    shares = booster.predict(xgb.DMatrix(data()), pred_contribs=True)
+    np.testing.assert_allclose(shares.sum(axis=1), model.predict(data()), rtol=0, atol=1e-5 * size(model))
+    gains = booster.get_score(importance_type="total_gain")
+    assert {f"f{k}" for k in np.flatnonzero(model.feature_importances)} == set(gains)
+
+
+def test_xgboost_rounds_little_with_many_trees():
+    """500 trees and all of one sign: the partial sums grow as large as they can."""
+    random = np.random.default_rng(0)
+    grown = [
+        (Tree.steps(int(random.integers(6)), np.sort(random.normal(size=7)), random.random(8)), random.random())
+        for _ in range(500)
+    ]
+    model = Ensemble([grown], n_features=N_FEATURES)
+    X = random.normal(size=(2000, N_FEATURES)).astype(np.float32)
+    error = np.abs(model.to_xgboost().predict(xgb.DMatrix(X)) - model.predict(X)).max()
+    assert error < 2e-7 * size(model)
+
+
+def test_xgboost_thresholds_beyond_single_precision():
+    X = np.array([[np.nan], [-LARGEST], [0.0], [LARGEST]])
+    for threshold in (float(LARGEST), 1e39, 1e308, -1e39):
+        model = Ensemble([[(Stump(0, threshold, 1.0, 3.0), 1.0)]], n_features=1)
+        assert model.to_xgboost().predict(xgb.DMatrix(X)).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize("weight", [1e39, 1e-40])
+def test_xgboost_refuses_weights_beyond_single_precision(weight):
+    for weak in (Stump(0, 0.5), Feature(0)):
+        with pytest.raises(ValueError, match="beyond single precision; scale the weights"):
+            Ensemble([[(weak, weight)]], n_features=1).to_xgboost()
+
+
+def test_xgboost_keeps_names():
+    model = Ensemble(ROUNDS["stumps"], n_features=N_FEATURES, feature_names=["a b", "a_b", "x[<]", "", "é:{}", 'a="b"'])
+    booster = model.to_xgboost()
+    assert booster.feature_names == ["a b", "a_b", "x___", "_3", "é:{}", 'a="b"']
+    X = xgb.DMatrix(data(), feature_names=booster.feature_names)
+    assert np.array_equal(
+        booster.predict(X), Ensemble(model.rounds, n_features=6).to_xgboost().predict(xgb.DMatrix(data()))
+    )
+    assert Ensemble([], n_features=2).to_xgboost().feature_names is None
+    frame = pd.DataFrame(np.zeros((2, 2)), columns=["a", "b"])
+    named = Ensemble([[(Stump(0, -1.0), 1.0)]], n_features=2, feature_names=["a", "b"]).to_xgboost()
+    assert named.predict(xgb.DMatrix(frame)).tolist() == [1.0, 1.0]
+
+
+def test_xgboost_goes_on_training():
+    model = Ensemble(ROUNDS["trees"], n_features=N_FEATURES)
+    X = xgb.DMatrix(data(), np.random.default_rng(0).normal(size=len(data())))
+    more = xgb.train({"nthread": 1}, X, 3, xgb_model=model.to_xgboost())
+    assert more.num_boosted_rounds() == len(model.terms) + 3
+
+
+def test_gblinear_is_converted_without_its_warning(recwarn):
+    model = Ensemble(ROUNDS["features"], n_features=N_FEATURES)
+    model.to_xgboost().predict(xgb.DMatrix(data()))
+    assert not recwarn.list
+    assert json.loads(model.to_xgboost().save_config())["learner"]["gradient_booster"]["name"] == "gblinear"
+
+
+@pytest.mark.parametrize(("extra", "method"), [("lightgbm", "to_lightgbm"), ("xgboost", "to_xgboost")])
+def test_without_a_framework_the_error_names_the_extra(monkeypatch, extra, method):
+    monkeypatch.setitem(sys.modules, extra, None)
+    with pytest.raises(ImportError, match=rf"pip install 'boostplug\[{extra}\]'"):
+        getattr(Ensemble([], n_features=1), method)()

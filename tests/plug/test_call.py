@@ -1,0 +1,181 @@
+"""The plug itself: what is cached, what is handed over, and what happens where a framework is missing."""
+
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+from weakref import ref
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.plug import call as plug
+
+Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
+GROUP = np.array([4, 3])
+LOSS = bp.MPBoost()
+
+
+@dataclass(frozen=True)
+class Returns(bp.Loss):
+    """Returns what it is told."""
+
+    g: float
+    h: float
+
+    @property
+    def hessian_kind(self):
+        return "model"
+
+    def _value(self, scores, queries):
+        return np.zeros(queries.n_queries)
+
+    def _gradient_hessian(self, scores, queries):
+        return np.full(queries.n_rows, self.g), np.full(queries.n_rows, self.h)
+
+
+def call(loss, y=Y, scores=None, weight=None, group=GROUP):
+    return loss(y, np.zeros(len(y)) if scores is None else scores, weight, group)
+
+
+def test_arrays_give_what_queries_give():
+    scores = np.linspace(-1, 1, len(Y))
+    g, h = call(LOSS, scores=scores)
+    expected = LOSS.gradient_hessian(scores, bp.Queries(Y, group=GROUP))
+    for ours, exact in zip((g, h), expected, strict=True):
+        np.testing.assert_array_equal(ours, exact.astype(np.float32))
+
+
+def test_changed_arrays_are_seen():
+    """The same array objects with other values: nothing is remembered by identity."""
+    y, weight, group = Y.copy(), np.ones(len(Y)), GROUP.copy()
+    before = call(LOSS, y, None, weight, group)[0]
+    y[0] = 5.0
+    np.testing.assert_array_equal(call(LOSS, y, None, weight, group)[0], call(LOSS, y.copy(), group=GROUP)[0])
+    weight[0] = 3.0
+    after = call(LOSS, y, None, weight, group)[0]
+    assert not np.array_equal(after, call(LOSS, y, group=GROUP)[0])
+    group[:] = 3, 4
+    assert not np.array_equal(call(LOSS, y, None, weight, group)[0], after)
+    assert not np.array_equal(after, before)
+
+
+def test_few_arrays_are_kept(monkeypatch):
+    seen = []
+    inner = plug.Queries
+
+    def logged(*args, **keywords):
+        queries = inner(*args, **keywords)
+        seen.append(ref(queries))
+        return queries
+
+    monkeypatch.setattr(plug, "Queries", logged)
+    for shift in range(5):
+        call(LOSS, Y + shift)
+    gc.collect()
+    assert sum(q() is not None for q in seen) == 1
+
+
+@pytest.mark.parametrize(("g", "h"), [(np.nan, 1.0), (1.0, np.inf), (1e39, 1.0), (1.0, -1.0)])
+def test_what_the_frameworks_would_take_silently_is_an_error(g, h):
+    with pytest.raises(FloatingPointError, match=r"returned gradient .* in row 0; .*: check weights and scores"):
+        call(Returns(g, h))
+
+
+def test_a_hessian_below_float32_takes_its_gradient_along():
+    with pytest.warns(UserWarning, match="vanished"):
+        g, h = call(Returns(1.0, 1e-40))
+    assert not g.any()
+    assert not h.any()
+
+
+def test_a_zero_gradient_warns_once_per_queries():
+    y = np.full(7, 4.0)
+    with pytest.warns(UserWarning, match="none of the 2 queries holds two documents of different grades"):
+        call(LOSS, y)
+    call(LOSS, y)
+    with pytest.warns(UserWarning, match="nothing to learn"):
+        call(LOSS, y + 1)
+
+
+def test_weights_of_zero_leave_nothing_to_learn():
+    with pytest.warns(UserWarning, match=r"nothing to learn .*\(with positive weight\)"):
+        call(LOSS, weight=np.zeros(len(Y)))
+
+
+def test_groups_are_required():
+    with pytest.raises(ValueError, match="group is missing: a ranking objective needs the queries"):
+        LOSS(Y, np.zeros(len(Y)))
+
+
+def test_lengths_are_checked():
+    with pytest.raises(ValueError, match=r"scores of shape \(3,\) for 7 rows"):
+        call(LOSS, scores=np.zeros(3))
+    with pytest.raises(ValueError, match=r"scores of shape \(7, 3\) for 7 rows; a ranking model has one output"):
+        call(LOSS, scores=np.zeros((7, 3)))
+
+
+def test_metrics_say_what_they_take():
+    with pytest.raises(TypeError, match=r"NDCG@10 got ndarray .* it takes \(scores, Queries\)"):
+        bp.NDCG()(np.zeros(7), Y)
+
+
+def test_a_metric_without_a_value_is_an_error():
+    with pytest.raises(ValueError, match=r"undefined on every query .*the metric's parameter empty"):
+        plug.value_on_arrays(bp.NDCG(), np.zeros(7), np.zeros(7), None, GROUP)
+    assert plug.value_on_arrays(bp.NDCG(empty=1), np.zeros(7), np.zeros(7), None, GROUP) == 1.0
+
+
+def test_losses_are_values():
+    """So the frameworks' deep copies, pickles and clones are the same objective."""
+    for again in (copy.deepcopy(LOSS), pickle.loads(pickle.dumps(LOSS))):
+        assert again == LOSS
+        assert hash(again) == hash(LOSS)
+        np.testing.assert_array_equal(call(again)[0], call(LOSS)[0])
+
+
+MISSING = """
+import sys
+sys.modules[{missing!r}] = None
+import boostplug as bp
+import numpy as np
+try:
+    bp.{ranker}
+except ImportError as error:
+    assert str(error) == {message!r}, error
+else:
+    raise AssertionError("no error")
+y, group, scores = np.array([0.0, 1, 2]), [3], np.zeros(3)
+loss = bp.MPBoost()
+expected = loss.gradient_hessian(scores, bp.Queries(y, group=group))[0]
+assert np.allclose(loss(y, scores, None, group)[0], expected)
+X = np.eye(3)
+if {missing!r} == "xgboost":
+    import lightgbm as lgb
+    g, _ = loss(scores, lgb.Dataset(X, y, group=group, params={{"verbosity": -1}}).construct())
+    bp.LGBMRanker
+else:
+    import xgboost as xgb
+    g, _ = loss(scores, xgb.DMatrix(X, y, group=group))
+    bp.XGBRanker
+assert np.allclose(g, expected)
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "ranker", "name"), [("lightgbm", "LGBMRanker", "LightGBM"), ("xgboost", "XGBRanker", "XGBoost")]
+)
+def test_a_missing_framework_names_its_extra_and_the_other_works(missing, ranker, name):
+    message = f"boostplug.{ranker} needs {name}: pip install 'boostplug[{missing}]'"
+    code = MISSING.format(missing=missing, ranker=ranker, message=message)
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_loss_imports_no_framework():
+    code = "import sys, numpy as np, boostplug as bp\n"
+    code += "bp.MPBoost()(np.arange(3.0), np.zeros(3), None, [3])\n"
+    code += "assert not {'lightgbm', 'xgboost', 'pandas'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
