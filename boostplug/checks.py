@@ -1,13 +1,28 @@
-"""Checks of arrays that users pass, and the one way to say what is wrong with them."""
+"""Checks of what users pass, and the one way to say what is wrong with it: argument, value, remedy."""
 
+import math
+from numbers import Real
+from operator import index
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_flag", "check_integer", "frozen", "numbers", "refuse_where", "vector"]
+__all__ = [
+    "check_choice",
+    "check_flag",
+    "check_instance",
+    "check_integer",
+    "check_number",
+    "frozen",
+    "numbers",
+    "refuse_where",
+    "scores_of_rows",
+    "vector",
+]
 
 _T = TypeVar("_T", bound=np.generic)
+_LARGEST_SCORE = 1e100  # squares and products with distances stay finite
 
 
 def frozen(array: NDArray[_T]) -> NDArray[_T]:
@@ -16,16 +31,77 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
     return array
 
 
-def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value`, True or False, refusing all else."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
 
 
-def check_integer(name: str, value: Any, least: int, otherwise: str = "") -> None:
-    """Refuse what is no integer of at least `least`; `otherwise` says what else the caller takes."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}{otherwise}; got {value!r}")
+def check_integer(name: str, value: Any, least: int, otherwise: str = "", remedy: str = "") -> int:
+    """Return `value`, an integer of Python, NumPy or another kind of at least `least`, as int, refusing all else.
+
+    `otherwise` says what else the caller takes (", or None for all"), `remedy` what to do.
+    """
+    try:
+        number = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        whole = isinstance(value, (float, np.floating)) and float(value).is_integer() and value >= least
+        hint = f"pass {int(value)}" if whole else remedy
+        raise ValueError(
+            f"{name} must be an integer of at least {least}{otherwise}; got {value!r}{hint and '; ' + hint}"
+        )
+    return number
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+    otherwise: str = "",
+    remedy: str = "",
+) -> float:
+    """Return `value`, a finite real number within the limits, as float, refusing all else."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
+    fits = (
+        math.isfinite(number)
+        and (above is None or number > above)
+        and (least is None or number >= least)
+        and (below is None or number < below)
+        and (most is None or number <= most)
+    )
+    if not fits:
+        limits = [
+            f"{word} {limit:g}"
+            for word, limit in (("above", above), ("of at least", least), ("below", below), ("of at most", most))
+            if limit is not None
+        ]
+        words = " ".join(["", " and ".join(limits)]).rstrip()
+        raise ValueError(f"{name} must be a finite number{words}{otherwise}; got {value!r}{remedy and '; ' + remedy}")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> str:
+    """Return `value`, one of the strings `choices`, refusing all else."""
+    if not isinstance(value, str) or value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}{otherwise}; got {value!r}")
+    return value
+
+
+def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
+    """Return `value`, an instance of `kind`; for the class itself the error says to pass an instance."""
+    if not isinstance(value, kind):
+        if isinstance(value, type) and issubclass(value, kind):
+            raise ValueError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}()")
+        raise ValueError(f"{name} must be a {kind.__name__} such as {example}; got {value!r}")
+    return value
 
 
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
@@ -39,13 +115,7 @@ def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: s
 
 def vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array."""
-    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
-        raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
-    if type(values).__module__.partition(".")[0] == "pyarrow":
-        values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
-    elif hasattr(values, "to_numpy"):  # pandas, polars
-        values = values.to_numpy()
-    array = np.asarray(values)
+    array = _array(name, values)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; pass {name}.ravel() for a column")
     return array
@@ -53,12 +123,56 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a new float64 vector, refusing what is not a real number."""
-    array = vector(name, values)
+    return np.array(_real(name, vector(name, values)), dtype=np.float64)
+
+
+def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[np.float64]:
+    """Return scores as a contiguous, read-only float64 vector, without a copy where they are one.
+
+    Read-only by a view, so that every call compiles and runs the kernels for one type. NaN is refused; with `finite`,
+    as losses need it, so are infinities and what is beyond ±1e100.
+    """
+    array = _array("scores", scores)
+    if array.shape != (n_rows,):
+        hint = "; a ranking model has one output per row" if array.ndim > 1 else ""
+        hint = "; pass scores.ravel()" if array.shape == (n_rows, 1) else hint
+        raise ValueError(f"scores must have shape ({n_rows},), one per row of the queries; got {array.shape}{hint}")
+    checked = frozen(np.ascontiguousarray(_real("scores", array), dtype=np.float64).view())
+    if not checked.size:
+        return checked
+    largest = max(float(checked.max()), -float(checked.min()))  # NaN where one is
+    if math.isnan(largest):
+        undefined = np.isnan(checked)
+        raise ValueError(
+            f"scores[{int(np.argmax(undefined))}] is NaN and has no rank ({int(undefined.sum())} of {n_rows} scores "
+            "are NaN); look for NaN gradients, a diverged model or init_score, or replace them"
+        )
+    if finite and largest > _LARGEST_SCORE:
+        row = int(np.argmax(np.abs(checked)))
+        what = f"is beyond ±{_LARGEST_SCORE:g}" if math.isfinite(largest) else "is not finite"
+        raise ValueError(f"scores[{row}] = {checked[row]} {what}; lower the learning rate, or check init_score")
+    return checked
+
+
+def _array(name: str, values: ArrayLike) -> NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray) and values.mask.any():
+        raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
+    elif hasattr(values, "to_numpy"):  # pandas, polars
+        values = values.to_numpy()
+    return np.asarray(values)
+
+
+def _real(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of real numbers as one of a numeric type, refusing all else."""
     if array.dtype.kind not in "biufO" and array.size:
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")
-    if array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array):
+    if array.dtype.kind in "biuf":
+        return array
+    if any(isinstance(value, (str, bytes)) for value in array):
         raise ValueError(f"{name} must hold real numbers, got strings; convert them first")
     try:
-        return np.array(array, dtype=np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold real numbers; {error}") from None

@@ -1,7 +1,6 @@
 """`Queries`: the documents of a ranking data set with their grades, queries and weights."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, TypeVar, final
@@ -11,83 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen, numbers, refuse_where, vector
 from boostplug.pairs import Pairs
+from boostplug.runs import GradeRuns, PairRuns
 
-__all__ = ["GradeRuns", "PairRuns", "Queries", "frozen"]
+__all__ = ["Queries"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _lock = Lock()
-
-
-@dataclass(frozen=True, eq=False)
-class GradeRuns:
-    """The documents that stand in a pair, by query and then by grade.
-
-    A document stands in a pair when it is labelled, has a positive weight, and its query holds another such document
-    of another grade. All other documents are left out, so they cost nothing.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_paired,)
-        Row of each document; within a run in file order.
-    run_start : ndarray of shape (n_runs + 1,)
-        A run is the documents of one grade in one query: ``rows[run_start[u]:run_start[u + 1]]``.
-    run_grade : ndarray of shape (n_runs,)
-        Grades ascend within a query.
-    query_run : ndarray of shape (n_paired_queries + 1,)
-        First run of each query that holds a pair.
-    query : ndarray of shape (n_paired_queries,)
-        Index of these queries in `Queries`.
-    n_pairs, n_judged : ndarray of shape (n_paired_queries,)
-        Pairs of different grades (each once), and documents that are labelled with a positive weight.
-    sqrt_weight : ndarray of shape (n_paired,) or (0,)
-        Square roots of the row weights, empty where all weights are 1: a pair weighs √(w_i w_j).
-    """
-
-    rows: Ints
-    run_start: Ints
-    run_grade: Floats
-    query_run: Ints
-    query: Ints
-    n_pairs: Floats
-    n_judged: Floats
-    sqrt_weight: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class PairRuns:
-    """The explicit pairs by the query of their winner.
-
-    Pairs of weight 0, or with a row of weight 0, are left out. A pair that crosses queries counts in its winner's.
-
-    Attributes
-    ----------
-    winner, loser : ndarray of shape (n_pairs,)
-        Rows.
-    weight : ndarray of shape (n_pairs,)
-        The pair's weight times √(w_i w_j) of its rows.
-    margin : ndarray of shape (n_pairs,)
-        Grade gap of each pair, > 0.
-    start : ndarray of shape (n_paired_queries + 1,)
-        Pairs of each query that holds one.
-    query : ndarray of shape (n_paired_queries,)
-        Index of these queries in `Queries`.
-    n_pairs, n_judged : ndarray of shape (n_paired_queries,)
-        Pairs, and documents that stand in them.
-    crosses : bool
-        Whether any pair crosses queries.
-    """
-
-    winner: Ints
-    loser: Ints
-    weight: Floats
-    margin: Floats
-    start: Ints
-    query: Ints
-    n_pairs: Floats
-    n_judged: Floats
-    crosses: bool
 
 
 @final
@@ -240,6 +170,18 @@ class Queries:
         return frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
 
     @cached_property
+    def labelled_rows(self) -> NDArray[np.bool_]:
+        """Whether each row's label means something, of shape (n_rows,): `labelled`, True where it was not given."""
+        return frozen(np.ones(self.n_rows, bool)) if self.labelled is None else self.labelled
+
+    @cached_property
+    def judged(self) -> NDArray[np.bool_]:
+        """Whether each row is labelled and of positive weight, of shape (n_rows,): what losses learn from."""
+        if self.row_weight is None:
+            return self.labelled_rows
+        return frozen(self.labelled_rows & (self.row_weight > 0))
+
+    @cached_property
     def query_weight(self) -> Floats | None:
         """Weight of each query in metrics, of shape (n_queries,): its rows' mean weight; None where all are 1."""
         if self.row_weight is None:
@@ -251,10 +193,7 @@ class Queries:
     @cached_property
     def grade_runs(self) -> GradeRuns:
         """The documents in pairs of different grades, by query and grade; built once."""
-        valid = np.ones(self.n_rows, bool) if self.labelled is None else self.labelled
-        if self.row_weight is not None:
-            valid = valid & (self.row_weight > 0)
-        rows = np.flatnonzero(valid)
+        rows = np.flatnonzero(self.judged)
         rows = rows[np.lexsort((self.labels[rows], self.query_of_row[rows]))]
         n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
         n_runs = np.bincount(self.query_of_row[rows[self._run_starts(rows)]], minlength=self.n_queries)

@@ -16,8 +16,8 @@ PACKAGE = ROOT / "boostplug"
 
 # Reading order: a module may import from lines above its own, and from its own line.
 LAYERS = [
-    ["checks", "threads", "version"],
-    ["pairs"],
+    ["checks", "threads", "version", "best_round"],
+    ["pairs", "runs"],
     ["queries"],
     ["kernels"],
     ["plug"],

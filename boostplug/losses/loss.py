@@ -6,32 +6,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.checks import scores_of_rows
 from boostplug.queries import Queries
 
-__all__ = ["LARGEST_VALUE", "HessianKind", "Loss", "checked_scores"]
+__all__ = ["LARGEST_VALUE", "HessianKind", "Loss"]
 
 Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
-_LARGEST_SCORE = 1e100  # squares and products with distances stay finite
 HessianKind = Literal["exact", "bound", "global", "model"]
-
-
-def checked_scores(scores: ArrayLike, n_rows: int) -> Floats:
-    """Return scores as a contiguous float64 vector, refusing wrong shapes and what is not finite."""
-    array = np.asarray(scores)
-    if array.shape != (n_rows,):
-        hint = "; a ranking model has one output per row" if array.ndim > 1 else ""
-        raise ValueError(f"scores must have shape ({n_rows},), one per row of the queries; got {array.shape}{hint}")
-    if array.dtype.kind not in "biuf" and array.size:
-        raise ValueError(f"scores must hold real numbers, got dtype {array.dtype}")
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(array).all():
-        row = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"scores[{row}] = {array[row]} is not finite; lower the learning rate, or check init_score")
-    if array.size and max(array.max(), -array.min()) > _LARGEST_SCORE:
-        row = int(np.argmax(np.abs(array)))
-        raise ValueError(f"scores[{row}] = {array[row]} is beyond ±{_LARGEST_SCORE:g}; lower the learning rate")
-    return array
 
 
 class Loss(ABC):
@@ -113,7 +95,7 @@ class Loss(ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        return np.asarray(self._value(checked_scores(scores, queries.n_rows), queries), dtype=np.float64)
+        return np.asarray(self._value(scores_of_rows(scores, queries.n_rows, finite=True), queries), dtype=np.float64)
 
     def gradient_hessian(self, scores: ArrayLike, queries: Queries) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
@@ -134,7 +116,7 @@ class Loss(ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        gradient, hessian = self._gradient_hessian(checked_scores(scores, queries.n_rows), queries)
+        gradient, hessian = self._gradient_hessian(scores_of_rows(scores, queries.n_rows, finite=True), queries)
         return np.asarray(gradient, dtype=np.float64), np.asarray(hessian, dtype=np.float64)
 
     def _refuse_pairs(self, queries: Queries) -> None:

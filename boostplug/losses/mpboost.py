@@ -13,7 +13,8 @@ from boostplug.kernels import exponential as kernels
 from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of
-from boostplug.queries import GradeRuns, PairRuns, Queries
+from boostplug.queries import Queries
+from boostplug.runs import GradeRuns, PairRuns
 from boostplug.threads import run_over_queries
 
 __all__ = ["MPBoost"]

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses.loss import HessianKind, Loss
@@ -13,7 +14,7 @@ from boostplug.losses.normalization import factor_of
 from boostplug.losses.pairwise import PairWeights, SmoothSums, value_per_query
 from boostplug.losses.ranknet import check_sigmoid
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
-from boostplug.queries import Queries, frozen
+from boostplug.queries import Queries
 
 __all__ = ["NDCGBoost"]
 

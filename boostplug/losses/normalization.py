@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.queries import GradeRuns, PairRuns, Queries
+from boostplug.queries import Queries
+from boostplug.runs import GradeRuns, PairRuns
 from boostplug.threads import run_over_queries
 
 __all__ = ["factor_of", "run_over_pairs", "runs_of", "scale_of"]

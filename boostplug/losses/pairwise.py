@@ -9,11 +9,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tables, Tail
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_of
-from boostplug.queries import Queries, frozen
+from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
 __all__ = [

@@ -7,10 +7,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of
-from boostplug.queries import Queries, frozen
+from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
 __all__ = ["QBRank"]

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses.loss import HessianKind, Loss
@@ -18,7 +19,7 @@ from boostplug.losses.pairwise import (
     value_of_given,
     value_per_query,
 )
-from boostplug.queries import Queries, frozen
+from boostplug.queries import Queries
 
 __all__ = ["RankNet"]
 

@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_choice
 from boostplug.kernels import ranks
 from boostplug.metrics.grades import discordance, grades_of
-from boostplug.metrics.metric import Metric, check_choice
+from boostplug.metrics.metric import Metric
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
 from boostplug.kernels import ranks
-from boostplug.queries import Queries, frozen
+from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
 __all__ = ["Grades", "discordance", "grades_of"]

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.checks import scores_of_rows
 from boostplug.queries import Queries
 
-__all__ = ["Metric", "check_choice", "check_cutoff", "check_empty", "checked_scores"]
+__all__ = ["Metric", "check_cutoff", "check_empty"]
 
 Floats = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class Metric(ABC):
                 f"queries must be a Queries, got {type(queries).__name__}; build one from the labels and their group "
                 "or qid, or call the metric itself on a data set of LightGBM or XGBoost"
             )
-        values = np.array(self.compute(checked_scores(scores, queries), queries), dtype=np.float64)
+        values = np.array(self.compute(scores_of_rows(scores, queries.n_rows, finite=False), queries), dtype=np.float64)
         if values.shape != (queries.n_queries,):
             raise ValueError(
                 f"{type(self).__name__}.compute must return one value per query ({queries.n_queries}), got shape "
@@ -149,32 +150,6 @@ def _callable_name(function: Callable[..., Any]) -> str:
     return f"{label}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
 
 
-def checked_scores(scores: ArrayLike, queries: Queries) -> Floats:
-    """Return `scores` as a contiguous read-only float64 vector, without a copy where it is one."""
-    if isinstance(scores, np.ma.MaskedArray) and scores.mask.any():
-        raise ValueError(f"scores has {int(scores.mask.sum())} masked values; every row needs a score to have a rank")
-    array = np.asarray(scores.to_numpy() if hasattr(scores, "to_numpy") else scores)
-    if array.shape != (queries.n_rows,):
-        remedy = "; pass scores.ravel()" if array.shape == (queries.n_rows, 1) else ""
-        raise ValueError(f"scores must have one value per row ({queries.n_rows}), got shape {array.shape}{remedy}")
-    if array.dtype.kind not in "biufO" and array.size:
-        raise ValueError(f"scores must hold real numbers, got dtype {array.dtype}; convert them first")
-    if array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array):
-        raise ValueError("scores must hold real numbers, got strings; convert them first")
-    try:
-        checked = np.ascontiguousarray(array, dtype=np.float64).view()
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"scores must hold real numbers; {error}") from None
-    checked.setflags(write=False)  # on the view: every call compiles and runs the kernels for one type
-    undefined = np.isnan(checked)
-    if undefined.any():
-        raise ValueError(
-            f"scores[{int(np.argmax(undefined))}] is NaN and has no rank ({int(undefined.sum())} of {len(checked)} "
-            "scores are NaN); look for NaN gradients or a diverged model, or replace them"
-        )
-    return checked
-
-
 def check_cutoff(k: Any, *, whole_list: bool = True) -> int | None:
     """Return the cut-off as an int, or None for the whole list where `whole_list` allows it."""
     if k is None and whole_list:
@@ -187,13 +162,6 @@ def check_cutoff(k: Any, *, whole_list: bool = True) -> int | None:
     if cutoff < 1:
         raise ValueError(f"k must be an integer of at least 1{remedy}; got {k!r}")
     return cutoff
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> None:
-    """Refuse a `value` that is none of the strings `choices`."""
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}{otherwise}; got {value!r}")
 
 
 def check_empty(empty: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_flag
+from boostplug.checks import check_choice, check_flag, frozen, scores_of_rows
 from boostplug.kernels import gaps as kernels
 from boostplug.metrics.grades import discordance, grades_of
-from boostplug.metrics.metric import Metric, check_choice, checked_scores
-from boostplug.queries import Queries, frozen
+from boostplug.metrics.metric import Metric
+from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
 __all__ = ["PairError", "PrecisionAtPercent"]
@@ -148,7 +148,7 @@ class PrecisionAtPercent(Metric):
         """Return the share among the pairs of all queries, or what a framework expects of a metric; see `Metric`."""
         if not isinstance(data, Queries):
             return super().__call__(scores, data)
-        pairs = _Preferences(checked_scores(scores, data), data)
+        pairs = _Preferences(scores_of_rows(scores, data.n_rows, finite=False), data)
         if not pairs.total > 0:
             return np.nan
         if self.p == 100:

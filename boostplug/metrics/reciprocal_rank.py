@@ -8,10 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_choice, frozen
 from boostplug.kernels import cascade, positions
 from boostplug.metrics.average_precision import check_relevant, relevant_rows
-from boostplug.metrics.metric import Metric, check_choice, check_cutoff, check_empty
-from boostplug.queries import Queries, frozen
+from boostplug.metrics.metric import Metric, check_cutoff, check_empty
+from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
 __all__ = ["ERR", "MRR"]

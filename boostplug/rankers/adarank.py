@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_flag, check_integer
+from boostplug.checks import check_choice, check_flag, check_integer
 from boostplug.metrics import MAP, Metric
-from boostplug.metrics.metric import check_choice
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature

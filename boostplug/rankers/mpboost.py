@@ -10,14 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_choice
 from boostplug.kernels import factorised_cuts as kernels
 from boostplug.losses import MPBoost
 from boostplug.losses.directed_distance import DirectedDistance, Distance, LogisticDistance
 from boostplug.losses.mpboost import distances_of_gaps
 from boostplug.losses.normalization import runs_of
-from boostplug.metrics.metric import check_choice
-from boostplug.queries import GradeRuns, PairRuns, Queries
+from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate, refuse_no_pairs
+from boostplug.runs import GradeRuns, PairRuns
 from boostplug.threads import run_over_queries
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from boostplug.checks import check_flag
+from boostplug.checks import check_flag, frozen
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
-from boostplug.queries import Queries, frozen
+from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
 from boostplug.weak_rankers import Cuts, WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of

@@ -13,10 +13,9 @@ from sklearn.base import is_regressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from boostplug.checks import check_flag, check_integer, numbers
+from boostplug.checks import check_choice, check_flag, check_integer, numbers
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
-from boostplug.metrics.metric import check_choice
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from boostplug.checks import check_flag
+from boostplug.checks import check_choice, check_flag
 from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
-from boostplug.metrics.metric import check_choice
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
 from boostplug.threads import run_over_queries

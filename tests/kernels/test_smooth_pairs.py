@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses import ndcg_boost, ranknet
 from boostplug.losses.pairwise import PairWeights, SmoothSums
-from boostplug.queries import frozen
 
 
 def gamma(d):

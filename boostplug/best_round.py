@@ -1,0 +1,42 @@
+"""`BestRound`: which round of a training was the best, and when to stop looking for a better one."""
+
+import math
+
+__all__ = ["BestRound"]
+
+
+class BestRound:
+    """Follows one metric round by round; the first of equal rounds is the best, NaN is never one.
+
+    Parameters
+    ----------
+    greater_is_better : bool
+    patience : int or None
+        `stops` says so once this many rounds have brought nothing better; None: never.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Values seen.
+    number : int
+        Number of rounds up to the best, counted from 1; 0 before the first value that is not NaN.
+    value : float
+        The best value, NaN before there is one.
+    """
+
+    def __init__(self, *, greater_is_better: bool, patience: int | None = None) -> None:
+        self._sign = 1.0 if greater_is_better else -1.0
+        self.patience = patience
+        self.n_rounds = self.number = 0
+        self.value = math.nan
+
+    def add(self, value: float) -> None:
+        """Take the value after one more round."""
+        self.n_rounds += 1
+        if not math.isnan(value) and (not self.number or self._sign * value > self._sign * self.value):
+            self.value, self.number = value, self.n_rounds
+
+    @property
+    def stops(self) -> bool:
+        """Whether the last `patience` rounds have brought nothing better."""
+        return self.patience is not None and self.n_rounds - self.number >= self.patience

@@ -1,0 +1,170 @@
+"""The pairs of `Queries` as losses and rankers walk them: documents by query and grade, explicit pairs by query.
+
+Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by grades, `GradeRuns.pairs` one by one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Cells", "GradeRuns", "PairBlock", "PairRuns"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_BLOCK = 1 << 18  # pairs that are listed at once
+
+
+class Cells(NamedTuple):
+    """Pairs of runs of one query, by query, `higher` ascending, then `lower`."""
+
+    higher: Ints
+    lower: Ints
+
+
+class PairBlock(NamedTuple):
+    """Some pairs of documents, as places in `GradeRuns.rows`."""
+
+    higher: Ints
+    lower: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class GradeRuns:
+    """The documents that stand in a pair, by query and then by grade.
+
+    A document stands in a pair when it is labelled, has a positive weight, and its query holds another such document
+    of another grade. All other documents are left out, so they cost nothing.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_paired,)
+        Row of each document; within a run in file order.
+    run_start : ndarray of shape (n_runs + 1,)
+        A run is the documents of one grade in one query: ``rows[run_start[u]:run_start[u + 1]]``.
+    run_grade : ndarray of shape (n_runs,)
+        Grades ascend within a query.
+    query_run : ndarray of shape (n_paired_queries + 1,)
+        First run of each query that holds a pair.
+    query : ndarray of shape (n_paired_queries,)
+        Index of these queries in `Queries`.
+    n_pairs, n_judged : ndarray of shape (n_paired_queries,)
+        Pairs of different grades (each once), and documents that are labelled with a positive weight.
+    sqrt_weight : ndarray of shape (n_paired,) or (0,)
+        Square roots of the row weights, empty where all weights are 1: a pair weighs √(w_i w_j).
+    """
+
+    rows: Ints
+    run_start: Ints
+    run_grade: Floats
+    query_run: Ints
+    query: Ints
+    n_pairs: Floats
+    n_judged: Floats
+    sqrt_weight: Floats
+
+    @cached_property
+    def n_grades(self) -> Ints:
+        """Grades, and so runs, of each query that holds a pair."""
+        return np.diff(self.query_run)
+
+    @cached_property
+    def query_start(self) -> Ints:
+        """First place in `rows` of each query that holds a pair, and the end: of shape (n_paired_queries + 1,)."""
+        return self.run_start[self.query_run]
+
+    @cached_property
+    def n_documents(self) -> Ints:
+        """Documents of each query that holds a pair."""
+        return np.diff(self.query_start)
+
+    @cached_property
+    def query_of_run(self) -> Ints:
+        """Place of each run's query in `query`."""
+        return np.repeat(np.arange(len(self.query)), self.n_grades)
+
+    @cached_property
+    def n_cells(self) -> Ints:
+        """Pairs of grades of each query that holds a pair."""
+        return self.n_grades * (self.n_grades - 1) // 2
+
+    @cached_property
+    def few_grades(self) -> NDArray[np.bool_]:
+        """Whether a table with an entry per pair of grades stays in proportion to each query's documents.
+
+        The one rule for it: 4 entries a document are as much memory as the rest that a loss keeps of one, and 64 let
+        11 grades pass however short the list.
+        """
+        return self.n_cells <= 4 * self.n_documents + 64
+
+    def cells(self, chosen: NDArray[np.bool_]) -> Iterator[Cells]:
+        """Yield the pairs of runs of the chosen queries (a mask over `query`), in blocks of bounded memory."""
+        run = np.flatnonzero(chosen[self.query_of_run])
+        for higher, lower in _with_all_before(run, self.query_run[self.query_of_run[run]], run):
+            yield Cells(higher, lower)
+
+    def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
+        """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
+
+        By query, the higher document ascending in `rows`, then the lower one. A block is of about `block` pairs, or of
+        one document's.
+        """
+        run_of = np.repeat(np.arange(len(self.run_grade)), np.diff(self.run_start))
+        query_of = self.query_of_run[run_of]
+        place = np.flatnonzero(chosen[query_of])
+        first = self.query_start[query_of[place]]
+        for higher, lower in _with_all_before(place, first, self.run_start[run_of[place]], block):
+            yield PairBlock(higher, lower)
+
+
+@dataclass(frozen=True, eq=False)
+class PairRuns:
+    """The explicit pairs by the query of their winner.
+
+    Pairs of weight 0, or with a row of weight 0, are left out. A pair that crosses queries counts in its winner's.
+
+    Attributes
+    ----------
+    winner, loser : ndarray of shape (n_pairs,)
+        Rows.
+    weight : ndarray of shape (n_pairs,)
+        The pair's weight times √(w_i w_j) of its rows.
+    margin : ndarray of shape (n_pairs,)
+        Grade gap of each pair, > 0.
+    start : ndarray of shape (n_paired_queries + 1,)
+        Pairs of each query that holds one.
+    query : ndarray of shape (n_paired_queries,)
+        Index of these queries in `Queries`.
+    n_pairs, n_judged : ndarray of shape (n_paired_queries,)
+        Pairs, and documents that stand in them.
+    crosses : bool
+        Whether any pair crosses queries.
+    """
+
+    winner: Ints
+    loser: Ints
+    weight: Floats
+    margin: Floats
+    start: Ints
+    query: Ints
+    n_pairs: Floats
+    n_judged: Floats
+    crosses: bool
+
+
+def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[tuple[Ints, Ints]]:
+    """Yield (i, j) for each chosen i with all j from its first to before its end, in blocks of about `block`."""
+    counts = end - first
+    total = np.r_[0, np.cumsum(counts)]
+    a = 0
+    while a < len(chosen):
+        b = max(a + 1, int(np.searchsorted(total, total[a] + block, "right")) - 1)
+        c = counts[a:b]
+        within = np.arange(total[b] - total[a]) - np.repeat(total[a:b] - total[a], c)
+        if len(within):
+            yield np.repeat(chosen[a:b], c), within + np.repeat(first[a:b], c)
+        a = b
