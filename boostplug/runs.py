@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.views import Listed, Runs
+
 __all__ = ["Cells", "GradeRuns", "PairBlock", "PairRuns"]
 
 Floats = NDArray[np.float64]
@@ -66,6 +68,11 @@ class GradeRuns:
     n_pairs: Floats
     n_judged: Floats
     sqrt_weight: Floats
+
+    @cached_property
+    def view(self) -> Runs:
+        """What kernels read of it."""
+        return Runs(self.rows, self.sqrt_weight, self.run_start, self.run_grade, self.query_run)
 
     @cached_property
     def n_grades(self) -> Ints:
@@ -154,6 +161,11 @@ class PairRuns:
     n_pairs: Floats
     n_judged: Floats
     crosses: bool
+
+    @cached_property
+    def view(self) -> Listed:
+        """What kernels read of it."""
+        return Listed(self.winner, self.loser, self.weight, self.margin, self.start)
 
 
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[tuple[Ints, Ints]]:
