@@ -165,7 +165,7 @@ class PairRuns:
     @cached_property
     def view(self) -> Listed:
         """What kernels read of it."""
-        return Listed(self.winner, self.loser, self.weight, self.margin, self.start)
+        return Listed(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
 
 
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[tuple[Ints, Ints]]:

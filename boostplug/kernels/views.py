@@ -29,10 +29,14 @@ class Runs(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Explicit pairs (`boostplug.runs.PairRuns.view`): query q holds those at ``start[q]:start[q + 1]``."""
+    """Explicit pairs (`boostplug.runs.PairRuns.view`): query q holds those at ``start[q]:start[q + 1]``.
+
+    Where one `crosses` queries, another query's rows get something too: then no two threads at once.
+    """
 
     winner: Ints
     loser: Ints
     weight: Floats
     margin: Floats
     start: Ints
+    crosses: bool
