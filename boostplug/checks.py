@@ -134,9 +134,9 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
     """
     array = _array("scores", scores)
     if array.shape != (n_rows,):
-        hint = "; a ranking model has one output per row" if array.ndim > 1 else ""
-        hint = "; pass scores.ravel()" if array.shape == (n_rows, 1) else hint
-        raise ValueError(f"scores must have shape ({n_rows},), one per row of the queries; got {array.shape}{hint}")
+        remedy = "; a ranking model has one output per row" if array.ndim > 1 else ""
+        remedy = "; pass scores.ravel()" if array.shape == (n_rows, 1) else remedy
+        raise ValueError(f"scores must have shape ({n_rows},), one per row; got shape {array.shape}{remedy}")
     checked = frozen(np.ascontiguousarray(_real("scores", array), dtype=np.float64).view())
     if not checked.size:
         return checked

@@ -221,7 +221,7 @@ def test_continued_training_equals_training_in_one_go(route, tmp_path):
 def test_infinite_starting_scores_are_refused():
     start = np.zeros(len(Y))
     start[3] = np.nan
-    with pytest.raises(ValueError, match=r"scores\[3\] = nan is not finite.*check init_score"):
+    with pytest.raises(ValueError, match=r"scores\[3\] is NaN .*init_score"):
         LOSS(start, dataset().construct())
 
 

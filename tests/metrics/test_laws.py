@@ -317,10 +317,10 @@ def test_kernels_are_compiled_for_one_type_of_scores():
     ("scores", "message"),
     [
         ([1.0, np.nan, 2.0, np.nan], r"scores\[1\] is NaN .*2 of 4"),
-        ([1.0, 2.0], r"one value per row \(4\), got shape \(2,\)"),
+        ([1.0, 2.0], r"shape \(4,\), one per row; got shape \(2,\)"),
         (np.zeros((4, 1)), r"shape \(4, 1\); pass scores\.ravel\(\)"),
-        (np.zeros((2, 2)), r"shape \(2, 2\)$"),
-        (3.0, r"shape \(\)"),
+        (np.zeros((2, 2)), r"got shape \(2, 2\); a ranking model has one output per row"),
+        (3.0, r"got shape \(\)"),
         (["a", "b", "c", "d"], "scores must hold real numbers"),
         ([1j, 2, 3, 4], "scores must hold real numbers, got dtype complex128"),
         (np.array([1.0, None, "x", 2.0], object), "scores must hold real numbers"),
