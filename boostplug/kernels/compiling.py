@@ -1,9 +1,16 @@
 """The one decorator of all kernels."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.compiler_lock import global_compiler_lock
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = ["compiled"]
 
@@ -17,8 +24,49 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            return numba.njit(cache=True, nogil=True, **options)(function)
+            return _by_one_process_at_a_time(numba.njit(cache=True, nogil=True, **options)(function))
         except RuntimeError:  # no folder for the cache
             return numba.njit(nogil=True, **options)(function)
 
     return decorate
+
+
+def _by_one_process_at_a_time(kernel: Any) -> Any:
+    """Let one process compile `kernel`, while others wait and then read what it has written.
+
+    Numba numbers the files of a cache by an index that it reads and writes without a lock: of two processes that
+    compile one function for different types, one can leave its code under the name of the other's. Kernels call each
+    other in no circle, so processes wait for each other in none; within one, numba compiles in one thread at a time.
+    """
+    index = getattr(getattr(kernel._cache, "_cache_file", None), "_index_path", None)  # noqa: SLF001 (numba has no public way)
+    if index is None:
+        return kernel
+    compile_for = kernel.compile
+    lock = Path(f"{index}.lock")
+    inside = False
+
+    def compile_alone(signature: Any) -> Any:
+        nonlocal inside
+        with global_compiler_lock:
+            if inside:  # a function that calls itself
+                return compile_for(signature)
+            with _locked(lock):
+                inside = True
+                try:
+                    return compile_for(signature)
+                finally:
+                    inside = False
+
+    kernel.compile = compile_alone
+    return kernel
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, or none where files cannot be locked: Windows, folders that cannot be written to."""
+    with ExitStack() as stack:
+        if sys.platform != "win32":
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                fcntl.flock(stack.enter_context(path.open("ab")), fcntl.LOCK_EX)
+        yield

@@ -2,12 +2,14 @@
 
 import ast
 import hashlib
+import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
 
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = ROOT / "boostplug" / "kernels"
@@ -41,6 +43,32 @@ def test_every_kernel_is_compiled_by_the_one_decorator():
     for path in KERNELS.glob("*.py"):
         if path.stem not in NOT_COMPILED_IN:
             assert not re.search(r"@(numba\.)?n?jit\((?!inline)", path.read_text()), path.name
+
+
+def test_no_two_processes_write_one_cache_at_once(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    (tmp_path / "kernel.py").write_text(
+        "from boostplug.kernels.compiling import compiled\n@compiled()\ndef twice(x):\n    return x + x\n"
+    )
+    spec = importlib.util.spec_from_file_location("kernel", tmp_path / "kernel.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    refused = []
+    save = IndexDataCacheFile.save
+
+    def save_while_another_process_tries(self, key, data):
+        (lock,) = tmp_path.rglob("*twice*.lock")
+        with lock.open("ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                refused.append(key)
+        save(self, key, data)
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", save_while_another_process_tries)
+    assert module.twice(2) == 4
+    assert module.twice(0.25) == 0.5
+    assert len(refused) == len({*refused}) == 2
 
 
 def test_works_where_nothing_can_be_cached():
