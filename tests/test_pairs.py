@@ -103,7 +103,7 @@ def test_queries_check_pairs():
     assert len(pickle.loads(pickle.dumps(queries)).pairs) == 1
 
 
-@pytest.mark.parametrize("distance", [bp.BinaryDistance(), bp.LogDistance(), np.sqrt], ids=repr)
+@pytest.mark.parametrize("distance", [bp.BinaryDistance(), bp.LogDistance(), np.sqrt])
 @pytest.mark.parametrize("normalization", ["none", "rows", "query"])
 @pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
 def test_mpboost_equals_loop_over_pairs(hessian, normalization, distance):

@@ -18,7 +18,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("loss", [*EVERY_LOSS, *OPTIONS], ids=repr)
+@pytest.mark.parametrize("loss", [*EVERY_LOSS, *OPTIONS])
 def test_laws_hold_on_awkward_data(loss):
     check_loss(loss)
 

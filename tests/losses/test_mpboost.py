@@ -54,7 +54,7 @@ def assert_equals_loop(loss, scores, queries):
 @pytest.mark.parametrize("group", GROUPS, ids=["small", "many grades"])
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
-@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+@pytest.mark.parametrize("distance", DISTANCES)
 def test_equals_double_loop(distance, hessian, labels, group):
     rng = np.random.default_rng(1)
     for spread in (0.0, 0.01, 1.0, 10.0):
@@ -75,7 +75,7 @@ def test_equals_double_loop_where_a_function_is_not_tabulated(hessian, labels, m
 
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("normalization", ["none", "rows", "query"])
-@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+@pytest.mark.parametrize("distance", DISTANCES)
 def test_equals_double_loop_with_weights_and_unlabelled_rows(distance, normalization, labels):
     rng = np.random.default_rng(2)
     for group in GROUPS:
@@ -86,7 +86,7 @@ def test_equals_double_loop_with_weights_and_unlabelled_rows(distance, normaliza
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+@pytest.mark.parametrize("distance", DISTANCES)
 def test_equals_double_loop_where_exponents_pass_the_safe_range(distance, labels, monkeypatch):
     # Scores spread so that exponents pass ±600 in the right order, and reach far into the wrong one.
     rng = np.random.default_rng(3)
@@ -97,7 +97,7 @@ def test_equals_double_loop_where_exponents_pass_the_safe_range(distance, labels
         assert_equals_loop(bp.MPBoost(distance=distance), rng.permutation(scores) / 10.0, queries)
 
 
-@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+@pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("labels", ["grades", "real"])
 def test_newton_steps_survive_scores_of_1000(distance, labels):
     """One wrong pair 2,000 apart: log w = 2000 d fits no float, g/h = -1/d does."""
@@ -173,7 +173,7 @@ def test_the_unit_of_the_grades_does_not_matter_to_linear_steps(unit):
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("distance", [bp.LinearDistance(), bp.LogDistance()], ids=repr)
+@pytest.mark.parametrize("distance", [bp.LinearDistance(), bp.LogDistance()])
 def test_small_real_grades_are_learnt(distance, framework):
     pytest.importorskip(framework)
     rng = np.random.default_rng(6)
@@ -240,7 +240,7 @@ def test_one_query_of_a_million_rows():
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("distance", DISTANCES, ids=repr)
+@pytest.mark.parametrize("distance", DISTANCES)
 def test_bit_equal_for_any_number_of_threads(distance, labels):
     rng = np.random.default_rng(8)
     group = rng.integers(1, 60, 3000)

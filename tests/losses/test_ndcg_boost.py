@@ -214,7 +214,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("law", testing.LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("loss", OPTIONS, ids=repr)
+@pytest.mark.parametrize("loss", OPTIONS)
 def test_law_holds(loss, law, monkeypatch):
     rng = np.random.default_rng(8)
     for what, scores, queries in law_data(rng):

@@ -343,7 +343,7 @@ def long_lists(rng):
 
 
 @pytest.mark.parametrize("law", testing.LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("loss", OPTIONS, ids=repr)
+@pytest.mark.parametrize("loss", OPTIONS)
 def test_law_holds(loss, law, monkeypatch):
     rng = np.random.default_rng(9)
     for _, scores, queries in testing.example_data(rng):
@@ -372,7 +372,7 @@ def test_bit_equal_for_any_number_of_threads():
 
 
 @pytest.mark.parametrize("spread", [1.0, 1000.0])
-@pytest.mark.parametrize("loss", [RankNet(), build("logistic"), build("squared softplus")], ids=repr)
+@pytest.mark.parametrize("loss", [RankNet(), build("logistic"), build("squared softplus")])
 def test_one_query_of_200_000_rows(loss, spread):
     rng = np.random.default_rng(11)
     n = 200_000

@@ -220,7 +220,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("loss", OPTIONS, ids=repr)
+@pytest.mark.parametrize("loss", OPTIONS)
 def test_laws_hold_off_the_kinks(loss, monkeypatch):
     """Finite differences across a kink are not derivatives, so grades with pairs near one are moved as a whole.
 
@@ -248,7 +248,7 @@ def test_laws_hold_off_the_kinks(loss, monkeypatch):
     testing.check_loss(loss)
 
 
-@pytest.mark.parametrize("loss", OPTIONS, ids=repr)
+@pytest.mark.parametrize("loss", OPTIONS)
 def test_other_laws_hold_at_the_kinks(loss, monkeypatch):
     differences = ("gradient_is_the_values", "hessian_is_its_kind", "threads_do_not_matter")
     monkeypatch.setattr(testing, "LAWS", tuple(law for law in testing.LAWS if law.__name__ not in differences))

@@ -288,7 +288,7 @@ LOSSES = [
 
 @pytest.mark.parametrize("seed", [1, 3, 8])
 @pytest.mark.parametrize("rate", [1.0, 0.3])
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES)
 def test_risk_never_rises(loss, rate, seed):
     X, queries = problem(seed, weighted=seed % 3 == 0)
     ranker = QuadraticBoundRanker(loss=loss, regressor=tree(), n_estimators=15, learning_rate=rate, random_state=0)
@@ -300,7 +300,7 @@ def test_risk_never_rises(loss, rate, seed):
 
 
 @pytest.mark.parametrize("seed", range(1, 13, 2))
-@pytest.mark.parametrize("loss", [QBRank(hessian="global"), NDCGBoost(hessian="global")], ids=repr)
+@pytest.mark.parametrize("loss", [QBRank(hessian="global"), NDCGBoost(hessian="global")])
 def test_risk_never_rises_by_whole_steps_on_a_global_bound(loss, seed):
     X, queries = problem(seed)
     ranker = fit(QuadraticBoundRanker(loss=loss, n_estimators=25, line_search=False, random_state=0), X, queries)
@@ -409,9 +409,7 @@ def test_trees_save_and_convert(tmp_path):
     np.testing.assert_allclose(ranker.model_.to_lightgbm().predict(X), ranker.predict(X), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "regressor", [LinearRegression(), RandomForestRegressor(n_estimators=3, max_depth=3)], ids=repr
-)
+@pytest.mark.parametrize("regressor", [LinearRegression(), RandomForestRegressor(n_estimators=3, max_depth=3)])
 def test_other_regressors(regressor, tmp_path):
     X, queries = problem(5)
     X = np.nan_to_num(X)
