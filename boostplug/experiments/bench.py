@@ -4,7 +4,6 @@ Times are seconds of one call after a first one that compiles; memory is the pea
 (compiled kernels allocate O(rows) beside it), measured in a call of its own.
 """
 
-import json
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.experiments.result import versions
+from boostplug.experiments.document import as_json, versions
 from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker, ReferenceRanker
 from boostplug.threads import get_num_threads
@@ -85,7 +84,7 @@ class BenchResult:
             "versions": versions(),
             "rows": [{**asdict(row), "milliseconds_per_round": row.milliseconds_per_round} for row in self.rows],
         }
-        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        path.write_text(as_json(document), encoding="utf-8")
 
 
 def bench(name: str, *, scale: float = 1.0) -> BenchResult:

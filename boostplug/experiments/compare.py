@@ -2,16 +2,17 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from boostplug.checks import check_instance, check_integer
 from boostplug.experiments import tuning
+from boostplug.experiments.console import progress_bar
 from boostplug.experiments.result import Cell, CompareResult, Method
-from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, integer, missing
+from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, missing
 from boostplug.losses import LOSSES, DirectedDistance, Loss
 from boostplug.metrics import METRICS, Metric
 from boostplug.queries import Queries
@@ -112,12 +113,12 @@ def compare(
     _check_data(folds, shown, main)
     trees = Trees.of(params)
     seed_list = _seeds(seeds)
-    rounds, tune = integer("rounds", rounds, 1), integer("tune", tune, 0)
+    rounds, tune = check_integer("rounds", rounds, 1), check_integer("tune", tune, 0)
     if early_stopping_rounds is not None:
-        remedy = "None is for no early stopping"
-        early_stopping_rounds = integer("early_stopping_rounds", early_stopping_rounds, 1, remedy)
-    remedy = "None is for OMP_NUM_THREADS, or all cores"
-    threads = get_num_threads() if num_threads is None else integer("num_threads", num_threads, 1, remedy)
+        otherwise = ", or None for no early stopping"
+        early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
+    otherwise = ", or None for OMP_NUM_THREADS, or all cores"
+    threads = get_num_threads() if num_threads is None else check_integer("num_threads", num_threads, 1, otherwise)
     names, notes = _frameworks(frameworks)
     methods = _methods(names, parse_losses(losses), baselines)
     if not methods:
@@ -156,7 +157,7 @@ def compare(
     def watch_of(fold: Sequence[Part]) -> Watch:
         return Watch(main, fold[1].queries, patience=early_stopping_rounds, num_threads=threads)
 
-    with _bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
+    with progress_bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
         try:
             for f, fold in enumerate(folds):
                 tuned: dict[Method, tuning.Tuned | None] = {}
@@ -256,9 +257,7 @@ def _several(values: Any, what: str, single: type | tuple[type, ...]) -> list[An
 
 
 def _check_loss(loss: Any, what: str) -> None:
-    if not isinstance(loss, Loss):
-        remedy = f"; pass {loss.__name__}()" if isinstance(loss, type) else ""
-        raise ValueError(f"{what} is {loss!r}, which is no Loss{remedy}")
+    check_instance(what, loss, Loss, "MPBoost()")
     try:
         hash(loss)
     except TypeError as error:
@@ -376,8 +375,8 @@ def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:
 
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if isinstance(seeds, str) or not np.iterable(seeds):
-        return list(range(integer("seeds", seeds, 1, "give how many, or a list of seeds")))
-    chosen = [integer("each of seeds", seed, 0) for seed in seeds]
+        return list(range(check_integer("seeds", seeds, 1, remedy="give how many, or a list of seeds")))
+    chosen = [check_integer("each of seeds", seed, 0) for seed in seeds]
     if not chosen or len(set(chosen)) < len(chosen) or max(chosen) > _LARGEST_SEED:
         raise ValueError(f"seeds must be one or more different integers from 0 to {_LARGEST_SEED}, got {chosen}")
     return chosen
@@ -515,21 +514,3 @@ def _reason(error: Exception) -> str:
     if line.startswith("[") and "Check failed:" in line:
         line = line[line.index("Check failed:") :]
     return f"{type(error).__name__}: {line}" if line else type(error).__name__
-
-
-@contextmanager
-def _bar(progress: bool | None, total: int) -> Iterator[Any]:
-    """Yield ``advance(description, steps)`` of a progress bar on stderr."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    shown = console.is_terminal if progress is None else progress
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("", total=total)
-
-        def advance(description: str, steps: int) -> None:
-            bar.update(task, advance=steps, description=description or None)
-
-        yield advance

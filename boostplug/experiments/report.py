@@ -3,13 +3,15 @@
 ``python -m boostplug.experiments.report RESULT.json PAGE.md`` makes the page of a saved comparison.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from boostplug.experiments.console import as_text
+from boostplug.experiments.document import read
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -76,18 +78,10 @@ def render(document: dict[str, Any], console: "Console", options: "ConsoleOption
 
 def text(document: dict[str, Any]) -> str:
     """Return the table as plain text: as wide as the terminal where there is one, else as wide as it needs."""
-    from io import StringIO
     from shutil import get_terminal_size
 
-    from rich.console import Console
-
-    buffer = StringIO()
     width = get_terminal_size((120, 24)).columns if sys.stdout.isatty() else natural_width(document)
-    console = Console(file=buffer, width=width, no_color=True, force_terminal=False, legacy_windows=False)
-    with console.capture() as captured:
-        for part in render(document, console, console.options):
-            console.print(part)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return as_text(lambda console: render(document, console, console.options), width)
 
 
 def natural_width(document: dict[str, Any]) -> int:
@@ -381,10 +375,7 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) != 2:
         raise SystemExit("usage: python -m boostplug.experiments.report RESULT.json PAGE.md")
     source, page = map(Path, arguments)
-    document = json.loads(source.read_text(encoding="utf-8"))
-    if document.get("schema") != SCHEMA:
-        raise SystemExit(f"{source.name} is no {SCHEMA}, but {document.get('schema')!r}")
-    page.write_text(markdown(document), encoding="utf-8")
+    page.write_text(markdown(read(source, SCHEMA)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,32 +1,28 @@
 """`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import python_version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.experiments import report
+from boostplug.experiments.document import as_json, versions
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.experiments.training import Part
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
-from boostplug.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Cell", "CompareResult", "Method", "versions"]
+__all__ = ["Cell", "CompareResult", "Method"]
 
 Floats = NDArray[np.float64]
 
 _FLIPS = 20_000
-_LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -246,7 +242,7 @@ class CompareResult:
 
     def to_json(self, path: str | Path) -> None:
         """Write everything but the values of single queries to a JSON file."""
-        Path(path).write_text(json.dumps(_plain(self.document), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        Path(path).write_text(as_json(self.document), encoding="utf-8")
 
     def to_html(self, path: str | Path) -> None:
         """Write the table and what stands below it as one self-contained HTML page."""
@@ -274,30 +270,6 @@ def _mean(values: Sequence[float]) -> float | None:
 def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
     """Return mean and standard deviation (ddof 1; None for a single value)."""
     return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of this library, of Python, and of the libraries that results hang on."""
-    found = {"boostplug": __version__, "python": python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _plain(value: Any) -> Any:
-    """Return `value` in JSON's types: NaN becomes null, NumPy's numbers Python's, callables their repr."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
 
 
 def _pandas() -> Any:

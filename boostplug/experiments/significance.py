@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.checks import check_integer
+
 __all__ = ["holm", "randomisation_test"]
 
 Floats = NDArray[np.float64]
@@ -50,8 +52,7 @@ def randomisation_test(
     v = np.ones_like(x) if weight is None else np.asarray(weight, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
         raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
-    if flips < 1:
-        raise ValueError(f"flips must be at least 1, got {flips}")
+    flips = check_integer("flips", flips, 1)
     undefined = np.isnan(x)
     alone = undefined != np.isnan(y)
     if alone.any():

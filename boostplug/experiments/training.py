@@ -1,11 +1,8 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
 import importlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from numbers import Real
-from operator import index
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -13,12 +10,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.best_round import BestRound
+from boostplug.checks import check_integer, check_number
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["FRAMEWORKS", "Framework", "Part", "Trees", "Watch", "integer", "missing"]
+__all__ = ["FRAMEWORKS", "Framework", "Part", "Trees", "Watch", "missing"]
 
 Floats = NDArray[np.float64]
 
@@ -58,19 +57,6 @@ _OTHER_NAMES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "xgboost": {"learning_rate": ("eta",), "reg_lambda": ("lambda",)},
 }
-
-
-def integer(name: str, value: Any, least: int, remedy: str = "") -> int:
-    """Return `value`, an integer of Python, NumPy or another kind, as int, refusing all else."""
-    try:
-        number = index(value)
-    except TypeError:
-        number = least - 1
-    if isinstance(value, (bool, np.bool_)) or number < least:
-        whole = isinstance(value, (float, np.floating)) and float(value).is_integer() and value >= least
-        hint = f"pass {int(value)}" if whole else remedy
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}{hint and '; ' + hint}")
-    return number
 
 
 def _with_others(framework: str, ours: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,21 +139,16 @@ class Trees:
     def __post_init__(self) -> None:
         for name, least in (("num_leaves", 2), ("max_depth", 0), ("max_bin", 2), ("min_rows", 0)):
             remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
-            object.__setattr__(self, name, integer(name, getattr(self, name), least, remedy))
-        for name, above, most in (
-            ("learning_rate", True, math.inf),
-            ("min_hessian", False, math.inf),
-            ("l2", False, math.inf),
-            ("row_fraction", True, 1.0),
-            ("column_fraction", True, 1.0),
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy))
+        for name, above, least_number, most in (
+            ("learning_rate", 0.0, None, None),
+            ("min_hessian", None, 0.0, None),
+            ("l2", None, 0.0, None),
+            ("row_fraction", 0.0, None, 1.0),
+            ("column_fraction", 0.0, None, 1.0),
         ):
-            value = getattr(self, name)
-            number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
-            if not (math.isfinite(number) and (number > 0 if above else number >= 0) and number <= most):
-                limits = f"{'above 0' if above else 'of at least 0'}{' and at most 1' if most == 1 else ''}"
-                raise ValueError(
-                    f"{name} must be a finite number {limits}, got {value!r}; the default is {getattr(Trees, name)}"
-                )
+            remedy = f"the default is {getattr(Trees, name)}"
+            number = check_number(name, getattr(self, name), above=above, least=least_number, most=most, remedy=remedy)
             object.__setattr__(self, name, number)
         for name in _OTHER_NAMES:
             given = getattr(self, name)
@@ -216,9 +197,10 @@ class Watch:
     """
 
     def __init__(self, metric: Metric, queries: Queries, *, patience: int | None, num_threads: int) -> None:
-        self.metric, self.queries, self.patience, self.num_threads = metric, queries, patience, num_threads
+        self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.values: list[float] = []
         self.seconds: list[float] = []
+        self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
         self._start = perf_counter()
 
     def start_round(self) -> None:
@@ -229,21 +211,20 @@ class Watch:
         """Stop the clock, and return the metric of the validation scores."""
         self.seconds.append(perf_counter() - self._start)
         with threads_of_framework(self.num_threads):
-            self.values.append(float(self.metric(scores, self.queries)))
-        return self.values[-1]
+            value = float(self.metric(scores, self.queries))
+        self.values.append(value)
+        self._best.add(value)
+        return value
 
     @property
     def best_round(self) -> int:
         """The number of rounds to use: the first with the best value, all without early stopping."""
-        if self.patience is None:
-            return len(self.values)
-        values = np.array(self.values) if self.metric.greater_is_better else -np.array(self.values)
-        return int(np.argmax(values)) + 1
+        return len(self.values) if self._best.patience is None else self._best.number
 
     @property
     def stop(self) -> bool:
         """Whether the last `patience` rounds have brought nothing better."""
-        return self.patience is not None and len(self.values) - self.best_round >= self.patience
+        return self._best.stops
 
 
 class Framework(Protocol):

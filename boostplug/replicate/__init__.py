@@ -1,5 +1,18 @@
 """Replications of the papers: a protocol each, run by one machine.
 
+The files from the ground floor up; each imports from lines above its own alone, at its top::
+
+    study
+    sources preferences trees ranksvm
+    letor task store workers
+    outcome
+    claims figures
+    protocol
+    adarank mpboost ndcg_boost qbrank rankboost_plus
+    papers report
+    result page
+    run
+
 >>> from boostplug.replicate import PAPERS
 >>> PAPERS["adarank"].paper
 'Xu, Li. AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.'

@@ -6,8 +6,9 @@ from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replicate.claims import Better, Claim, Close
 from boostplug.replicate.figures import ByCutoff, Curves, Figure
 from boostplug.replicate.letor import MQ2007, MQ2008, OHSUMED, PUBLISHED, measures, measures_by_ties
-from boostplug.replicate.protocol import Learner, Protocol, Study
+from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import BundledFolds
+from boostplug.replicate.study import Learner, Study
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["ADARANK"]

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from boostplug.replicate.outcome import Outcome
+from boostplug.replicate.outcome import Outcome
+from boostplug.replicate.task import marks
 
 __all__ = [
     "Ahead",
@@ -60,7 +60,7 @@ class Claim(ABC):
     published: str = ""
 
     @abstractmethod
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Return the verdict on a finished study."""
 
 
@@ -71,7 +71,7 @@ class Ranked(Claim):
     measure: str
     order: tuple[str, ...]
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the mean ranks."""
         ranks = outcome.mean_ranks(self.measure)
         own = [ranks[name] for name in self.order]
@@ -87,7 +87,7 @@ class Apart(Claim):
     learner: str
     others: tuple[str, ...]
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the differences of mean ranks with the critical one."""
         ranks, critical = outcome.mean_ranks(self.measure), outcome.critical_difference(self.measure)
         apart = [ranks[other] - ranks[self.learner] for other in self.others]
@@ -105,7 +105,7 @@ class Better(Claim):
     level: float | None = None
     part: Literal["train", "test"] = "test"
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the means."""
         a, b = (outcome.mean(name, self.measure, self.part) for name in (self.learner, self.other))
         ours = f"{self.learner} {a:.4f}, {self.other} {b:.4f}"
@@ -126,7 +126,7 @@ class Throughout(Claim):
     other: str
     level: float | None = None
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Judge each."""
         ours, holds = [], True
         for measure in self.measures:
@@ -152,7 +152,7 @@ class Best(Claim):
     measure: str
     learners: tuple[str, ...]
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the means."""
         means = {name: outcome.mean(name, self.measure) for name in outcome.learners}
         greater = outcome.metric(self.measure).greater_is_better
@@ -179,7 +179,7 @@ class Ahead(Claim):
     measures: tuple[str, ...]
     against: tuple[str, ...] = ()
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the means, one by one."""
         against = self.against or self.measures
         means = {other: [outcome.mean(other, measure) for measure in against] for other in self.others}
@@ -197,7 +197,7 @@ class AheadOfPublished(Claim):
     measures: tuple[str, ...]
     against: tuple[str, ...] = ()
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare with the figures, one by one."""
         table, against = outcome.study.published, self.against or self.measures
         figures = {row: [table[row][measure] for measure in against] for row in self.rows}
@@ -213,7 +213,7 @@ class OnAverage(Claim):
     measures: tuple[str, ...]
     against: tuple[str, ...] = ()
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the averages."""
         a = float(np.mean([_mean(outcome, self.learners, measure) for measure in self.measures]))
         b = float(np.mean([outcome.mean(self.other, measure) for measure in self.against or self.measures]))
@@ -246,7 +246,7 @@ class Close(Claim):
     offset: float = 0.0
     also: tuple[str, ...] = ()
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare with the figure in the study's published table."""
         ours = _mean(outcome, (self.learner, *self.also), self.measure)
         difference = ours - outcome.study.published[self.row or self.learner][self.measure]
@@ -262,7 +262,7 @@ class Extreme(Claim):
     part: Literal["train", "test", "trace"] = "trace"
     lowest: bool = True
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the ends of the curves."""
         ends = {name: outcome.curve(name, self.part, self.curve)[-1] for name in outcome.learners}
         order = sorted(ends, key=lambda name: ends[name], reverse=not self.lowest)
@@ -276,7 +276,7 @@ class Rise(Claim):
     measure: str
     learner: str
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare how far the curves end from their best points."""
         sign = 1.0 if outcome.metric(self.measure).greater_is_better else -1.0
         fall = {}
@@ -295,7 +295,7 @@ class FallsMost(Claim):
     learner: str
     others: tuple[str, ...]
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare how far the curves end from their best points."""
         sign = 1.0 if outcome.metric(self.measure).greater_is_better else -1.0
         rounds = _marks(outcome)
@@ -316,7 +316,7 @@ class Bounded(Claim):
     bound: str
     learner: str
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Compare the curves at each round that is recorded."""
         curve, bound = (outcome.curve(self.learner, "trace", name) for name in (self.curve, self.bound))
         at = int(np.argmin(bound - curve))
@@ -332,7 +332,7 @@ class Monotone(Claim):
     learner: str
     rising: bool = False
 
-    def judge(self, outcome: "Outcome") -> Verdict:
+    def judge(self, outcome: Outcome) -> Verdict:
         """Look at the steps of the curve."""
         curve = outcome.curve(self.learner, "trace", self.curve)
         steps = np.diff(curve) if self.rising else -np.diff(curve)
@@ -345,7 +345,7 @@ class Monotone(Claim):
 
 
 def _ahead(
-    outcome: "Outcome", learners: tuple[str, ...], measures: tuple[str, ...], others: Mapping[str, Sequence[float]]
+    outcome: Outcome, learners: tuple[str, ...], measures: tuple[str, ...], others: Mapping[str, Sequence[float]]
 ) -> Verdict:
     """Return whether the learners are better at each measure than all others, given by their values."""
     signs = np.array([1.0 if outcome.metric(measure).greater_is_better else -1.0 for measure in measures])
@@ -359,13 +359,11 @@ def _ahead(
     return Verdict("; ".join(parts), holds)
 
 
-def _mean(outcome: "Outcome", learners: tuple[str, ...], measure: str) -> float:
+def _mean(outcome: Outcome, learners: tuple[str, ...], measure: str) -> float:
     """Return the average of the learners' means."""
     return float(np.mean([outcome.mean(name, measure) for name in learners]))
 
 
-def _marks(outcome: "Outcome") -> list[int]:
+def _marks(outcome: Outcome) -> list[int]:
     """Return the rounds at which curves are recorded."""
-    from boostplug.replicate.task import marks  # which imports this module
-
     return marks(outcome.study.rounds)

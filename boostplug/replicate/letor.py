@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from boostplug.metrics import MAP, NDCG, MeanNDCG, Metric
-from boostplug.replicate.protocol import Measure
 from boostplug.replicate.sources import LetorFolds
+from boostplug.replicate.study import Measure
 
 __all__ = ["MQ2007", "MQ2008", "OHSUMED", "PUBLISHED", "SCRIPT_MAP", "measures", "measures_by_ties", "published"]
 

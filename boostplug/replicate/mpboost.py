@@ -15,8 +15,9 @@ from boostplug.replicate.claims import (
 )
 from boostplug.replicate.figures import ByCutoff, Curves, Distances
 from boostplug.replicate.letor import MQ2008, OHSUMED, PUBLISHED, published
-from boostplug.replicate.protocol import Learner, Measure, Protocol, Study
-from boostplug.replicate.sources import BundledFolds, OwnSplit, QueryFolds, RealGrades, Source
+from boostplug.replicate.protocol import Protocol
+from boostplug.replicate.sources import BundledFolds, OwnSplit, QueryFolds, RealGrades
+from boostplug.replicate.study import Learner, Measure, Source, Study
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["MPBOOST"]

@@ -13,8 +13,9 @@ from boostplug.rankers import AdaRankRanker, NDCGBoostRanker, RankBoostRanker
 from boostplug.replicate.claims import Ahead, AheadOfPublished, Claim, Close, Monotone, OnAverage
 from boostplug.replicate.figures import ByCutoff, Curves
 from boostplug.replicate.letor import MQ2008, OHSUMED, measures, published
-from boostplug.replicate.protocol import Learner, Measure, Protocol, Study
-from boostplug.replicate.sources import BundledFolds, Source
+from boostplug.replicate.protocol import Protocol
+from boostplug.replicate.sources import BundledFolds
+from boostplug.replicate.study import Learner, Measure, Source, Study
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["NDCG_BOOST"]

@@ -10,9 +10,8 @@ from scipy import stats
 
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.metrics import Metric
-from boostplug.replicate.protocol import Study
-from boostplug.replicate.sources import Loaded
-from boostplug.replicate.task import PARTS, Result, marks
+from boostplug.replicate.study import PARTS, Loaded, Study
+from boostplug.replicate.task import Result, marks
 
 __all__ = ["Outcome"]
 

@@ -4,12 +4,12 @@
 ``figures`` beside the page.
 """
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from boostplug.experiments.document import read
 from boostplug.replicate.report import SCHEMA
 
 __all__ = ["main", "page"]
@@ -103,12 +103,7 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) < 2:
         raise SystemExit("usage: python -m boostplug.replicate.page PAGE.md RESULT.json …")
     target, *sources = map(Path, arguments)
-    documents = []
-    for source in sources:
-        document = json.loads(source.read_text(encoding="utf-8"))
-        if document.get("schema") != SCHEMA:
-            raise SystemExit(f"{source} is no result of boostplug replicate ({SCHEMA})")
-        documents.append(document)
+    documents = [read(source, SCHEMA) for source in sources]
     figures = sorted(path.relative_to(target.parent).as_posix() for path in target.parent.glob("figures/*.png"))
     target.write_text(page(documents, figures), encoding="utf-8")
 

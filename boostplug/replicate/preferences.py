@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.datasets import RankingData
 from boostplug.pairs import Pairs
-from boostplug.replicate.sources import Loaded, Split
+from boostplug.replicate.study import Loaded, Split
 
 __all__ = ["SharedGrades", "Use"]
 

@@ -9,9 +9,10 @@ from boostplug.replicate.claims import Best, Better, Claim, Throughout
 from boostplug.replicate.figures import ByCutoff, Curves, Figure
 from boostplug.replicate.letor import MQ2008, OHSUMED
 from boostplug.replicate.preferences import SharedGrades, Use
-from boostplug.replicate.protocol import Learner, Measure, Protocol, Study
+from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.ranksvm import RankSVM
 from boostplug.replicate.sources import LetorFolds
+from boostplug.replicate.study import Learner, Measure, Study
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["QBRANK"]

@@ -6,8 +6,9 @@ from boostplug.rankers import RankBoostRanker
 from boostplug.replicate.claims import Apart, Better, Claim, Extreme, Ranked, Rise
 from boostplug.replicate.figures import Curves, Figure, Ranks
 from boostplug.replicate.letor import MQ2007, MQ2008, OHSUMED, PUBLISHED, measures
-from boostplug.replicate.protocol import Learner, Measure, Protocol, Study
+from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import BundledFolds, BundledQueries, MovieLensUsers, SingleQueries
+from boostplug.replicate.study import Learner, Measure, Study
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["RANKBOOST_PLUS"]

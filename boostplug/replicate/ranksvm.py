@@ -1,12 +1,12 @@
 """RankSVM, the linear baseline of papers on preferences."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from boostplug.checks import check_number
 from boostplug.losses import QBRank
 from boostplug.losses.normalization import runs_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
@@ -44,8 +44,7 @@ class RankSVM(ReferenceRanker):
 
     def _check(self) -> None:
         super()._check()
-        if isinstance(self.C, bool) or not isinstance(self.C, Real) or not 0.0 < float(self.C) < np.inf:
-            raise ValueError(f"C must be a finite number above 0; got {self.C!r}")
+        check_number("C", self.C, above=0)
 
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries

@@ -1,8 +1,9 @@
 """The document of a replication as text."""
 
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from typing import TYPE_CHECKING, Any
+
+from boostplug.experiments.console import as_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,13 +19,7 @@ _HOLDS = {True: "yes", False: "no", None: "–"}
 
 def text(document: dict[str, Any], seconds: dict[str, float]) -> str:
     """Return tables and claims as plain text."""
-    from rich.console import Console
-
-    console = Console(file=StringIO(), width=_WIDTH, no_color=True, force_terminal=False, legacy_windows=False)
-    with console.capture() as captured:
-        for part in render(document, seconds):
-            console.print(part)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return as_text(lambda _: render(document, seconds), _WIDTH)
 
 
 def render(document: dict[str, Any], seconds: dict[str, float]) -> Iterator["RenderableType"]:

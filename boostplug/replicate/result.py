@@ -1,18 +1,16 @@
 """`ReplicationResult`: a paper's claims beside ours, its tables, and the file they are written to."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boostplug.experiments.result import versions
+from boostplug.experiments.document import as_json, plain, versions, write_whole
 from boostplug.replicate import report
 from boostplug.replicate.claims import Claim
 from boostplug.replicate.figures import draw
 from boostplug.replicate.outcome import Outcome
+from boostplug.replicate.papers import PAPERS
 from boostplug.replicate.protocol import Protocol
-from boostplug.replicate.store import write_whole
-from boostplug.replicate.task import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -70,10 +68,8 @@ class ReplicationResult:
         """Write the document, whole or not at all; computing times go to ``<path>.times``."""
         path = Path(path)
         if self.seconds:
-            write_whole(
-                path.with_name(path.name + ".times"), json.dumps(self.seconds, indent=1, ensure_ascii=False) + "\n"
-            )
-        write_whole(path, json.dumps(self.document, indent=1, ensure_ascii=False) + "\n")
+            write_whole(path.with_name(path.name + ".times"), as_json(self.seconds))
+        write_whole(path, as_json(self.document))
 
     def to_figures(self, folder: str | Path) -> list[Path]:
         """Draw the paper's figures with these numbers, as PNG and SVG; return the files.
@@ -83,8 +79,6 @@ class ReplicationResult:
         ImportError
             If matplotlib is not installed.
         """
-        from boostplug.replicate.papers import PAPERS
-
         return draw(self.document, PAPERS[self.document["protocol"]].figures, Path(folder))
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":

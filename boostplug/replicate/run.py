@@ -1,20 +1,19 @@
 """`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.result import versions
-from boostplug.experiments.training import integer
+from boostplug.checks import check_integer
+from boostplug.experiments.console import progress_bar
+from boostplug.experiments.document import versions
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.papers import PAPERS
-from boostplug.replicate.protocol import Protocol, Study
+from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.result import ReplicationResult
-from boostplug.replicate.sources import Loaded
 from boostplug.replicate.store import Store
+from boostplug.replicate.study import Loaded, Study
 from boostplug.replicate.task import Job, Result, run
 from boostplug.replicate.workers import in_processes
 from boostplug.threads import get_num_threads
@@ -66,7 +65,7 @@ def replicate(
         If a process dies.
     """
     protocol = paper if isinstance(paper, Protocol) else _named(paper)
-    processes = get_num_threads() if num_processes is None else integer("num_processes", num_processes, 1)
+    processes = get_num_threads() if num_processes is None else check_integer("num_processes", num_processes, 1)
     studies = _load(protocol, None if data is None else Path(data))
     path = None if json is None else Path(json)
     head = {
@@ -84,12 +83,12 @@ def replicate(
         for learner in study.learners
     ]
     results = dict(store.done)
-    with _bar(progress, jobs, len(results)) as advance:
+    with progress_bar(progress, len(jobs), completed=len(results), estimate=True) as advance:
         for job, outcome in in_processes(run, [job for job in jobs if job.key not in store.done], processes):
             results[job.key] = outcome
             if "value" in outcome:  # what failed is tried again by the next run
                 store.add(job.key, outcome)
-            advance(job)
+            advance(job.key, 1)
     by_study: dict[str, dict[tuple[str, int, str], Result]] = {study.name: {} for study, _ in studies}
     for job in jobs:
         by_study[job.study.name][job.split.task, job.split.fold, job.learner.name] = results[job.key]
@@ -129,25 +128,3 @@ def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]
 def _settings(study: Study) -> str:
     """Return a digest of what the results of a study depend on."""
     return sha256(repr(replace(study, published={})).encode()).hexdigest()
-
-
-@contextmanager
-def _bar(progress: bool | None, jobs: list[Job], done: int) -> Iterator[Any]:
-    """Yield ``advance(job)`` of a progress bar on stderr."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    shown = console.is_terminal if progress is None else progress
-    text = TextColumn("{task.description}", markup=False)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(), text)
-    with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
-        task = bar.add_task("", total=len(jobs), completed=done)
-        yield lambda job: bar.update(task, advance=1, description=job.key)

@@ -1,10 +1,9 @@
 """Where the data of a study come from: folders of known data sets, or the bundled set; tasks and their folds."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,74 +11,23 @@ from numpy.typing import NDArray
 from boostplug.datasets import RankingData, load_bundled, load_fold, load_folds, make_ranking
 from boostplug.datasets.letor import load_files
 from boostplug.datasets.movielens import load_movielens, user_tasks
+from boostplug.replicate.study import Loaded, Split
 
 __all__ = [
     "BundledFolds",
     "BundledQueries",
     "LetorFolds",
-    "Loaded",
     "MovieLensUsers",
     "OwnSplit",
     "QueryFolds",
     "RealGrades",
     "SingleQueries",
-    "Source",
-    "Split",
     "most_pairs",
     "split_rows",
 ]
 
 _FOLDS = 5
 _DEPTH = 3  # of the folders that are searched
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One fold of one task."""
-
-    task: str
-    fold: int
-    train: RankingData
-    vali: RankingData
-    test: RankingData
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """The splits of a study, tasks in order and the folds of each; and what is to be said of them.
-
-    Attributes
-    ----------
-    splits : list of Split
-    notes : tuple of str
-    as_published : bool
-        Whether these are the data of the published figures.
-    """
-
-    splits: list[Split]
-    notes: tuple[str, ...] = ()
-    as_published: bool = False
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all values."""
-        digest = hashlib.sha256()
-        for split in self.splits:
-            for part in (split.train, split.vali, split.test):
-                for array in (part.X, part.y, part.group):
-                    digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
-
-
-class Source(Protocol):
-    """A data set, and how tasks and folds are made of it."""
-
-    @property
-    def wanted(self) -> str:
-        """What a folder must hold; empty for the bundled set."""
-
-    def load(self, folder: Path | None) -> Loaded | None:
-        """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
 
 
 def split_rows(data: RankingData, task: str, seed: Sequence[int]) -> list[Split]:

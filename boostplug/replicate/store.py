@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Store", "write_whole"]
+from boostplug.experiments.document import write_whole
+
+__all__ = ["Store"]
 
 
 class Store:
@@ -65,13 +67,3 @@ class Store:
         """Remove the file."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half-written."""
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.best_round import BestRound
 from boostplug.datasets import RankingData
+from boostplug.experiments.document import plain
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 from boostplug.rankers import ReferenceRanker
-from boostplug.replicate.protocol import Learner, Study
-from boostplug.replicate.sources import Split
+from boostplug.replicate.study import PARTS, Learner, Split, Study
 from boostplug.threads import threads_of_framework
 
-__all__ = ["PARTS", "Job", "Result", "marks", "plain", "run"]
+__all__ = ["Job", "Result", "marks", "run"]
 
 Floats = NDArray[np.float64]
 Result = dict[str, Any]
-
-PARTS = ("train", "vali", "test")
 
 _DIGITS = 6  # of the curves, which are there to be drawn
 
@@ -155,23 +154,9 @@ class _Stages:
 
 def _choose(metric: Metric, stages: Sequence[_Stages]) -> tuple[int, int]:
     """Return candidate and round of the best validation value, the first of equals; the last round if undefined."""
-    sign = 1.0 if metric.greater_is_better else -1.0
-    best, chosen = -np.inf, (0, stages[0].rounds[-1])
-    for candidate, of_candidate in enumerate(stages):
-        values = sign * of_candidate.values(metric)
-        values[np.isnan(values)] = -np.inf
-        at = int(np.argmax(values))
-        if values[at] > best:
-            best, chosen = float(values[at]), (candidate, of_candidate.rounds[at])
-    return chosen
-
-
-def plain(value: Any) -> Any:
-    """Return `value` with None for what is not finite, and Python's own numbers."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    best = BestRound(greater_is_better=metric.greater_is_better)
+    for of_candidate in stages:
+        for value in of_candidate.values(metric):
+            best.add(value)
+    places = [(candidate, last) for candidate, of_candidate in enumerate(stages) for last in of_candidate.rounds]
+    return places[best.number - 1] if best.number else (0, stages[0].rounds[-1])

@@ -14,9 +14,10 @@ from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replicate import replicate
 from boostplug.replicate import run as machine
 from boostplug.replicate.claims import Close, Ranked
-from boostplug.replicate.protocol import Learner, Measure, Protocol, Study
-from boostplug.replicate.sources import Loaded, SingleQueries, Split
+from boostplug.replicate.protocol import Protocol
+from boostplug.replicate.sources import SingleQueries
 from boostplug.replicate.store import Store
+from boostplug.replicate.study import Learner, Loaded, Measure, Split, Study
 from boostplug.replicate.task import Job, marks, run
 from boostplug.replicate.workers import in_processes
 
@@ -263,5 +264,5 @@ def test_refusals(tmp_path):
         replicate("adarank", tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match=r"holds none of the data sets of adarank: ohsumed"):
         replicate("adarank", tmp_path)
-    with pytest.raises(ValueError, match="num_processes must be an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="num_processes must be an integer of at least 1; got 0"):
         replicate("adarank", num_processes=0)

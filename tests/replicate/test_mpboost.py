@@ -10,7 +10,8 @@ import pytest
 from boostplug.datasets import make_ranking
 from boostplug.replicate import replicate
 from boostplug.replicate.mpboost import MPBOOST
-from boostplug.replicate.sources import Loaded, OwnSplit, QueryFolds, RealGrades, Split
+from boostplug.replicate.sources import OwnSplit, QueryFolds, RealGrades
+from boostplug.replicate.study import Loaded, Split
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from boostplug.datasets import make_ranking
 from boostplug.replicate import replicate
 from boostplug.replicate.ndcg_boost import NDCG_BOOST
-from boostplug.replicate.sources import Loaded, Split
+from boostplug.replicate.study import Loaded, Split
 
 ROUNDS = 4
 

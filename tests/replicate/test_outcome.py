@@ -9,8 +9,7 @@ from scipy import stats
 from boostplug.metrics import NDCG, PairError
 from boostplug.replicate.claims import Apart, Better, Ranked
 from boostplug.replicate.outcome import Outcome
-from boostplug.replicate.protocol import Measure, Study
-from boostplug.replicate.sources import Loaded
+from boostplug.replicate.study import Loaded, Measure, Study
 
 NAMES = ("a", "b", "c")
 

@@ -15,9 +15,9 @@ from boostplug.rankers import QBRankRanker
 from boostplug.replicate import replicate
 from boostplug.replicate.claims import Best, Throughout
 from boostplug.replicate.preferences import SharedGrades, Use
-from boostplug.replicate.protocol import Learner, Measure, Study
 from boostplug.replicate.qbrank import QBRANK
 from boostplug.replicate.ranksvm import RankSVM
+from boostplug.replicate.study import Learner, Measure, Study
 from boostplug.replicate.task import Job, run
 
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)

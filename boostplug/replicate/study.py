@@ -1,0 +1,142 @@
+"""What a study is made of, as data fixed before anything is trained: its splits, learners and measures."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from boostplug.datasets import RankingData
+from boostplug.metrics import Metric
+from boostplug.rankers import ReferenceRanker
+
+__all__ = ["PARTS", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
+
+PARTS = ("train", "vali", "test")
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One fold of one task."""
+
+    task: str
+    fold: int
+    train: RankingData
+    vali: RankingData
+    test: RankingData
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """The splits of a study, tasks in order and the folds of each; and what is to be said of them.
+
+    Attributes
+    ----------
+    splits : list of Split
+    notes : tuple of str
+    as_published : bool
+        Whether these are the data of the published figures.
+    """
+
+    splits: list[Split]
+    notes: tuple[str, ...] = ()
+    as_published: bool = False
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all values."""
+        digest = hashlib.sha256()
+        for split in self.splits:
+            for part in (split.train, split.vali, split.test):
+                for array in (part.X, part.y, part.group):
+                    digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+
+class Source(Protocol):
+    """A data set, and how tasks and folds are made of it."""
+
+    @property
+    def wanted(self) -> str:
+        """What a folder must hold; empty for the bundled set."""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner:
+    """A ranker with its parameters, and those to be chosen on the validation part.
+
+    Attributes
+    ----------
+    name : str
+    ranker : type
+    params : mapping
+    grid : tuple of mapping
+        Candidates, each added to `params`; every measure takes the one that is best on validation.
+    use : callable, optional
+        Returns the arguments of ``fit`` that the training part becomes, such as `Use`; default: all of it.
+    """
+
+    name: str
+    ranker: type[ReferenceRanker]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    grid: tuple[Mapping[str, Any], ...] = ({},)
+    use: Callable[[RankingData], Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of the results.
+
+    Attributes
+    ----------
+    name : str
+        Unique within `group`.
+    metric : Metric
+    chosen_by : Metric, optional
+        What picks candidate and round on the validation part; default: `metric`.
+    group : str
+        Measures of a group share a table; its convention in words.
+    """
+
+    name: str
+    metric: Metric
+    chosen_by: Metric | None = None
+    group: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name, unique within a study."""
+        return f"{self.name}, {self.group}" if self.group else self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """One data set of a paper: what is trained on it, and measured.
+
+    Attributes
+    ----------
+    name : str
+    source : Source
+        Where the splits come from: tasks (a user, a query, or the whole set), each in folds.
+    rounds : int
+        Of every learner, at most.
+    learners : tuple of Learner
+    measures : tuple of Measure
+    traces : tuple of str
+        Entries of `history_` to keep, by round.
+    published : mapping of str to mapping of str to float
+        By row (a learner of ours or another) and measure (its `key`).
+    """
+
+    name: str
+    source: Source
+    rounds: int
+    learners: tuple[Learner, ...]
+    measures: tuple[Measure, ...]
+    traces: tuple[str, ...] = ()
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
