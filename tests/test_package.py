@@ -16,7 +16,7 @@ PACKAGE = ROOT / "boostplug"
 
 # Reading order: a module may import from lines above its own, and from its own line.
 LAYERS = [
-    ["checks", "threads", "version", "best_round"],
+    ["checks", "threads", "version", "best_round", "naming"],
     ["pairs", "runs"],
     ["queries"],
     ["kernels"],

@@ -402,7 +402,7 @@ def test_validation_sets_with_pairs_reach_metrics():
     X, _, qid, pairs = clicks()
 
     class ShareRight(bp.Metric):
-        def compute(self, scores, queries):
+        def compute_per_query(self, scores, queries):
             right = scores[queries.pairs.winner] > scores[queries.pairs.loser]
             count = np.bincount(queries.query_of_row[queries.pairs.winner], minlength=queries.n_queries)
             good = np.bincount(queries.query_of_row[queries.pairs.winner], right, minlength=queries.n_queries)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, fields, is_dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -13,12 +13,13 @@ from boostplug.experiments import tuning
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.result import Cell, CompareResult, Method
 from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, missing
-from boostplug.losses import LOSSES, DirectedDistance, Loss
-from boostplug.metrics import METRICS, Metric
+from boostplug.losses import LOSSES, Loss
+from boostplug.metrics import Metric
+from boostplug.naming import distinct_names
 from boostplug.queries import Queries
 from boostplug.threads import get_num_threads, threads_of_framework
 
-__all__ = ["compare", "parse_losses", "parse_metric"]
+__all__ = ["compare", "parse_losses"]
 
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
@@ -108,8 +109,8 @@ def compare(
     ['lambdarank', 'rank_xendcg', 'regression']
     """
     folds = [tuple(map(_part, fold, ("train", "valid", "test"))) for fold in _folds(train, valid, test)]
-    main = parse_metric(metric)
-    shown = _unique([*map(parse_metric, _several(metrics, "metrics", (str, Metric)))], main)
+    main = Metric.parse(metric)
+    shown = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
     _check_data(folds, shown, main)
     trees = Trees.of(params)
     seed_list = _seeds(seeds)
@@ -201,47 +202,12 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
     chosen: list[Loss] = []
     for item in LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
         if isinstance(item, str):
-            if item.lower() not in LOSSES:
-                raise ValueError(f"there is no loss {item!r}; there are: {', '.join(LOSSES)}")
-            chosen.extend(LOSSES[item.lower()])
+            chosen.extend(Loss.parse(item))
         else:
             _check_loss(item, "an item of losses")
             chosen.append(item)
     chosen = list(dict.fromkeys(chosen))
-    named: dict[str, Loss] = {}
-    spellings = [(_label(loss), _label(loss, by_name=True), repr(loss)) for loss in chosen]
-    for loss, own in zip(chosen, spellings, strict=True):
-        base = next((name for i, name in enumerate(own) if [other[i] for other in spellings].count(name) == 1), own[-1])
-        number = 2
-        name = base
-        while name in named:
-            name, number = f"{base} #{number}", number + 1
-        named[name] = loss
-    return named
-
-
-def parse_metric(metric: Metric | str) -> Metric:
-    """Return the metric of a name such as "NDCG@10", "ndcg@5" or "MAP"; a `Metric` is returned as it is.
-
-    Raises
-    ------
-    ValueError
-        If there is no such metric; the message lists those that are.
-    """
-    if isinstance(metric, Metric):
-        return metric
-    if isinstance(metric, type):
-        raise ValueError(f"a metric is the class {metric.__name__}; pass {metric.__name__}()")
-    name, _, cutoff = str(metric).strip().partition("@")
-    for known, kind in METRICS.items():
-        if known.lower() == name.lower():
-            if cutoff and not hasattr(kind, "k"):
-                raise ValueError(f"metric {metric!r}: {known} has no cut-off; write {known}")
-            try:
-                return kind(**({"k": int(cutoff)} if cutoff else {}))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"metric {metric!r}: {error}") from None
-    raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(METRICS)} (with a cut-off: NDCG@10)")
+    return dict(zip(distinct_names(chosen), chosen, strict=True))
 
 
 def _several(values: Any, what: str, single: type | tuple[type, ...]) -> list[Any]:
@@ -262,44 +228,6 @@ def _check_loss(loss: Any, what: str) -> None:
         hash(loss)
     except TypeError as error:
         raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
-
-
-def _label(value: Any, *, by_name: bool = False) -> str:
-    """Return a short name: the class, its directed distance, and what differs from the defaults.
-
-    Values stand without the names of their parameters, unless `by_name`.
-    """
-    if isinstance(value, Metric):
-        return value.name
-    options = []
-    for field in fields(value) if is_dataclass(value) else ():
-        part = getattr(value, field.name, None)
-        if isinstance(part, DirectedDistance):
-            head, bracket, rest = _label(part, by_name=by_name).partition("(")
-            options.append((head.removesuffix("Distance") or head) + bracket + rest)
-        elif not _is_default(part, field):
-            short = _text(part, by_name=by_name)
-            named = by_name or part is None or isinstance(part, bool)
-            options.append(f"{field.name}={short}" if named else short)
-    name = type(value).__name__
-    return f"{name}({', '.join(options)})" if options else name
-
-
-def _text(part: Any, *, by_name: bool) -> str:
-    if is_dataclass(part) and not isinstance(part, type):
-        return _label(part, by_name=by_name)
-    if isinstance(part, (float, np.floating)):
-        text = f"{part:g}"
-        return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
-    return str(getattr(part, "__name__", None) or part)
-
-
-def _is_default(part: Any, field: Field[Any]) -> bool:
-    default = field.default if field.default_factory is MISSING else field.default_factory()
-    try:
-        return bool(part is default or part == default)
-    except ValueError:  # arrays
-        return False
 
 
 def _folds(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:

@@ -45,3 +45,4 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "ranknet": (RankNet(),),
 }
 """Name -> the variants that `boostplug compare` trains."""
+Loss.registry = LOSSES

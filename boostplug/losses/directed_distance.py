@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels import exponential
+from boostplug.naming import Named
 
 __all__ = [
     "BinaryDistance",
@@ -26,10 +27,16 @@ Distance = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
-class DirectedDistance(ABC):
+class DirectedDistance(Named, ABC):
     """A built-in distance; an instance is also a callable from gaps > 0 to distances."""
 
     kind: ClassVar[int]
+    always_named: ClassVar[bool] = True
+
+    def short_name(self, *, by_name: bool = False) -> str:
+        """Return the name without "Distance": "Log", "Log(1)"."""
+        head, bracket, rest = super().short_name(by_name=by_name).partition("(")
+        return (head.removesuffix("Distance") or head) + bracket + rest
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -1,12 +1,14 @@
 """`Loss`: what every loss is, said once."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows
+from boostplug.naming import Named
 from boostplug.queries import Queries
 
 __all__ = ["LARGEST_VALUE", "HessianKind", "Loss"]
@@ -16,7 +18,7 @@ LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits fl
 HessianKind = Literal["exact", "bound", "global", "model"]
 
 
-class Loss(ABC):
+class Loss(Named, ABC):
     """A ranking loss: a value per query and derivatives per row, over plain arrays; it knows no framework.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
@@ -33,6 +35,27 @@ class Loss(ABC):
     An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
     ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.
     """
+
+    registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}  # what `parse` knows; boostplug.losses fills it
+
+    @property
+    def name(self) -> str:
+        """Short: the class, its directed distance, and what differs from the defaults: "QBRank(.3, rows)"."""
+        return self.short_name()
+
+    @classmethod
+    def parse(cls, name: str) -> tuple["Loss", ...]:
+        """Return the variants of a loss by its name in the registry: "qbrank", "ndcg-boost".
+
+        Raises
+        ------
+        ValueError
+            If there is no such loss; the message lists those that are.
+        """
+        try:
+            return cls.registry[name.lower()]
+        except KeyError:
+            raise ValueError(f"there is no loss {name!r}; there are: {', '.join(cls.registry)}") from None
 
     @property
     @abstractmethod

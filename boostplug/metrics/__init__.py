@@ -20,3 +20,4 @@ METRICS: dict[str, type[Metric]] = {
     if isinstance(value, type) and issubclass(value, Metric) and value is not Metric
 }
 """Each metric by its public name."""
+Metric.registry = METRICS

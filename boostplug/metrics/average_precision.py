@@ -64,7 +64,7 @@ class MAP(Metric):
         object.__setattr__(self, "empty", check_empty(self.empty))
         check_choice("ties", self.ties, ("average", "order"))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the average precision of each query."""
         relevant = relevant_rows(queries, self.relevant)
         out = np.empty(queries.n_queries)

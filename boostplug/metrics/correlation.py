@@ -54,7 +54,7 @@ class SpearmanRho(Metric):
         """Check the parameters."""
         check_choice("ties", self.ties, _TIES)
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
         covariance, x, y = (np.empty(queries.n_queries) for _ in range(3))
@@ -105,7 +105,7 @@ class KendallTau(Metric):
         """Check the parameters."""
         check_choice("ties", self.ties, _TIES)
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
         wrong, tied, same_score = discordance(scores, queries, in_order=self.ties == "order")

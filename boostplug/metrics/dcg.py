@@ -80,7 +80,7 @@ class NDCG(Metric):
         check_choice("ties", self.ties, ("average", "order"))
         check_gain(self.gain)
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the NDCG of each query."""
         gains = gains_of(queries, self.gain)
         longest = int(np.diff(queries.boundaries).max(initial=0))
@@ -144,7 +144,7 @@ class DCG(Metric):
         check_choice("ties", self.ties, ("average", "order"))
         check_gain(self.gain)
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the DCG of each query."""
         longest = int(np.diff(queries.boundaries).max(initial=0))
         discount = discounts(longest if self.k is None else min(self.k, longest), self.convention)
@@ -192,7 +192,7 @@ class MeanNDCG(Metric):
         check_choice("ties", self.ties, ("average", "order"))
         check_gain(self.gain)
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the mean NDCG of each query."""
         gains = gains_of(queries, self.gain)
         starts = queries.boundaries

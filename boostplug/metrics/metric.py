@@ -1,16 +1,15 @@
 """`Metric`: what every ranking metric takes and returns, said once; parameter checks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Mapping
 from operator import index
-from sys import modules
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows
+from boostplug.naming import Named, exact_name, read_name, take_old_name
 from boostplug.queries import Queries
 
 __all__ = ["Metric", "check_cutoff", "check_empty"]
@@ -18,10 +17,10 @@ __all__ = ["Metric", "check_cutoff", "check_empty"]
 Floats = NDArray[np.float64]
 
 
-class Metric(ABC):
+class Metric(Named, ABC):
     """A ranking metric: an immutable, hashable, picklable value.
 
-    A subclass is a frozen dataclass of its parameters with one method, `compute`. What holds for all of them:
+    A subclass is a frozen dataclass of its parameters with one method, `compute_per_query`. What holds for all of them:
 
     - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
       NaN is refused, since it has no rank.
@@ -34,12 +33,20 @@ class Metric(ABC):
     ----------
     greater_is_better : bool
         False for errors.
+    couples_queries : bool
+        Whether queries count together in the metric's value, so that it is no ratio of `sum_and_count`.
     """
 
     greater_is_better: ClassVar[bool] = True
+    couples_queries: ClassVar[bool] = False
+    registry: ClassVar[Mapping[str, type["Metric"]]] = {}  # what `parse` knows; boostplug.metrics fills it
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        take_old_name(cls, "compute", "compute_per_query")
 
     @abstractmethod
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the value of each query, NaN where undefined.
 
         Parameters
@@ -79,14 +86,35 @@ class Metric(ABC):
                 f"queries must be a Queries, got {type(queries).__name__}; build one from the labels and their group "
                 "or qid, or call the metric itself on a data set of LightGBM or XGBoost"
             )
-        values = np.array(self.compute(scores_of_rows(scores, queries.n_rows, finite=False), queries), dtype=np.float64)
+        checked = scores_of_rows(scores, queries.n_rows, finite=False)
+        values = np.array(self.compute_per_query(checked, queries), dtype=np.float64)
         if values.shape != (queries.n_queries,):
             raise ValueError(
-                f"{type(self).__name__}.compute must return one value per query ({queries.n_queries}), got shape "
-                f"{values.shape}"
+                f"{type(self).__name__}.compute_per_query must return one value per query ({queries.n_queries}), got "
+                f"shape {values.shape}"
             )
         values[np.diff(queries.boundaries) == 0] = np.nan
         return values
+
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
+        """Return two sums over the queries, whose ratio is the metric: of several parts of the data, add both up.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+        queries : Queries
+
+        Returns
+        -------
+        total, count : float
+            The values of the queries that have one, times their weights; and these weights.
+        """
+        values = self.per_query(scores, queries)
+        defined = ~np.isnan(values)
+        if queries.query_weight is None:
+            return float(values[defined].sum()), float(defined.sum())
+        weight = queries.query_weight[defined]
+        return float(weight @ values[defined]), float(weight.sum())
 
     def __call__(self, scores: ArrayLike, data: Any) -> Any:
         """Return the mean over queries, or what a framework expects of a metric.
@@ -106,48 +134,34 @@ class Metric(ABC):
             from boostplug.plug import call as plug
 
             return plug.evaluate(self, scores, data)
-        values = self.per_query(scores, data)
-        defined = ~np.isnan(values)
-        if data.query_weight is None:
-            return float(values[defined].mean()) if defined.any() else np.nan
-        weight = data.query_weight[defined]
-        total = weight.sum()
-        return float(weight @ values[defined] / total) if total > 0 else np.nan
+        total, count = self.sum_and_count(scores, data)
+        return total / count if count > 0 else np.nan
 
     @property
     def name(self) -> str:
-        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults."""
-        name = type(self).__name__
-        options = []
-        parameters: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
-        for field in parameters:
-            value = getattr(self, field.name)
-            if field.name == "k":
-                name += "" if value is None else f"@{value}"
-            elif field.default is MISSING or value != field.default:
-                options.append(_option(field.name, value))
-        if options:
-            name += f"({','.join(options)})"
-        return "".join(name.split()).replace(":", "_")  # XGBoost splits its lines at both
+        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
+        return exact_name(self)
 
+    def short_name(self, *, by_name: bool = False) -> str:  # noqa: ARG002 (its name is that of frameworks' logs)
+        """Return `name`."""
+        return self.name
 
-def _option(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{name}={_callable_name(value) if callable(value) else value}"
+    @classmethod
+    def parse(cls, text: "str | Metric") -> "Metric":
+        """Return the metric of a name such as "NDCG@10", "ndcg@2(letor,order)" or "MAP(relevant=2)".
 
+        A name without ``@k`` has the class's default cut-off. A `Metric` is returned as it is.
 
-def _callable_name(function: Callable[..., Any]) -> str:
-    """Return ``module.name`` where that finds the function again, else a name made unique by its hash."""
-    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    if module and name and "<" not in name:
-        found: Any = modules.get(module)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is function:
-            return f"{module}.{name}"
-    label = (name or type(function).__name__).rpartition(".")[2].strip("<>")
-    return f"{label}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
+        Raises
+        ------
+        ValueError
+            If there is no such metric; the message lists those that are.
+        """
+        if isinstance(text, Metric):
+            return text
+        if isinstance(text, type):
+            raise ValueError(f"a metric is the class {text.__name__}; pass {text.__name__}()")
+        return read_name(str(text), cls.registry, "metric")
 
 
 def check_cutoff(k: Any, *, whole_list: bool = True) -> int | None:

@@ -71,7 +71,7 @@ class PairError(Metric):
         check_flag("pooled", self.pooled)
         object.__setattr__(self, "pooled", bool(self.pooled))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the share of each query."""
         grades = grades_of(queries)
         wrong, tied, _ = discordance(scores, queries, in_order=self.ties == "order")
@@ -81,15 +81,14 @@ class PairError(Metric):
         )
         return values
 
-    def __call__(self, scores: ArrayLike, data: Any) -> Any:
-        """Return the mean over queries or pairs, or what a framework expects of a metric; see `Metric`."""
-        if not self.pooled or not isinstance(data, Queries):
-            return super().__call__(scores, data)
-        shares = self.per_query(scores, data)
-        pairs = grades_of(data).n_pairs
-        weight = pairs if data.query_weight is None else pairs * data.query_weight
-        total = weight.sum()
-        return float(weight @ np.where(pairs > 0, shares, 0.0) / total) if total > 0 else np.nan
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
+        """Return the sum over queries, or over pairs if `pooled`, and the weight of these; see `Metric`."""
+        if not self.pooled:
+            return super().sum_and_count(scores, queries)
+        shares = self.per_query(scores, queries)
+        pairs = grades_of(queries).n_pairs
+        weight = pairs if queries.query_weight is None else pairs * queries.query_weight
+        return float(weight @ np.where(pairs > 0, shares, 0.0)), float(weight.sum())
 
 
 @dataclass(frozen=True)
@@ -125,6 +124,8 @@ class PrecisionAtPercent(Metric):
     array([1., 0.])
     """
 
+    couples_queries: ClassVar[bool] = True
+
     p: float = 100
 
     def __post_init__(self) -> None:
@@ -134,7 +135,7 @@ class PrecisionAtPercent(Metric):
             raise ValueError(f"p must be a percentage, 0 < p <= 100; got {p!r}")
         object.__setattr__(self, "p", int(p) if float(p).is_integer() else float(p))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the share of each query among its own pairs."""
         pairs = _Preferences(scores, queries)
         out = np.empty(queries.n_queries)
@@ -143,6 +144,13 @@ class PrecisionAtPercent(Metric):
             lambda a, b: kernels.precision_at_percent(*pairs.documents, pairs.n_pairs, share, a, b, out), pairs.starts
         )
         return out
+
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:  # noqa: ARG002
+        """Refuse: which pairs count depends on the scores of all queries together."""
+        raise TypeError(
+            f"{self.name} sorts the pairs of all queries together, so that it is no ratio of sums over queries; call "
+            "the metric on all queries at once, or take PairError(pooled=True), which is one"
+        )
 
     def __call__(self, scores: ArrayLike, data: Any) -> Any:
         """Return the share among the pairs of all queries, or what a framework expects of a metric; see `Metric`."""

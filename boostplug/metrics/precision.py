@@ -63,7 +63,7 @@ class Precision(Metric):
         object.__setattr__(self, "empty", check_empty(self.empty))
         check_choice("ties", self.ties, ("average", "order"))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the precision of each query."""
         return _precision(scores, queries, self.k, self.relevant, self.ties == "average", self.empty)
 
@@ -108,7 +108,7 @@ class WTA(Metric):
         object.__setattr__(self, "empty", check_empty(self.empty))
         check_choice("ties", self.ties, ("average", "order"))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the value of each query."""
         return _precision(scores, queries, 1, self.relevant, self.ties == "average", self.empty)
 

@@ -65,7 +65,7 @@ class MRR(Metric):
         object.__setattr__(self, "empty", check_empty(self.empty))
         check_choice("ties", self.ties, ("average", "order"))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the reciprocal rank of each query."""
         relevant = relevant_rows(queries, self.relevant)
         out = np.empty(queries.n_queries)
@@ -124,7 +124,7 @@ class ERR(Metric):
         object.__setattr__(self, "empty", check_empty(self.empty))
         check_choice("ties", self.ties, ("average", "order"))
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the ERR of each query."""
         average = self.ties == "average"
         order, stops = queries.remember(

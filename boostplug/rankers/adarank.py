@@ -252,7 +252,7 @@ class _PerQuery(Metric):
 
     function: Callable[[Floats, Floats], float]
 
-    def compute(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         out = np.full(queries.n_queries, np.nan)
         for q, (first, last) in enumerate(pairwise(queries.boundaries)):
             rows = slice(first, last)

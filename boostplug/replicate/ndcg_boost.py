@@ -35,7 +35,7 @@ _OHSUMED, _MQ2008, _BUNDLED = "OHSUMED", "MQ2008", "bundled set"
 class NoChoice(Metric):
     """Undefined everywhere: by it, the last round is chosen, without validation."""
 
-    def compute(self, scores: NDArray[np.float64], queries: Queries) -> NDArray[np.float64]:  # noqa: ARG002
+    def compute_per_query(self, scores: NDArray[np.float64], queries: Queries) -> NDArray[np.float64]:  # noqa: ARG002
         """Return NaN for each query."""
         return np.full(queries.n_queries, np.nan)
 

@@ -92,8 +92,8 @@ class Misses(bp.Metric):
     k: int = 5
     greater_is_better = False
 
-    def compute(self, scores, queries):
-        return 1 - bp.NDCG(self.k).compute(scores, queries)
+    def compute_per_query(self, scores, queries):
+        return 1 - bp.NDCG(self.k).compute_per_query(scores, queries)
 
 
 # --- one objective, every route -----------------------------------------------------------------------------------
@@ -525,7 +525,7 @@ def test_threads_of_the_rankers(spy):
 class ThreadCount(bp.Metric):
     """The number of threads it was given."""
 
-    def compute(self, scores, queries):
+    def compute_per_query(self, scores, queries):
         return np.full(queries.n_queries, float(threads.get_num_threads()))
 
 

@@ -106,8 +106,8 @@ class Misses(bp.Metric):
     k: int = 5
     greater_is_better = False
 
-    def compute(self, scores, queries):
-        return 1 - bp.NDCG(self.k).compute(scores, queries)
+    def compute_per_query(self, scores, queries):
+        return 1 - bp.NDCG(self.k).compute_per_query(scores, queries)
 
 
 # --- one objective, every route -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from rich.console import Console
 import boostplug as bp
 from boostplug.datasets import Fold
 from boostplug.experiments import report
-from boostplug.experiments.compare import parse_losses, parse_metric
+from boostplug.experiments.compare import parse_losses
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.experiments.training import FRAMEWORKS, Part, Trees, Watch
 
@@ -424,17 +424,6 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
     params = FRAMEWORKS["xgboost"](train, valid, test, trees, 1).params
     assert (params["eta"], params["lambda"]) == (0.5, 2)
     assert not {"learning_rate", "reg_lambda"} & set(params)
-
-
-def test_names_of_metrics():
-    assert parse_metric("ndcg@5") == bp.NDCG(5)
-    assert parse_metric("MAP") == bp.MAP()
-    with pytest.raises(ValueError, match=r"no metric 'auc'; there are: .*NDCG"):
-        parse_metric("auc")
-    with pytest.raises(ValueError, match="k must be"):
-        parse_metric("ndcg@0")
-    with pytest.raises(ValueError, match="PairError has no cut-off; write PairError"):
-        parse_metric("PairError@5")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pickle
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ by_positions = pytest.mark.parametrize(
 
 
 def is_mean_over_queries(metric):
-    return not isinstance(metric, bp.PrecisionAtPercent) and not getattr(metric, "pooled", False)
+    return not metric.couples_queries and not getattr(metric, "pooled", False)
 
 
 def bounds(metric):
@@ -231,6 +231,43 @@ def test_the_mean_is_weighted_by_query(metric):
     assert np.isnan(metric(scores, bp.Queries(labels, group=group, weight=np.zeros(4))))
 
 
+@pytest.mark.parametrize("metric", [m for m in METRIC_VALUES if not m.couples_queries], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_and_counts_of_parts_add_up(metric, weighted):
+    rng = np.random.default_rng(6)
+    group = np.r_[0, rng.integers(0, 12, 40)]
+    labels, scores = rng.integers(0, 5, group.sum()), rng.integers(0, 5, group.sum())
+    weight = rng.random(len(group)) if weighted else np.ones(len(group))
+    whole = bp.Queries(labels, group=group, weight=weight)
+    sums = []
+    for queries in (slice(0, 15), slice(15, 15), slice(15, None)):
+        rows = np.isin(whole.query_of_row, np.arange(len(group))[queries])
+        part = bp.Queries(labels[rows], group=group[queries], weight=weight[queries])
+        sums.append(metric.sum_and_count(scores[rows], part))
+        assert all(type(number) is float for number in sums[-1])
+    assert sums[1] == (0.0, 0.0)
+    total, count = np.sum(sums, axis=0)
+    assert (total, count) == pytest.approx(metric.sum_and_count(scores, whole), rel=1e-13)
+    assert total / count == pytest.approx(metric(scores, whole), rel=1e-13)
+    assert count == pytest.approx(expected_count(metric, scores, whole), rel=1e-13)
+
+
+def expected_count(metric, scores, queries):
+    """Return the weight of what the mean is over: defined queries, or their pairs of different grades."""
+    weight = np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
+    if not is_mean_over_queries(metric):
+        parts = np.split(queries.labels, queries.boundaries[1:-1])
+        return weight @ [np.sum(grades[:, None] > grades) for grades in parts]
+    return weight[~np.isnan(metric.per_query(scores, queries))].sum()
+
+
+def test_a_metric_of_pairs_sorted_together_is_no_ratio_of_sums():
+    metric = bp.PrecisionAtPercent(10)
+    assert [type(value) for value in METRIC_VALUES if value.couples_queries] == [bp.PrecisionAtPercent] * 3
+    with pytest.raises(TypeError, match=r"PrecisionAtPercent\(p=10\) sorts the pairs of all queries together"):
+        metric.sum_and_count([1.0, 0.0], bp.Queries([1, 0], group=[2]))
+
+
 @every_metric
 @pytest.mark.parametrize("group", [[], [0], [0, 0]])
 def test_no_rows(metric, group):
@@ -354,6 +391,35 @@ def test_names_are_unique_and_shadow_nothing():
         assert name[0].isupper()  # the built-in metrics of LightGBM and XGBoost are all in lower case
         if not metric_of(name).greater_is_better:  # XGBoost maximises what starts like this
             assert not name.lower().startswith(("auc", "pre", "map", "ndcg"))
+
+
+@every_metric
+def test_names_can_be_read_back(metric):
+    without_k = getattr(metric, "k", 1) is None and type(metric)().k is not None
+    assert bp.Metric.parse(metric.name) == (replace(metric, k=10) if without_k else metric)
+    head, bracket, rest = metric.name.partition("(")
+    assert bp.Metric.parse(f" {head.lower()}{bracket}{rest.replace(',', ' , ')} ") == bp.Metric.parse(metric.name)
+    assert bp.Metric.parse(metric) is metric
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("auc", r"no metric 'auc'; there are: .*NDCG"),
+        ("", "no metric ''; there are"),
+        ("NDCG(letor", "no metric"),
+        ("ndcg@0", "metric 'ndcg@0': k must be an integer of at least 1"),
+        ("ndcg@ten", "k must be .*'ten'"),
+        ("PairError@5", "PairError has no cut-off; write PairError"),
+        ("NDCG(grade=2)", r"NDCG has no parameter for 'grade=2'; it has: \['k'"),
+        ("NDCG(half)", "NDCG has no parameter for 'half'"),
+        ("MAP(relevant=high)", "MAP.*: relevant must be a"),
+        (bp.MAP, r"is the class MAP; pass MAP\(\)"),
+    ],
+)
+def test_what_names_no_metric(text, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Metric.parse(text)
 
 
 def metric_of(name):

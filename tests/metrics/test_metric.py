@@ -19,7 +19,7 @@ class MeanLabelOfTheBest(bp.Metric):
     scale: float = 1.0
     how: object = None
 
-    def compute(self, scores, queries):
+    def compute_per_query(self, scores, queries):
         assert not scores.flags.writeable
         starts = queries.boundaries
         best = [queries.labels[a + np.argmax(scores[a:b])] if b > a else 0 for a, b in pairwise(starts)]
@@ -27,7 +27,7 @@ class MeanLabelOfTheBest(bp.Metric):
 
 
 class Wrong(bp.Metric):
-    def compute(self, scores, queries):
+    def compute_per_query(self, scores, queries):
         return scores
 
 
@@ -42,11 +42,34 @@ def test_a_metric_of_the_users_own():
 
 
 def test_a_metric_of_the_wrong_shape():
-    with pytest.raises(ValueError, match=r"Wrong\.compute must return one value per query \(1\), got shape \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"Wrong\.compute_per_query must return one value per query \(1\), got shape \(3,\)"
+    ):
         Wrong()([1, 2, 3], bp.Queries([0, 1, 2], group=[3]))
     assert Wrong().name == "Wrong"
     with pytest.raises(TypeError, match="abstract"):
         bp.Metric()
+
+
+def test_the_old_name_of_the_method_still_works():
+    with pytest.warns(DeprecationWarning, match=r"Rows\.compute is named compute_per_query") as caught:
+
+        class Rows(bp.Metric):
+            def compute(self, scores, queries):
+                return np.diff(queries.boundaries)
+
+    assert [warning.filename for warning in caught] == [__file__]
+    assert Rows()([0.0, 1.0], bp.Queries([0, 1], group=[2])) == 2.0
+
+    with pytest.warns(DeprecationWarning, match="since boostplug 0.2") as caught:
+
+        class Error(bp.NDCG):
+            def compute(self, scores, queries):
+                return 1 - super().compute(scores, queries)
+
+    assert len(caught) == 1
+    queries = bp.Queries([2, 0, 1], group=[3])
+    np.testing.assert_array_equal(Error(2).per_query([0, 1, 2], queries), 1 - bp.NDCG(2).per_query([0, 1, 2], queries))
 
 
 def test_per_query_takes_queries_only():

@@ -214,7 +214,7 @@ class _Interrupting(bp.Metric):
 
     calls = 0
 
-    def compute(self, scores, queries):
+    def compute_per_query(self, scores, queries):
         type(self).calls += 1
         if type(self).calls == 3:
             raise KeyboardInterrupt
@@ -237,7 +237,7 @@ def test_ctrl_c_leaves_the_rounds_so_far(ranker, data):
 class _Failing(bp.Metric):
     """A metric that fails."""
 
-    def compute(self, scores, queries):
+    def compute_per_query(self, scores, queries):
         raise ValueError("cannot be computed")
 
 

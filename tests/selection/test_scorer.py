@@ -27,8 +27,8 @@ class Misses(bp.Metric):
 
     greater_is_better = False
 
-    def compute(self, scores, queries):
-        return 1 - NDCG.compute(scores, queries)
+    def compute_per_query(self, scores, queries):
+        return 1 - NDCG.compute_per_query(scores, queries)
 
 
 class QueryRidge(RegressorMixin, BaseEstimator):

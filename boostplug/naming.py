@@ -1,0 +1,195 @@
+"""Names of values by what differs from their defaults, in two styles; and the old names of methods.
+
+A value here is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for
+logs and files, where it must say all and can be read back (`read_name`); `short_name` is for tables.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from sys import modules
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+__all__ = ["Named", "distinct_names", "exact_name", "parameters", "read_name", "short_name", "take_old_name"]
+
+_T = TypeVar("_T")
+
+
+class Named:
+    """A value that has a short name of its own; losses, metrics and distances are."""
+
+    always_named: ClassVar[bool] = False
+    """Whether the value of which this is a part names it also where it is the default."""
+
+    def short_name(self, *, by_name: bool = False) -> str:
+        """Return the name as `naming.short_name` makes it."""
+        return _short_name(self, by_name=by_name)
+
+
+def parameters(value: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Yield name, value and whether it is the default, of each parameter; none where `value` is no dataclass."""
+    for field in fields(value) if is_dataclass(value) else ():
+        part = getattr(value, field.name, None)
+        yield field.name, part, _is_default(part, field)
+
+
+def _is_default(part: Any, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    try:
+        return bool(part is default or part == default)
+    except ValueError:  # arrays
+        return False
+
+
+def short_name(value: Any, *, by_name: bool = False) -> str:
+    """Return the class, and in parentheses what differs from the defaults: ``QBRank(.3, rows)``.
+
+    Values stand without the names of their parameters, unless `by_name`.
+    """
+    return value.short_name(by_name=by_name) if isinstance(value, Named) else _short_name(value, by_name=by_name)
+
+
+def _short_name(value: Any, *, by_name: bool) -> str:
+    options = []
+    for name, part, is_default in parameters(value):
+        if isinstance(part, Named) and part.always_named:
+            options.append(part.short_name(by_name=by_name))
+        elif not is_default:
+            named = by_name or part is None or isinstance(part, bool)
+            options.append(f"{name}={_short(part, by_name=by_name)}" if named else _short(part, by_name=by_name))
+    kind = type(value).__name__
+    return f"{kind}({', '.join(options)})" if options else kind
+
+
+def _short(part: Any, *, by_name: bool) -> str:
+    if is_dataclass(part) and not isinstance(part, type):
+        return short_name(part, by_name=by_name)
+    if isinstance(part, (float, np.floating)):
+        text = f"{part:g}"
+        return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    return str(getattr(part, "__name__", None) or part)
+
+
+def distinct_names(values: Sequence[Any]) -> list[str]:
+    """Return a name for each value, no two alike: the short one where that is enough, else a longer, else numbered."""
+    spellings = [(short_name(value), short_name(value, by_name=True), repr(value)) for value in values]
+    names: list[str] = []
+    for own in spellings:
+        base = next((name for i, name in enumerate(own) if [other[i] for other in spellings].count(name) == 1), own[-1])
+        name, number = base, 2
+        while name in names:
+            name, number = f"{base} #{number}", number + 1
+        names.append(name)
+    return names
+
+
+def exact_name(value: Any) -> str:
+    """Return the class, ``@k``, and in parentheses what differs from the defaults: ``NDCG@2(letor,relevant=2)``.
+
+    It holds neither space nor colon, at which XGBoost splits its lines.
+    """
+    name, options = type(value).__name__, []
+    for parameter, part, is_default in parameters(value):
+        if parameter == "k":
+            name += "" if part is None else f"@{part}"
+        elif not is_default:
+            text = _callable_name(part) if callable(part) else str(part)
+            options.append(text if isinstance(part, str) else f"{parameter}={text}")
+    if options:
+        name += f"({','.join(options)})"
+    return "".join(name.split()).replace(":", "_")
+
+
+def _callable_name(function: Callable[..., Any]) -> str:
+    """Return ``module.name`` where that finds the function again, else a name made unique by its hash."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if module and name and "<" not in name:
+        found: Any = modules.get(module)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is function:
+            return f"{module}.{name}"
+    label = (name or type(function).__name__).rpartition(".")[2].strip("<>")
+    return f"{label}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
+
+
+def read_name(text: str, kinds: Mapping[str, type[_T]], what: str) -> _T:
+    """Return the value of a name such as `exact_name` writes.
+
+    The class may be in small letters. A name without ``@k`` has the class's default cut-off.
+
+    Parameters
+    ----------
+    text : str
+    kinds : mapping of str to type
+        The classes there are, by name.
+    what : str
+        What they are, for errors: "metric".
+
+    Raises
+    ------
+    ValueError
+        If there is no such class, or it does not take such parameters.
+    """
+    found = re.fullmatch(r"\s*([^@(]*?)\s*(?:@([^(]*))?(?:\((.*)\))?\s*", text, re.DOTALL)
+    head, cutoff, inside = found.groups() if found else (text, None, None)
+    kind = next((kind for name, kind in kinds.items() if name.lower() == head.lower()), None)
+    if kind is None:
+        raise ValueError(f"there is no {what} {text!r}; there are: {', '.join(kinds)} (with a cut-off: NDCG@10)")
+    takes = get_type_hints(kind)
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    if cutoff and "k" not in names:
+        raise ValueError(f"{what} {text!r}: {kind.__name__} has no cut-off; write {kind.__name__}")
+    options = {"k": _read(cutoff)} if cutoff else {}
+    for option in filter(None, map(str.strip, (inside or "").split(","))):
+        name, equals, value = option.partition("=")
+        if not equals:
+            name, value = next((n for n in names if option in _words(takes[n])), ""), option
+        if name not in names:
+            raise ValueError(f"{what} {text!r}: {kind.__name__} has no parameter for {option!r}; it has: {names}")
+        options[name] = _read(value)
+    try:
+        return kind(**options)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} {text!r}: {error}") from None
+
+
+def _words(hint: Any) -> tuple[Any, ...]:
+    """Return the words that a parameter of this type takes."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return tuple(word for part in get_args(hint) for word in _words(part))
+
+
+def _read(text: str) -> Any:
+    """Return the number, truth value or None that `text` spells, else `text`."""
+    words = {"True": True, "False": False, "None": None}
+    if text in words:
+        return words[text]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def take_old_name(cls: type, old: str, new: str) -> None:
+    """Let a new class that writes the method `new` by its name of 0.1.0, `old`, work, with one DeprecationWarning.
+
+    For ``__init_subclass__``. A class that writes `new` has it under both names: what derives from it may still call
+    ``super().old``.
+    """
+    own = vars(cls)
+    if new in own:
+        setattr(cls, old, own[new])
+    elif old in own:
+        setattr(cls, new, own[old])
+        warnings.warn(
+            f"{cls.__name__}.{old} is named {new} since boostplug 0.2; rename the method",
+            DeprecationWarning,
+            stacklevel=4,  # of the class statement: above are __init_subclass__ and ABCMeta
+        )

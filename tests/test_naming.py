@@ -1,0 +1,89 @@
+"""Names of losses and of any frozen dataclass; those of metrics are in tests/metrics/test_laws.py."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.losses import LOSSES
+from boostplug.naming import distinct_names, exact_name, parameters, short_name
+
+
+def test_names_of_the_registry():
+    assert [loss.name for variants in LOSSES.values() for loss in variants][:7] == [
+        "MPBoost(Binary)",
+        "MPBoost(Linear)",
+        "MPBoost(Log)",
+        "MPBoost(Logistic)",
+        "QBRank",
+        "QBRank(.3, rows)",
+        "QBRank(.9, documents)",
+    ]
+    for name, variants in LOSSES.items():
+        assert bp.Loss.parse(name) == bp.Loss.parse(name.upper()) == variants
+    with pytest.raises(ValueError, match=r"there is no loss 'MPBoosted'; there are: mpboost, qbrank"):
+        bp.Loss.parse("MPBoosted")
+
+
+@dataclass(frozen=True)
+class Many:
+    number: float
+    k: int | None = None
+    parts: object = field(default_factory=lambda: (1, 2))
+    flag: bool = False
+    word: str = "a"
+    none: object = 0
+
+
+def double(gap):
+    return 2 * gap
+
+
+def test_styles():
+    assert short_name(Many(0.5)) == "Many(.5)"
+    assert exact_name(Many(0.5)) == "Many(number=0.5)"
+    changed = Many(-0.25, k=3, parts=double, flag=True, word="b c:d", none=None)
+    assert short_name(changed) == "Many(-.25, 3, double, flag=True, b c:d, none=None)"
+    assert short_name(changed, by_name=True) == (
+        "Many(number=-.25, k=3, parts=double, flag=True, word=b c:d, none=None)"
+    )
+    assert exact_name(changed) == f"Many@3(number=-0.25,parts={__name__}.double,flag=True,bc_d,none=None)"
+    assert exact_name(Many(1, parts=lambda: 0)).startswith("Many(number=1,parts=lambda-")
+    assert exact_name(Many(1, parts=lambda: 0)) != exact_name(Many(1, parts=lambda: 0))
+    assert short_name(Many(1, parts=np.arange(2))) == "Many(1, [0 1])"
+    assert short_name(SimpleNamespace(a=1)) == "SimpleNamespace"
+
+
+def test_parts_name_themselves():
+    @dataclass(frozen=True, kw_only=True)
+    class Outer(bp.MPBoost):
+        base: bp.Loss = field(default_factory=bp.QBRank)
+        metric: bp.Metric = field(default_factory=lambda: bp.NDCG(5))
+
+    assert Outer().name == "Outer(Log)"
+    assert Outer(distance=double).name == "Outer(double)"
+    changed = Outer(base=bp.QBRank(margin=0.5), metric=bp.MAP(2, relevant=2))
+    assert changed.name == "Outer(Log, QBRank(.5), MAP@2(relevant=2))"
+    assert changed.short_name(by_name=True) == "Outer(Log, base=QBRank(margin=.5), metric=MAP@2(relevant=2))"
+
+
+def test_parameters():
+    assert list(parameters(Many(1, flag=True)))[:4] == [
+        ("number", 1, False),
+        ("k", None, True),
+        ("parts", (1, 2), True),
+        ("flag", True, False),
+    ]
+    assert list(parameters("no dataclass")) == []
+
+
+def test_names_of_several_are_distinct():
+    halves = [bp.QBRank(margin=0.5), bp.QBRank(preference_weight=0.25), bp.QBRank(preference_weight=0.3)]
+    assert distinct_names(halves) == ["QBRank(.5)", "QBRank(.25)", "QBRank(.3)"]
+    assert distinct_names([bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9)]) == [
+        "QBRank(margin=.9)",
+        "QBRank(preference_weight=.9)",
+    ]
+    assert distinct_names([bp.MAP()] * 3) == [repr(bp.MAP()), f"{bp.MAP()!r} #2", f"{bp.MAP()!r} #3"]
