@@ -6,6 +6,7 @@ Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -171,12 +172,9 @@ class PairRuns:
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[tuple[Ints, Ints]]:
     """Yield (i, j) for each chosen i with all j from its first to before its end, in blocks of about `block`."""
     counts = end - first
-    total = np.r_[0, np.cumsum(counts)]
-    a = 0
-    while a < len(chosen):
-        b = max(a + 1, int(np.searchsorted(total, total[a] + block, "right")) - 1)
+    edges = np.searchsorted(np.cumsum(counts), np.arange(0, counts.sum(), block))
+    for a, b in pairwise(np.unique(np.r_[edges, len(chosen)])):
         c = counts[a:b]
-        within = np.arange(total[b] - total[a]) - np.repeat(total[a:b] - total[a], c)
+        within = np.arange(c.sum()) - np.repeat(np.cumsum(c) - c, c)
         if len(within):
             yield np.repeat(chosen[a:b], c), within + np.repeat(first[a:b], c)
-        a = b

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from boostplug.checks import check_integer
 
-__all__ = ["get_num_threads", "run_over_queries", "set_num_threads", "threads_of_framework"]
+__all__ = ["get_num_threads", "run_evenly", "run_over_queries", "set_num_threads", "threads_of_framework"]
 
 _CHUNKS_PER_THREAD = 4
 _MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
@@ -118,3 +118,8 @@ def run_over_queries(
     for helper in helpers:
         if not helper.cancel():  # one that has not started has nothing left to do
             helper.result()
+
+
+def run_evenly(kernel: Callable[[int, int], None], n_parts: int, work: int) -> None:
+    """Call ``kernel(first, last)`` on ranges of parts that each take as long as `work` rows, in parallel."""
+    run_over_queries(kernel, np.arange(n_parts + 1) * work)

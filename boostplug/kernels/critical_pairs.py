@@ -1,24 +1,27 @@
-"""Sums over pairs (i preferred to j) for RankBoost: masses of a cut, potentials of documents, misordered pairs.
+"""Sums over pairs (i preferred to j) for rankers: masses of a cut, potentials of documents, misordered pairs.
 
-Functions on grades take documents by query and grade (`boostplug.queries.GradeRuns`) and never list a pair; functions
-on pairs take winner and loser of each. A cut is given by which documents are above it: it ranks a pair right if i is
+Functions on grades take documents by query and grade (`boostplug.kernels.views.Runs`) and never list a pair; functions
+on pairs take each one (`CriticalPairs`). A cut is given by which documents are above it: it ranks a pair right if i is
 above and j is not, wrong if j is above and i is not, and else ties it.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
+from boostplug.kernels.views import Runs
+from boostplug.threads import run_evenly, run_over_queries
 
 __all__ = [
+    "CriticalPairs",
     "cut_mass",
     "error_of_grades",
     "error_of_pairs",
     "exponential_weights",
-    "list_pairs",
     "masses_of_grades",
     "masses_of_pairs",
     "potentials",
@@ -26,18 +29,55 @@ __all__ = [
     "tilted",
 ]
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Sides = NDArray[np.uint8]
+
 unsigned = numba.uint64  # a loop over unsigned indices needs no test for negative ones
+_CUTS_AT_ONCE = 8  # @FIT@
 
 
-@compiled()
-def masses_of_grades(
-    scores: Any, rows: Any, root: Any, run_start: Any, query_run: Any, above: Any, first: int, last: int, out: Any
-) -> None:
-    r"""Write for each query the masses of pairs that a cut ranks right, wrong, and ties, relative to ``e^out[q, 3]``.
+class CriticalPairs(NamedTuple):
+    """Pairs one by one: rows of winner and loser, and weight."""
+
+    winner: Ints
+    loser: Ints
+    weight: Floats
+
+
+def masses_of_grades(runs: Runs, scores: Floats, above: Sides) -> Floats:
+    r"""Return for each query the masses of pairs that a cut ranks right, wrong, and ties, relative to ``e^out[q, 3]``.
 
     A pair's mass is :math:`s_i s_j e^{-(F_i - F_j)}`, a product of what i and j bring: running sums over the grades
     from the lowest up give all pairs. Each side's sums are kept relative to their own largest exponent.
     """
+    out = np.empty((len(runs.query_run) - 1, 4))
+    run_over_queries(lambda a, b: _masses_of_grades(runs, scores, above, a, b, out), runs.run_start[runs.query_run])
+    return out
+
+
+def error_of_grades(runs: Runs, scores: Floats) -> Floats:
+    """Return for each query the weight of its misordered pairs, and of its tied pairs, in O(n log n)."""
+    out = np.empty((len(runs.query_run) - 1, 2))
+    run_over_queries(lambda a, b: _error_of_grades(runs, scores, a, b, out), runs.run_start[runs.query_run])
+    return out
+
+
+def cut_mass(pairs: CriticalPairs, mass: Floats, sides: Sides, n_cuts: int) -> Floats:
+    """Return, for each of the first cuts (columns of `sides`), the mass of the pairs that it does not tie."""
+    out = np.empty(n_cuts)
+    run_evenly(lambda a, b: _cut_mass(pairs, mass, sides, a, b, out), n_cuts, work_of_a_cut(len(mass)))
+    return out
+
+
+def work_of_a_cut(n_pairs: int) -> int:
+    """Return what a thread's work on one cut is counted as, in pairs of a single cut."""
+    return n_pairs // _CUTS_AT_ONCE
+
+
+@compiled()
+def _masses_of_grades(runs: Any, scores: Any, above: Any, first: int, last: int, out: Any) -> None:
+    rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
     for q in range(first, last):
         peak = np.full(2, -np.inf)  # of F over the documents of lower grades: below the cut, above it
         lower = np.zeros(2)
@@ -74,8 +114,9 @@ def masses_of_grades(
 
 
 @compiled()
-def masses_of_pairs(mass: Any, winner: Any, loser: Any, above: Any) -> tuple[float, float, float]:
+def masses_of_pairs(pairs: Any, mass: Any, above: Any) -> tuple[float, float, float]:
     """Return the masses of pairs that a cut ranks right, wrong, and ties."""
+    winner, loser = pairs.winner, pairs.loser
     masses = np.zeros(4)
     for p in range(unsigned(len(mass))):
         masses[2 * above[winner[p]] + above[loser[p]]] += mass[p]
@@ -83,8 +124,8 @@ def masses_of_pairs(mass: Any, winner: Any, loser: Any, above: Any) -> tuple[flo
 
 
 @compiled(error_model="numpy")
-def cut_mass(mass: Any, winner: Any, loser: Any, sides: Any, first: int, last: int, out: Any) -> None:
-    """Write, for the cuts ``sides[:, first:last]``, the mass of the pairs that they do not tie."""
+def _cut_mass(pairs: Any, mass: Any, sides: Any, first: int, last: int, out: Any) -> None:
+    winner, loser = pairs.winner, pairs.loser
     n_cuts = unsigned(last - first)
     total = np.zeros(n_cuts)
     for p in range(unsigned(len(mass))):
@@ -95,8 +136,9 @@ def cut_mass(mass: Any, winner: Any, loser: Any, sides: Any, first: int, last: i
 
 
 @compiled()
-def potentials(mass: Any, winner: Any, loser: Any, out: Any) -> None:
+def potentials(pairs: Any, mass: Any, out: Any) -> None:
     """Write what each row wins less what it loses."""
+    winner, loser = pairs.winner, pairs.loser
     out[:] = 0.0
     for p in range(unsigned(len(mass))):
         out[winner[p]] += mass[p]
@@ -104,16 +146,18 @@ def potentials(mass: Any, winner: Any, loser: Any, out: Any) -> None:
 
 
 @compiled()
-def reweigh(mass: Any, winner: Any, loser: Any, above: Any, right: float, wrong: float, tied: float) -> None:
+def reweigh(pairs: Any, mass: Any, above: Any, right: float, wrong: float, tied: float) -> None:
     """Multiply each pair's mass by what its side of the cut says."""
+    winner, loser = pairs.winner, pairs.loser
     factor = np.array([tied, wrong, right, tied])
     for p in range(unsigned(len(mass))):
         mass[p] *= factor[2 * above[winner[p]] + above[loser[p]]]
 
 
 @compiled()
-def exponential_weights(weight: Any, winner: Any, loser: Any, scores: Any, out: Any) -> float:
+def exponential_weights(pairs: Any, scores: Any, out: Any) -> float:
     """Write weight · e^{-(F_i - F_j)} of each pair, relative to e^shift; return the shift."""
+    winner, loser, weight = pairs.winner, pairs.loser, pairs.weight
     shift = -np.inf
     for p in range(len(weight)):
         shift = max(shift, scores[loser[p]] - scores[winner[p]])
@@ -123,15 +167,14 @@ def exponential_weights(weight: Any, winner: Any, loser: Any, scores: Any, out: 
 
 
 @compiled()
-def tilted(
-    mass: Any, winner: Any, loser: Any, sides: Any, eta: Any, beta: Any, step: float, out: Any
-) -> tuple[float, float, float]:
+def tilted(pairs: Any, mass: Any, sides: Any, eta: Any, beta: Any, step: float, out: Any) -> tuple[float, float, float]:
     r"""Return RankBoost+'s loss and its derivative at ``eta + step · beta``, relative to `mass`, the pairs at ``eta``.
 
     A pair's factor is the product over the cuts s of :math:`e^{\mp\alpha\beta_s}` where s ranks it right or wrong, and
     of :math:`\cosh(\eta_s + \alpha\beta_s) / \cosh\eta_s` where s ties it. `out` gets the pairs' new masses. All three
     are relative to e^shift, the third result: weights may be large where they cancel.
     """
+    winner, loser = pairs.winner, pairs.loser
     n_cuts = len(eta)
     tie, slope = np.empty(n_cuts), np.empty(n_cuts)
     for s in range(n_cuts):
@@ -158,24 +201,8 @@ def tilted(
 
 
 @compiled()
-def list_pairs(rows: Any, root: Any, run_start: Any, query_run: Any, winner: Any, loser: Any, weight: Any) -> None:
-    """Write all pairs of different grades, by query."""
-    p = 0
-    for q in range(len(query_run) - 1):
-        base = run_start[query_run[q]]
-        for u in range(query_run[q] + 1, query_run[q + 1]):
-            for i in range(run_start[u], run_start[u + 1]):
-                for j in range(base, run_start[u]):
-                    winner[p], loser[p] = rows[i], rows[j]
-                    weight[p] = root[i] * root[j] if len(root) else 1.0
-                    p += 1
-
-
-@compiled()
-def error_of_grades(
-    scores: Any, rows: Any, root: Any, run_start: Any, query_run: Any, first: int, last: int, out: Any
-) -> None:
-    """Write for each query the weight of its misordered pairs, and of its tied pairs, in O(n log n)."""
+def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) -> None:
+    rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
     for q in range(first, last):
         u0, u1 = query_run[q], query_run[q + 1]
         base, n, n_runs = run_start[u0], run_start[u1] - run_start[u0], u1 - u0
@@ -233,8 +260,9 @@ def _tied(group: Any, run: Any, root: Any, base: int) -> float:
 
 
 @compiled()
-def error_of_pairs(weight: Any, winner: Any, loser: Any, scores: Any) -> tuple[float, float]:
+def error_of_pairs(pairs: Any, scores: Any) -> tuple[float, float]:
     """Return the weight of the misordered pairs, and of the tied ones."""
+    winner, loser, weight = pairs.winner, pairs.loser, pairs.weight
     wrong, tied = 0.0, 0.0
     for p in range(unsigned(len(weight))):
         i, j = scores[winner[p]], scores[loser[p]]

@@ -1,23 +1,40 @@
 """Sums over the rows on one side of every cut of a feature: one pass over its codes, then a running sum.
 
-A row of code c is above the feature's cuts 0, …, c - 1 (see `boostplug.weak_rankers.stump.Cuts`).
+A row of code c is above the feature's cuts 0, …, c - 1 (see `boostplug.kernels.views.CutCodes`).
 """
 
 from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
+from boostplug.kernels.views import CutCodes
+from boostplug.threads import run_evenly
 
 __all__ = ["keys_above", "sums_above"]
 
 unsigned = numba.uint64  # a loop over unsigned indices needs no test for negative ones
 
 
+def sums_above(cuts: CutCodes, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return, for each cut, the sum of `values` over the rows above it."""
+    out = np.empty(cuts.start[-1])
+    run_evenly(lambda a, b: _sums_above(cuts, values, a, b, out), *cuts.codes.shape)
+    return out
+
+
+def keys_above(cuts: CutCodes, keys: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
+    """Return, for each cut, the sum of non-negative integer `keys` above it, modulo `modulus` (below 2⁶²)."""
+    out = np.empty(cuts.start[-1], np.int64)
+    run_evenly(lambda a, b: _keys_above(cuts, keys, modulus, a, b, out), *cuts.codes.shape)
+    return out
+
+
 @compiled()
-def sums_above(codes: Any, values: Any, start: Any, first: int, last: int, out: Any) -> None:
-    """Write, for the cuts of the features ``first <= k < last``, the sum of `values` over the rows above."""
+def _sums_above(cuts: Any, values: Any, first: int, last: int, out: Any) -> None:
+    codes, start = cuts.codes, cuts.start
     n = unsigned(len(values))
     fours = n - n % unsigned(4)
     for k in range(first, last):
@@ -39,8 +56,8 @@ def sums_above(codes: Any, values: Any, start: Any, first: int, last: int, out: 
 
 
 @compiled()
-def keys_above(codes: Any, keys: Any, modulus: int, start: Any, first: int, last: int, out: Any) -> None:
-    """Write the sums of non-negative integer `keys` above each cut, modulo `modulus` (below 2⁶²)."""
+def _keys_above(cuts: Any, keys: Any, modulus: int, first: int, last: int, out: Any) -> None:
+    codes, start = cuts.codes, cuts.start
     for k in range(first, last):
         n_cuts = start[k + 1] - start[k]
         bins = np.zeros(n_cuts + 1, np.int64)

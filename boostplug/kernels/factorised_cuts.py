@@ -18,33 +18,138 @@ exponent: none exceeds 1, whatever the scores. All weights of a call are relativ
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import longest_query, sort
-
-# compiled in: ranking.py 1a161b2ce626
+from boostplug.kernels.views import CutCodes
+from boostplug.threads import run_evenly, run_over_queries
 
 __all__ = [
+    "DirectedPairs",
+    "Documents",
+    "Factors",
     "add_listed",
     "add_swept",
     "decreases",
     "factorise",
     "largest_factors",
-    "misordered",
     "order_in_queries",
     "weigh_listed",
 ]
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
 unsigned = numba.uint64  # an unsigned index needs no test for being negative
 
 
+class Documents(NamedTuple):
+    """The documents of some queries, query by query, with their grades 0, 1, …, K - 1.
+
+    Attributes
+    ----------
+    start, cell_start, factor_start : ndarray of shape (n_queries + 1,)
+        The n documents of each query, the K² pairs (a, b) of its grades, and the n · K factors of its documents.
+    query, grade, log_root : ndarray of shape (n_docs,)
+        `log_root` is half the logarithm of each document's weight.
+    distance : ndarray of shape (n_cells,)
+        From b to a: positive where a is the higher grade, 0 for a = b.
+    """
+
+    start: Ints
+    cell_start: Ints
+    factor_start: Ints
+    query: Ints
+    grade: NDArray[np.int32]
+    log_root: Floats
+    distance: Floats
+
+
+class Factors(NamedTuple):
+    """What the weights factorise to, written by `largest_factors` and `factorise`.
+
+    Attributes
+    ----------
+    top, total : ndarray of shape (n_cells,)
+        At (a, b) the largest exponent of a factor, and the sum over the documents of grade b of their factors for a.
+    factor : ndarray of shape (Σ n_q K_q,)
+        For each document of a query K factors, that of its own grade 0; relative to e^shift.
+    """
+
+    top: Floats
+    total: Floats
+    factor: Floats
+
+
+class DirectedPairs(NamedTuple):
+    """Pairs one by one: rows, distance, and the logarithm of the initial weight."""
+
+    winner: Ints
+    loser: Ints
+    distance: Floats
+    log_weight: Floats
+
+
+def order_in_queries(docs: Documents, cuts: CutCodes) -> NDArray[np.unsignedinteger]:
+    """Return each query's documents, counted within the query, by descending code of each of the features."""
+    order = np.empty(cuts.codes.shape, np.uint16 if np.diff(docs.start).max() <= 2**16 else np.uint32)
+    run_evenly(lambda a, b: _order_in_queries(docs, cuts, a, b, order), *cuts.codes.shape)
+    return order
+
+
+def largest_factors(docs: Documents, scores: Floats, factors: Factors) -> float:
+    """Write the largest exponents of factors; return that of a pair."""
+    largest = np.empty(len(docs.start) - 1)
+    run_over_queries(lambda a, b: _largest_factors(docs, scores, factors, a, b, largest), docs.factor_start)
+    return float(largest.max())
+
+
+def factorise(
+    docs: Documents, scores: Floats, shift: float, factors: Factors, *, squared: bool
+) -> tuple[Floats, float, float]:
+    """Write the factors of each document, relative to e^shift; return what follows from them.
+
+    That is the slope of each document, Σ_j w_ij d_ij, the sum of w over all pairs, and the sum of what the factors
+    multiply to: w, or d² w if `squared`.
+    """
+    slope = np.empty(len(docs.query))
+    sums = np.empty((2, len(docs.start) - 1))
+    run_over_queries(
+        lambda a, b: _factorise(docs, scores, shift, squared, factors, a, b, slope, sums), docs.factor_start
+    )
+    return slope, float(sums[0].sum()), float(sums[1].sum())
+
+
+def add_swept(docs: Documents, factors: Factors, cuts: CutCodes, order: NDArray[Any], bins: Floats) -> None:
+    """Add the Δ of every document (see above) to the bins of its codes.
+
+    Feature k has the bins ``start[k] + k`` and following, one for each code.
+    """
+    run_evenly(lambda a, b: _add_swept(docs, factors, cuts, order, a, b, bins), len(cuts.codes), len(factors.factor))
+
+
+def add_listed(pairs: DirectedPairs, mass: Floats, cuts: CutCodes, bins: Floats) -> None:
+    """Add listed pairs to the bins of the features: a cut parts a pair if it lies between the two codes.
+
+    The pairs of one winner stand together, best by far: its own bin is added to once.
+    """
+    run_evenly(lambda a, b: _add_listed(pairs, mass, cuts, a, b, bins), len(cuts.codes), len(mass))
+
+
+def decreases(cuts: CutCodes, slope: Floats, bins: Floats, smallest: float) -> tuple[Floats, Floats]:
+    """Return the mass of each cut and slope² / mass, 0 where the mass is below `smallest`."""
+    mass, decrease = np.empty(len(slope)), np.empty(len(slope))
+    run_evenly(lambda a, b: _decreases(cuts, slope, bins, smallest, a, b, mass, decrease), *cuts.codes.shape)
+    return mass, decrease
+
+
 @compiled()
-def order_in_queries(codes: Any, start: Any, query: Any, doc_start: Any, first: int, last: int, order: Any) -> None:
-    """Write each query's documents, counted within the query, by descending code of each of the features."""
+def _order_in_queries(docs: Any, cuts: Any, first: int, last: int, order: Any) -> None:
+    codes, start, query = cuts.codes, cuts.start, docs.query
     n = codes.shape[1]
     by_code = np.empty(n, np.int64)
     for k in range(first, last):
@@ -59,39 +164,17 @@ def order_in_queries(codes: Any, start: Any, query: Any, doc_start: Any, first: 
             c = n_cuts - code[p]
             by_code[place[c]] = p
             place[c] += 1
-        free = doc_start.copy()
+        free = docs.start.copy()
         for p in by_code:
             q = query[p]
-            order[k, free[q]] = p - doc_start[q]
+            order[k, free[q]] = p - docs.start[q]
             free[q] += 1
 
 
 @compiled()
-def largest_factors(
-    scores: Any,
-    log_root: Any,
-    doc_start: Any,
-    grade: Any,
-    cell_start: Any,
-    distance: Any,
-    first: int,
-    last: int,
-    top: Any,
-    largest: Any,
-) -> None:
-    """Write the largest exponent of a factor for each (a, b), and of a pair of each query ``first <= q < last``.
-
-    Parameters
-    ----------
-    log_root : ndarray of shape (n_docs,)
-        Half the logarithm of each document's weight.
-    grade : ndarray of shape (n_docs,)
-        0, 1, …, K - 1 within the query.
-    cell_start : ndarray of shape (n_queries + 1,)
-        The K² pairs of grades (a, b) of each query.
-    distance, top : ndarray of shape (n_cells,)
-        From b to a: positive where a is the higher grade, 0 for a = b.
-    """
+def _largest_factors(docs: Any, scores: Any, factors: Any, first: int, last: int, largest: Any) -> None:
+    doc_start, cell_start, grade = docs.start, docs.cell_start, docs.grade
+    log_root, distance, top = docs.log_root, docs.distance, factors.top
     for q in range(first, last):
         cells = cell_start[q]
         n_grades = round(math.sqrt(cell_start[q + 1] - cells))
@@ -108,40 +191,12 @@ def largest_factors(
 
 
 @compiled()
-def factorise(
-    scores: Any,
-    log_root: Any,
-    doc_start: Any,
-    grade: Any,
-    cell_start: Any,
-    distance: Any,
-    factor_start: Any,
-    top: Any,
-    shift: float,
-    squared: bool,
-    first: int,
-    last: int,
-    factor: Any,
-    total: Any,
-    slope: Any,
-    weight: Any,
-    mass: Any,
+def _factorise(
+    docs: Any, scores: Any, shift: float, squared: bool, factors: Any, first: int, last: int, slope: Any, sums: Any
 ) -> None:
-    """Write the factors of each document, relative to e^shift, and what follows from them.
-
-    Parameters
-    ----------
-    squared : bool
-        The factors multiply to d² w in place of w.
-    factor : ndarray of shape (Σ n_q K_q,)
-        Out: for each document of a query K factors, that of its own grade 0.
-    total : ndarray of shape (n_cells,)
-        Out: at (a, b) the sum over the documents of grade b of their factors for a.
-    slope : ndarray of shape (n_docs,)
-        Out: Σ_j w_ij d_ij.
-    weight, mass : ndarray of shape (n_queries,)
-        Out: the sum of w over a query's pairs, and of what the factors multiply to.
-    """
+    doc_start, cell_start, factor_start, grade = docs.start, docs.cell_start, docs.factor_start, docs.grade
+    log_root, distance = docs.log_root, docs.distance
+    top, total, factor = factors.top, factors.total, factors.factor
     for q in range(first, last):
         cells = cell_start[q]
         n_grades = round(math.sqrt(cell_start[q + 1] - cells))
@@ -157,7 +212,7 @@ def factorise(
                     factor[e] = math.exp(own + 0.5 * (top[there] + top[back] - shift))  # neither is above 0
                     total[back] += factor[e]
                 e += 1
-        weight[q] = _pairs_of(total, cells, n_grades)
+        sums[0, q] = _pairs_of(total, cells, n_grades)
         e = factor_start[q]
         for p in range(doc_start[q], doc_start[q + 1]):
             row = cells + grade[p] * n_grades
@@ -170,7 +225,7 @@ def factorise(
         if squared:
             for cell in range(cells, cell_start[q + 1]):
                 total[cell] *= abs(distance[cell])
-        mass[q] = _pairs_of(total, cells, n_grades)
+        sums[1, q] = _pairs_of(total, cells, n_grades)
 
 
 @compiled()
@@ -184,27 +239,12 @@ def _pairs_of(total: Any, cells: int, n_grades: int) -> float:
 
 
 @compiled(fastmath={"contract"})
-def add_swept(
-    codes: Any,
-    order: Any,
-    doc_start: Any,
-    grade: Any,
-    cell_start: Any,
-    factor_start: Any,
-    factor: Any,
-    total: Any,
-    start: Any,
-    first: int,
-    last: int,
-    bins: Any,
-) -> None:
-    """Add the Δ of every document (see above) to the bins of the features ``first <= k < last``.
-
-    Feature k has the bins ``start[k] + k`` and following, one for each code.
-    """
+def _add_swept(docs: Any, factors: Any, cuts: Any, order: Any, first: int, last: int, bins: Any) -> None:
+    doc_start, cell_start, factor_start, grade = docs.start, docs.cell_start, docs.factor_start, docs.grade
+    total, factor, start = factors.total, factors.factor, cuts.start
     difference = np.empty(np.max(np.diff(cell_start)))
     for k in range(first, last):
-        code = codes[k]
+        code = cuts.codes[k]
         places = order[k]
         bins_of_feature = bins[start[k] + k : start[k + 1] + k + 1]
         for q in range(len(doc_start) - 1):
@@ -232,18 +272,9 @@ def add_swept(
 
 
 @compiled()
-def weigh_listed(
-    scores: Any,
-    winner: Any,
-    loser: Any,
-    distance: Any,
-    log_weight: Any,
-    shift: float,
-    squared: bool,
-    mass: Any,
-    slope: Any,
-) -> float:
+def weigh_listed(pairs: Any, scores: Any, shift: float, squared: bool, mass: Any, slope: Any) -> float:
     """Write what each listed pair weighs (d² w if `squared`), add its d w to `slope`, and return the sum of w."""
+    winner, loser, distance, log_weight = pairs.winner, pairs.loser, pairs.distance, pairs.log_weight
     total = 0.0
     for m in range(len(winner)):
         i, j, d = winner[m], loser[m], distance[m]
@@ -256,11 +287,8 @@ def weigh_listed(
 
 
 @compiled()
-def add_listed(codes: Any, winner: Any, loser: Any, mass: Any, start: Any, first: int, last: int, bins: Any) -> None:
-    """Add listed pairs to the bins of the features: a cut parts a pair if it lies between the two codes.
-
-    The pairs of one winner stand together, best by far: its own bin is added to once.
-    """
+def _add_listed(pairs: Any, mass: Any, cuts: Any, first: int, last: int, bins: Any) -> None:
+    winner, loser, codes, start = pairs.winner, pairs.loser, cuts.codes, cuts.start
     for k in range(first, last):
         code = codes[k]
         bins_of_feature = bins[start[k] + k : start[k + 1] + k + 1]
@@ -277,51 +305,13 @@ def add_listed(codes: Any, winner: Any, loser: Any, mass: Any, start: Any, first
 
 
 @compiled()
-def decreases(
-    slope: Any, bins: Any, smallest: float, start: Any, first: int, last: int, mass: Any, decrease: Any
+def _decreases(
+    cuts: Any, slope: Any, bins: Any, smallest: float, first: int, last: int, mass: Any, decrease: Any
 ) -> None:
-    """Write the mass of each cut and slope² / mass, 0 where the mass is below `smallest`."""
+    start = cuts.start
     for k in range(first, last):
         total = 0.0
         for cut in range(start[k + 1] - 1, start[k] - 1, -1):
             total += bins[cut + k + 1]
             mass[cut] = total
             decrease[cut] = slope[cut] * (slope[cut] / total) if total >= smallest else 0.0
-
-
-@compiled()
-def misordered(scores: Any, root: Any, doc_start: Any, grade: Any, first: int, last: int, out: Any) -> None:
-    """Write the weight of each query's pairs in which the higher grade scores at most as high as the lower one.
-
-    `root` is the square root of each document's weight, `grade` 0, 1, … within the query. O(n log n) a query.
-    """
-    size = longest_query(doc_start, first, last)
-    keys, docs, spare_keys, spare_docs = (
-        np.empty(size),
-        np.empty(size, np.int64),
-        np.empty(size),
-        np.empty(size, np.int64),
-    )
-    tree = np.zeros(size + 1)  # Fenwick's: sums of root by grade
-    for q in range(first, last):
-        n = doc_start[q + 1] - doc_start[q]
-        for i in range(n):
-            keys[i], docs[i] = scores[doc_start[q] + i], doc_start[q] + i
-        sort(keys, docs, n, spare_keys, spare_docs)
-        tree[: n + 1] = 0.0
-        out[q] = 0.0
-        done = 0
-        while done < n:
-            tied = done
-            while tied < n and keys[tied] == keys[done]:
-                node = grade[docs[tied]] + 1
-                while node <= n:
-                    tree[node] += root[docs[tied]]
-                    node += node & -node
-                tied += 1
-            for i in range(done, tied):
-                node = grade[docs[i]]
-                while node > 0:
-                    out[q] += root[docs[i]] * tree[node]
-                    node -= node & -node
-            done = tied

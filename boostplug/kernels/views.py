@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Listed", "Runs"]
+__all__ = ["CutCodes", "Listed", "Runs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,3 +40,13 @@ class Listed(NamedTuple):
     margin: Floats
     start: Ints
     crosses: bool
+
+
+class CutCodes(NamedTuple):
+    """Every cut of every feature (`boostplug.weak_rankers.Cuts.view`): feature k has ``start[k]:start[k + 1]``.
+
+    A row of code ``codes[k, i] = c`` is above the first c cuts of the feature and below the others.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    start: Ints

@@ -20,7 +20,7 @@ from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.weak_rankers import WeakRanker
 
-__all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "check_learning_rate", "refuse_no_pairs"]
+__all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "check_learning_rate"]
 
 Floats = NDArray[np.float64]
 
@@ -275,17 +275,6 @@ def _check_weights(queries: Queries) -> None:
             raise ValueError(
                 f"{name}: the largest is {largest:.3g}, beyond 1e-280 to 1e280; only ratios count, divide all by it"
             )
-
-
-def refuse_no_pairs(n_pairs: int, *, explicit: bool = False) -> None:
-    """Raise where there is no pair to learn from."""
-    if not n_pairs and explicit:
-        raise ValueError("pairs holds no pair of positive weight between rows of positive weight; pass at least one")
-    if not n_pairs:
-        raise ValueError(
-            "y holds no pair to learn from: no query has two labelled documents of different grades and positive "
-            "weight; check y and the queries"
-        )
 
 
 class _Watch:

@@ -1,10 +1,8 @@
 """`MPBoostRanker`: MPBoost's own Algorithm 1, on decision stumps (Zhu et al., CIKM 2009)."""
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,14 +10,16 @@ from numpy.typing import NDArray
 
 from boostplug.checks import check_choice
 from boostplug.kernels import factorised_cuts as kernels
+from boostplug.kernels.factorised_cuts import DirectedPairs, Documents, Factors
+from boostplug.kernels.views import CutCodes
 from boostplug.losses import MPBoost
 from boostplug.losses.directed_distance import DirectedDistance, Distance, LogisticDistance
 from boostplug.losses.mpboost import distances_of_gaps
 from boostplug.losses.normalization import runs_of
 from boostplug.queries import Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate, refuse_no_pairs
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate
+from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
 from boostplug.runs import GradeRuns, PairRuns
-from boostplug.threads import run_over_queries
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best
 
@@ -32,7 +32,6 @@ _SMALLEST = 1e-10  # share of all pairs' weight: a cut that parts less is passed
 _ROUNDING = 1e-14  # share of what is summed that rounding may have left in a sum
 _TIE = 1e-12  # share of the best decrease: cuts that part the pairs alike differ by less
 _LONGEST = 1e150  # distances whose squares float64 holds
-_BLOCK = 1 << 18  # pairs that are listed at a time
 _SAFE_EXPONENT = 300.0  # exponents within which no sum of weights leaves float64's range
 _LOG_MAX = math.log(np.finfo(np.float64).max)
 
@@ -132,7 +131,7 @@ class MPBoostRanker(ReferenceRanker):
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
         queries = training.queries
-        refuse_no_pairs(len(runs_of(queries).query), explicit=queries.pairs is not None)
+        refuse_no_pairs(queries)
         cuts = Cuts(training.X, self.max_thresholds, training.random)
         # 1 to 3: the pairs and their weights
         pairs = _WeighedPairs(queries, cuts, self.distance, squared=self.step == "newton")
@@ -169,14 +168,22 @@ class _WeighedPairs:
         self.cuts = cuts
         self.parts: list[_Factorised | _Listed] = []
         runs = runs_of(queries)
+        self._ordered: Runs | CriticalPairs
         if isinstance(runs, PairRuns):
-            self.parts.append(_ListedPairs(runs, cuts, distance, squared=squared))
+            self._ordered = listed(queries)
+            log_weight = np.log(runs.weight) - np.log(runs.weight.max())
+            pairs = DirectedPairs(runs.winner, runs.loser, _distances_of(distance, runs.margin), log_weight)
+            self.parts.append(_Listed(lambda: iter((pairs,)), 0.0, cuts.view, squared=squared))
         else:
-            n_grades = np.diff(runs.query_run)
-            few = n_grades * (n_grades - 1) // 2 <= 4 * np.diff(runs.run_start[runs.query_run]) + 64
-            for kind, which in ((_Factorised, few), (_ListedGrades, ~few)):
-                if which.any():
-                    self.parts.append(kind(_Documents(runs, which), cuts, distance, squared=squared))
+            self._ordered = runs.view
+            root = runs.sqrt_weight / runs.sqrt_weight.max() if len(runs.sqrt_weight) else np.ones(len(runs.rows))
+            few, many = runs.few_grades, ~runs.few_grades
+            if few.any():
+                self.parts.append(_Factorised(runs, few, np.log(root), cuts, distance, squared=squared))
+            if many.any():
+                blocks = partial(_listed_in_blocks, runs, many, np.log(root), distance)
+                heaviest = 2.0 * float(np.log(root[many[_query_of_document(runs)]].max()))
+                self.parts.append(_Listed(blocks, heaviest, cuts.view, squared=squared))
         longest = max(part.longest for part in self.parts)
         if not 1.0 / _LONGEST < longest < _LONGEST:
             raise ValueError(
@@ -185,7 +192,6 @@ class _WeighedPairs:
             )
         self.slope = np.zeros(queries.n_rows)  # Σ_j w_ij d_ij
         self.bins = np.empty(len(cuts) + len(cuts.start) - 1)
-        self.mass = np.empty(len(cuts))
         self.all_mass = 0.0
 
     def weigh(self, scores: Floats) -> float:
@@ -202,266 +208,138 @@ class _WeighedPairs:
         if not len(self.cuts):
             return None
         slope = self.cuts.sums_above(self.slope)
-        decrease = np.empty(len(self.cuts))
         smallest = max(2.0 * _SMALLEST * self.all_mass, np.finfo(np.float64).tiny)
-        _over_features(
-            lambda a, b: kernels.decreases(slope, self.bins, smallest, self.cuts.start, a, b, self.mass, decrease),
-            self.cuts,
-            self.cuts.codes.shape[1],
-        )
+        mass, decrease = kernels.decreases(self.cuts.view, slope, self.bins, smallest)
         best = int(np.argmax(decrease))
         if decrease[best] == 0.0:
             return None
-        error = 2.0 * np.abs(self.slope).sum() / abs(slope[best]) + self.all_mass / self.mass[best]
+        error = 2.0 * np.abs(self.slope).sum() / abs(slope[best]) + self.all_mass / mass[best]
         if _ROUNDING * error >= 1.0:
             return None
         best = first_best(decrease, (_TIE + _ROUNDING * error) * decrease[best])
-        return best, float(slope[best] / self.mass[best])
+        return best, float(slope[best] / mass[best])
 
     def misordered(self, scores: Floats) -> float:
-        """Return the initial weight of the pairs in the wrong order, ties included."""
-        return sum(part.misordered(scores) for part in self.parts)
-
-
-class _Documents:
-    """The documents of some queries in file order, with their places among the grades.
-
-    Attributes
-    ----------
-    rows, grade : ndarray of shape (n_docs,)
-        Row of X, and place of its grade among those of its query.
-    label : ndarray of shape (n_docs,)
-    query : ndarray of shape (n_docs,)
-    start : ndarray of shape (n_queries + 1,)
-    n_grades : ndarray of shape (n_queries,)
-    root : ndarray of shape (n_docs,)
-        Square root of the weight, the largest of all documents being 1.
-    """
-
-    def __init__(self, runs: GradeRuns, which: NDArray[np.bool_]) -> None:
-        self.n_grades = np.diff(runs.query_run)[which]
-        run_sizes = np.diff(runs.run_start)
-        chosen_runs = np.repeat(which, np.diff(runs.query_run))
-        chosen = np.repeat(chosen_runs, run_sizes)
-        by_file = np.argsort(runs.rows[chosen])
-        self.rows = runs.rows[chosen][by_file]
-        sizes = np.diff(runs.run_start[runs.query_run])[which]
-        self.start = np.r_[0, np.cumsum(sizes)]
-        self.query = np.repeat(np.arange(len(sizes)), sizes)
-        grade = np.arange(len(run_sizes)) - np.repeat(runs.query_run[:-1], np.diff(runs.query_run))
-        self.grade = np.repeat(grade, run_sizes)[chosen][by_file].astype(np.int32)
-        self.label = np.repeat(runs.run_grade, run_sizes)[chosen][by_file]
-        root = np.ones(len(runs.rows)) if not len(runs.sqrt_weight) else runs.sqrt_weight / runs.sqrt_weight.max()
-        self.root = root[chosen][by_file]
-
-    def misordered(self, scores: Floats) -> float:
-        """Return the initial weight of the pairs in the wrong order, ties included."""
-        scores_of, out = scores[self.rows], np.empty(len(self.n_grades))
-        run_over_queries(
-            lambda a, b: kernels.misordered(scores_of, self.root, self.start, self.grade, a, b, out), self.start
-        )
-        return float(out.sum())
+        """Return the initial weight of the pairs in the wrong order, ties included, up to one factor."""
+        return sum(errors(self._ordered, scores))
 
 
 class _Factorised:
     """The pairs of queries of few grades, as factors of their documents."""
 
-    def __init__(self, documents: _Documents, cuts: Cuts, distance: Distance, *, squared: bool) -> None:
-        self.documents = documents
-        self.cuts = cuts
+    def __init__(
+        self,
+        runs: GradeRuns,
+        few: NDArray[np.bool_],
+        log_root: Floats,
+        cuts: Cuts,
+        distance: Distance,
+        *,
+        squared: bool,
+    ) -> None:
         self.squared = squared
-        self.log_root = np.log(documents.root)
-        self.cell_start = np.r_[0, np.cumsum(documents.n_grades**2)]
-        self.distance = _distances_of_cells(documents, self.cell_start, distance)
-        self.longest = float(self.distance.max())
-        sizes = np.diff(documents.start)
-        self.factor_start = np.r_[0, np.cumsum(sizes * documents.n_grades)]
-        self.factor = np.empty(self.factor_start[-1])
-        self.top, self.total = np.empty(self.cell_start[-1]), np.empty(self.cell_start[-1])
-        everywhere = len(documents.rows) == cuts.codes.shape[1]
-        self.codes = cuts.codes if everywhere else np.ascontiguousarray(cuts.codes[:, documents.rows])
-        self.order = np.empty(self.codes.shape, np.uint16 if sizes.max() <= 2**16 else np.uint32)
-        _over_features(
-            lambda a, b: kernels.order_in_queries(
-                self.codes, cuts.start, documents.query, documents.start, a, b, self.order
-            ),
-            cuts,
-            len(documents.rows),
+        query_of = _query_of_document(runs)
+        place = np.flatnonzero(few[query_of])
+        place = place[np.argsort(runs.rows[place])]  # a query's documents in file order
+        self.rows = runs.rows[place]
+        n_grades, sizes = runs.n_grades[few], runs.n_documents[few]
+        grade = np.repeat(_grade_of_run(runs), np.diff(runs.run_start))
+        cell_start = np.r_[0, np.cumsum(n_grades**2)]
+        self.documents = Documents(
+            start=np.r_[0, np.cumsum(sizes)],
+            cell_start=cell_start,
+            factor_start=np.r_[0, np.cumsum(sizes * n_grades)],
+            query=np.repeat(np.arange(len(sizes)), sizes),
+            grade=grade[place].astype(np.int32),
+            log_root=log_root[place],
+            distance=_distances_of_cells(runs, few, cell_start, distance),
         )
+        self.longest = float(self.documents.distance.max())
+        self.factors = Factors(
+            np.empty(cell_start[-1]), np.empty(cell_start[-1]), np.empty(self.documents.factor_start[-1])
+        )
+        everywhere = len(self.rows) == cuts.codes.shape[1]
+        codes = cuts.codes if everywhere else np.ascontiguousarray(cuts.codes[:, self.rows])
+        self.cuts = CutCodes(codes, cuts.start)
+        self.order = kernels.order_in_queries(self.documents, self.cuts)
 
     def largest_exponent(self, scores: Floats) -> float:
         """Return the largest log w."""
-        d = self.documents
-        scores, largest = scores[d.rows], np.empty(len(d.n_grades))
-        run_over_queries(
-            lambda a, b: kernels.largest_factors(
-                scores, self.log_root, d.start, d.grade, self.cell_start, self.distance, a, b, self.top, largest
-            ),
-            self.factor_start,
-        )
-        return float(largest.max())
+        return kernels.largest_factors(self.documents, scores[self.rows], self.factors)
 
     def add(self, scores: Floats, shift: float, slope: Floats, bins: Floats) -> tuple[float, float]:
         """Add to slope and bins; return the sums of the weights and of what the bins count."""
-        d = self.documents
-        scores = scores[d.rows]
-        slope_of, weight, mass = np.empty(len(d.rows)), np.empty(len(d.n_grades)), np.empty(len(d.n_grades))
-        run_over_queries(
-            lambda a, b: kernels.factorise(
-                scores, self.log_root, d.start, d.grade, self.cell_start, self.distance, self.factor_start, self.top,
-                shift, self.squared, a, b, self.factor, self.total, slope_of, weight, mass,
-            ),
-            self.factor_start,
-        )  # fmt: skip
-        slope[d.rows] += slope_of
-        _over_features(
-            lambda a, b: kernels.add_swept(
-                self.codes, self.order, d.start, d.grade, self.cell_start, self.factor_start, self.factor, self.total,
-                self.cuts.start, a, b, bins,
-            ),
-            self.cuts,
-            len(self.factor),
-        )  # fmt: skip
-        return float(weight.sum()), float(mass.sum())
-
-    def misordered(self, scores: Floats) -> float:
-        """Return the initial weight of the pairs in the wrong order, ties included."""
-        return self.documents.misordered(scores)
+        slopes, weight, mass = kernels.factorise(
+            self.documents, scores[self.rows], shift, self.factors, squared=self.squared
+        )
+        slope[self.rows] += slopes
+        kernels.add_swept(self.documents, self.factors, self.cuts, self.order, bins)
+        return weight, mass
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Listed pairs, arrays of shape (n_pairs,): rows, distance, and the logarithm of their initial weight."""
-
-    winner: Ints
-    loser: Ints
-    distance: Floats
-    log_weight: Floats
-
-
-class _Listed(ABC):
+class _Listed:
     """Pairs that are listed, block by block.
 
-    Attributes
+    Parameters
     ----------
-    longest, heaviest : float
-        Largest distance and largest logarithm of an initial weight.
+    blocks : callable
+        Yields all pairs, each once.
+    heaviest : float
+        No logarithm of an initial weight is larger, none far from it where all distances are short.
     """
 
-    longest: float
-    heaviest: float
-
-    def __init__(self, cuts: Cuts, *, squared: bool) -> None:
-        self.cuts = cuts
-        self.squared = squared
-
-    @abstractmethod
-    def _blocks(self) -> Iterator[_Pairs]:
-        """Yield all pairs, each once."""
-
-    @abstractmethod
-    def misordered(self, scores: Floats) -> float:
-        """Return the initial weight of the pairs in the wrong order, ties included."""
+    def __init__(
+        self, blocks: Callable[[], Iterator[DirectedPairs]], heaviest: float, cuts: CutCodes, *, squared: bool
+    ) -> None:
+        self.blocks, self.heaviest, self.cuts, self.squared = blocks, heaviest, cuts, squared
+        self.longest = max(float(pairs.distance.max()) for pairs in blocks())
 
     def largest_exponent(self, scores: Floats) -> float:
         """Return the largest log w; or any that will do, where none is far from it."""
         if self.longest * np.ptp(scores) <= _SAFE_EXPONENT:
             return self.heaviest
-        exponents = (p.log_weight - p.distance * (scores[p.winner] - scores[p.loser]) for p in self._blocks())
+        exponents = (p.log_weight - p.distance * (scores[p.winner] - scores[p.loser]) for p in self.blocks())
         return max(float(exponent.max()) for exponent in exponents)
 
     def add(self, scores: Floats, shift: float, slope: Floats, bins: Floats) -> tuple[float, float]:
         """Add to slope and bins; return the sums of the weights and of what the bins count."""
         weight = mass = 0.0
-        for pairs in self._blocks():
+        for pairs in self.blocks():
             counted = np.empty(len(pairs.winner))
-            weight += kernels.weigh_listed(
-                scores, pairs.winner, pairs.loser, pairs.distance, pairs.log_weight, shift, self.squared, counted, slope
-            )
+            weight += kernels.weigh_listed(pairs, scores, shift, self.squared, counted, slope)
             mass += float(counted.sum())
-            self._add_to_bins(pairs, counted, bins)
+            kernels.add_listed(pairs, counted, self.cuts, bins)
         return weight, mass
 
-    def _add_to_bins(self, pairs: _Pairs, counted: Floats, bins: Floats) -> None:
-        _over_features(
-            lambda a, b: kernels.add_listed(
-                self.cuts.codes, pairs.winner, pairs.loser, counted, self.cuts.start, a, b, bins
-            ),
-            self.cuts,
-            len(counted),
-        )
+
+def _listed_in_blocks(
+    runs: GradeRuns, chosen: NDArray[np.bool_], log_root: Floats, distance: Distance
+) -> Iterator[DirectedPairs]:
+    """Yield the pairs of the chosen queries, listed anew each time: O(n) memory."""
+    grade = np.repeat(runs.run_grade, np.diff(runs.run_start))
+    for higher, lower in runs.pairs(chosen):
+        distances = _distances_between(distance, grade[higher], grade[lower])
+        yield DirectedPairs(runs.rows[higher], runs.rows[lower], distances, log_root[higher] + log_root[lower])
 
 
-class _ListedPairs(_Listed):
-    """Explicit pairs."""
-
-    def __init__(self, runs: PairRuns, cuts: Cuts, distance: Distance, *, squared: bool) -> None:
-        super().__init__(cuts, squared=squared)
-        heaviest = runs.weight.max()
-        self.weight = runs.weight / heaviest
-        log_weight = np.log(runs.weight) - np.log(heaviest)
-        self.pairs = _Pairs(runs.winner, runs.loser, _distances_of(distance, runs.margin), log_weight)
-        self.longest, self.heaviest = float(self.pairs.distance.max()), 0.0
-
-    def _blocks(self) -> Iterator[_Pairs]:
-        yield self.pairs
-
-    def misordered(self, scores: Floats) -> float:
-        return float(self.weight[scores[self.pairs.winner] <= scores[self.pairs.loser]].sum())
-
-
-class _ListedGrades(_Listed):
-    """The pairs of queries of many grades, listed anew each time: O(n) memory."""
-
-    def __init__(self, documents: _Documents, cuts: Cuts, distance: Distance, *, squared: bool) -> None:
-        super().__init__(cuts, squared=squared)
-        self.documents = documents
-        self.distance = distance
-        self.by_grade = np.lexsort((documents.label, documents.query))
-        label, query = documents.label[self.by_grade], documents.query[self.by_grade]
-        # A document is paired with those of its query before the first one of its own grade.
-        starts = np.r_[True, (query[1:] != query[:-1]) | (label[1:] != label[:-1])]
-        self.n_lower = np.flatnonzero(starts)[np.cumsum(starts) - 1] - documents.start[query]
-        self.longest = max(float(pairs.distance.max()) for pairs in self._blocks())
-        self.heaviest = 2.0 * float(np.log(documents.root.max()))
-
-    def _blocks(self) -> Iterator[_Pairs]:
-        d = self.documents
-        rows, label, log_root = (values[self.by_grade] for values in (d.rows, d.label, np.log(d.root)))
-        first = d.start[d.query]
-        ends = np.cumsum(self.n_lower)
-        edges = np.searchsorted(ends, np.arange(0, ends[-1], _BLOCK))
-        for low, high in pairwise(np.unique(np.r_[edges, len(rows)]).tolist()):
-            n_lower = self.n_lower[low:high]
-            higher = np.repeat(np.arange(low, high), n_lower)
-            lower = np.arange(len(higher)) - np.repeat(np.cumsum(n_lower) - n_lower, n_lower) + first[higher]
-            if len(higher):
-                with np.errstate(over="ignore"):  # refused as too long
-                    gaps = label[higher] - label[lower]
-                yield _Pairs(
-                    rows[higher], rows[lower], _distances_of(self.distance, gaps), log_root[higher] + log_root[lower]
-                )
-
-    def misordered(self, scores: Floats) -> float:
-        return self.documents.misordered(scores)
-
-
-def _distances_of_cells(documents: _Documents, cell_start: Ints, distance: Distance) -> Floats:
-    """Return the directed distance from b to a for all grades a, b of each query, of shape (Σ K²,)."""
-    labels = np.empty(documents.n_grades.sum())
-    first = np.cumsum(documents.n_grades) - documents.n_grades
-    labels[first[documents.query] + documents.grade] = documents.label
-    gaps = np.empty(cell_start[-1])
-    for k in np.unique(documents.n_grades):  # all queries with k grades at once
-        of = np.flatnonzero(documents.n_grades == k)
-        grades = labels[first[of][:, None] + np.arange(k)]
-        place = cell_start[of][:, None] + np.arange(k * k)
-        with np.errstate(over="ignore"):  # refused as too long
-            gaps[place] = (grades[:, :, None] - grades[:, None, :]).reshape(len(of), -1)
-    directed = np.zeros(len(gaps))
-    apart = gaps != 0.0
-    directed[apart] = np.copysign(_distances_of(distance, np.abs(gaps[apart])), gaps[apart])
+def _distances_of_cells(runs: GradeRuns, chosen: NDArray[np.bool_], cell_start: Ints, distance: Distance) -> Floats:
+    """Return the directed distance from b to a for all grades a, b of each chosen query, of shape (Σ K²,)."""
+    directed = np.zeros(cell_start[-1])
+    first_cell = np.zeros(len(chosen), np.int64)
+    first_cell[chosen] = cell_start[:-1]
+    grade = _grade_of_run(runs)
+    for higher, lower in runs.cells(chosen):
+        query = runs.query_of_run[higher]
+        a, b, n_grades = grade[higher], grade[lower], runs.n_grades[query]
+        distances = _distances_between(distance, runs.run_grade[higher], runs.run_grade[lower])
+        directed[first_cell[query] + a * n_grades + b] = distances
+        directed[first_cell[query] + b * n_grades + a] = -distances
     return directed
+
+
+def _distances_between(distance: Distance, higher: Floats, lower: Floats) -> Floats:
+    with np.errstate(over="ignore"):  # refused as too long
+        return _distances_of(distance, higher - lower)
 
 
 def _distances_of(distance: Distance, gaps: Floats) -> Floats:
@@ -469,6 +347,10 @@ def _distances_of(distance: Distance, gaps: Floats) -> Floats:
     return distance(gaps) if isinstance(distance, DirectedDistance) else distances_of_gaps(distance, gaps)
 
 
-def _over_features(kernel: Callable[[int, int], None], cuts: Cuts, work: int) -> None:
-    """Call ``kernel(first, last)`` on ranges of features, each of which takes about `work` steps."""
-    run_over_queries(kernel, np.arange(len(cuts.start)) * work)
+def _query_of_document(runs: GradeRuns) -> Ints:
+    return np.repeat(np.arange(len(runs.query)), runs.n_documents)
+
+
+def _grade_of_run(runs: GradeRuns) -> Ints:
+    """Return the place of each run's grade among those of its query, from 0 up."""
+    return np.arange(len(runs.run_grade)) - runs.query_run[runs.query_of_run]

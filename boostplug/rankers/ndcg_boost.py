@@ -15,7 +15,8 @@ from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
 from boostplug.queries import Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.pairs import refuse_no_pairs
 from boostplug.weak_rankers import Cuts, WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 from boostplug.weak_rankers.stump import first_best
@@ -146,7 +147,7 @@ class NDCGBoostRanker(ReferenceRanker):
         """Run Algorithm 1; steps are numbered by its lines."""
         if training.queries.pairs is not None:
             raise ValueError("pairs cannot be used by NDCG_Boost, whose weights need gains; pass grades as y")
-        refuse_no_pairs(len(training.queries.grade_runs.query))
+        refuse_no_pairs(training.queries)
         gains_of(training.queries, self.gain)  # refuses grades, naming the caller's row
         X, queries = _judged(training.X, training.queries)
         lists = _Lists(queries, self.gain, equal_grades=bool(self.equal_grades))

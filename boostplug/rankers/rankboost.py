@@ -15,8 +15,8 @@ from boostplug.checks import check_choice, check_flag
 from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.queries import Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
-from boostplug.threads import run_over_queries
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best
@@ -31,7 +31,6 @@ _LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
 _SMALLEST_MASS = 1e-200  # of a pair; what leaves float64's range does not come back
 _NO_EDGE = 1e-12  # of the pairs' mass: below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
-_CUTS_AT_ONCE = 8  # that a processor compares in the time of one: what a thread's work is counted in
 
 
 class RankBoostRanker(ReferenceRanker):
@@ -130,6 +129,7 @@ class RankBoostRanker(ReferenceRanker):
         check_flag("record_e2", self.record_e2)
 
     def _rounds(self, training: Training) -> Rounds:
+        refuse_no_pairs(training.queries)
         pairs: _Factorised | _Listed
         if training.queries.pairs is None and self.variant != "plus":
             pairs = _Factorised(training.queries)
@@ -212,9 +212,11 @@ def _weight(right: float, wrong: float, n_pairs: int) -> tuple[float, bool]:
 class _Pairs(ABC):
     """The critical pairs of a training set, with weights that sum to 1."""
 
+    pairs: Runs | CriticalPairs
     rows: Ints
     n_pairs: int
     scale: float
+    total = 1.0  # of the weights, as `pairs` has them
 
     @abstractmethod
     def weigh(self, scores: Floats) -> None:
@@ -228,26 +230,23 @@ class _Pairs(ABC):
     def masses(self, above: Sides) -> tuple[float, float, float]:
         """Return the shares of mass that a cut ranks right, wrong, and ties."""
 
-    @abstractmethod
     def errors(self, scores: Floats) -> tuple[float, float]:
         """Return R1 and R2."""
+        wrong, tied = (weight / self.total for weight in errors(self.pairs, scores))
+        return wrong + tied, wrong + tied / 2
 
 
 class _Factorised(_Pairs):
     """Pairs of different grades, never listed."""
 
     def __init__(self, queries: Queries) -> None:
-        self._queries, self._runs = queries, queries.grade_runs
+        self._queries = queries
         self._loss = MPBoost(distance=BinaryDistance())  # the potentials are the negative gradient of E1
-        runs = self._runs
-        self.rows = runs.rows
-        self.n_pairs = int(runs.n_pairs.sum())
-        refuse_no_pairs(self.n_pairs)
-        self._of_queries = (runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run)
-        self._work = runs.run_start[runs.query_run]
-        zero = np.zeros(queries.n_rows)
-        self._total = sum(_of_masses(self._by_query(kernels.masses_of_grades, 4, zero, zero.astype(np.uint8))))
-        self._scores = zero
+        self.pairs: Runs = queries.grade_runs.view
+        self.rows = self.pairs.rows
+        self.n_pairs = int(queries.grade_runs.n_pairs.sum())
+        self._scores = np.zeros(queries.n_rows)
+        self.total = sum(self._masses(np.zeros(queries.n_rows, np.uint8)))
 
     def weigh(self, scores: Floats) -> None:
         self._scores = scores
@@ -258,19 +257,16 @@ class _Factorised(_Pairs):
         return -gradient
 
     def masses(self, above: Sides) -> tuple[float, float, float]:
-        right, wrong, tied = _of_masses(self._by_query(kernels.masses_of_grades, 4, self._scores, above))
+        right, wrong, tied = self._masses(above)
         total = right + wrong + tied
         return right / total, wrong / total, tied / total
 
-    def errors(self, scores: Floats) -> tuple[float, float]:
-        wrong, tied = self._by_query(kernels.error_of_grades, 2, scores).sum(axis=0) / self._total
-        return wrong + tied, wrong + tied / 2
-
-    def _by_query(self, kernel: Any, n_results: int, scores: Floats, *sides: Sides) -> Floats:
-        rows, root, run_start, query_run = self._of_queries
-        out = np.empty((len(query_run) - 1, n_results))
-        run_over_queries(lambda a, b: kernel(scores, rows, root, run_start, query_run, *sides, a, b, out), self._work)
-        return out
+    def _masses(self, above: Sides) -> tuple[float, float, float]:
+        """Return the masses that a cut ranks right, wrong, and ties, up to one factor."""
+        by_query = kernels.masses_of_grades(self.pairs, self._scores, above)
+        relative = np.exp(by_query[:, 3] - by_query[:, 3].max())
+        right, wrong, tied = (float(relative @ by_query[:, k]) for k in range(3))
+        return right, wrong, tied
 
 
 class _Listed(_Pairs):
@@ -279,35 +275,18 @@ class _Listed(_Pairs):
     scale = 1.0
 
     def __init__(self, queries: Queries) -> None:
-        if queries.pairs is not None:
-            found = queries.pair_runs
-            self.winner, self.loser, weight = found.winner, found.loser, found.weight
-        else:
-            runs = queries.grade_runs
-            m = int(runs.n_pairs.sum())
-            try:
-                self.winner, self.loser, weight = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)
-            except MemoryError:
-                raise MemoryError(
-                    f"RankBoost+ and record_e2 list all critical pairs, {m} here; fit smaller queries, or with variant "
-                    "'discrete' or 'continuous' and without record_e2"
-                ) from None
-            kernels.list_pairs(
-                runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, self.winner, self.loser, weight
-            )
-        self.n_pairs, self.n_rows = len(weight), queries.n_rows
-        refuse_no_pairs(self.n_pairs, explicit=queries.pairs is not None)
-        self.weight = weight / weight.sum()
-        self.rows = np.unique(np.r_[self.winner, self.loser])
+        self.pairs: CriticalPairs = listed(queries)
+        self.n_pairs, self.n_rows = len(self.pairs.weight), queries.n_rows
+        self.rows = np.unique(np.r_[self.pairs.winner, self.pairs.loser])
         self._mass = np.empty(self.n_pairs)
 
     def independent_set(self) -> IndependentSet:
         """Return an empty set of rankers as vectors on `rows`."""
-        winner, loser = np.searchsorted(self.rows, self.winner), np.searchsorted(self.rows, self.loser)
+        winner, loser = (np.searchsorted(self.rows, of_pair) for of_pair in self.pairs[:2])
         return IndependentSet(components_of_pairs(winner, loser, len(self.rows)))
 
     def weigh(self, scores: Floats) -> None:
-        kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
+        kernels.exponential_weights(self.pairs, scores, self._mass)
         self._mass /= self._mass.sum()
 
     def potentials(self) -> Floats:
@@ -316,28 +295,17 @@ class _Listed(_Pairs):
     def potentials_of(self, mass: Floats) -> Floats:
         """Return for each row the mass it wins less the mass it loses."""
         out = np.empty(self.n_rows)
-        kernels.potentials(mass, self.winner, self.loser, out)
+        kernels.potentials(self.pairs, mass, out)
         return out
 
     def masses(self, above: Sides) -> tuple[float, float, float]:
-        right, wrong, tied = kernels.masses_of_pairs(self._mass, self.winner, self.loser, above)
+        right, wrong, tied = kernels.masses_of_pairs(self.pairs, self._mass, above)
         return right, wrong, tied
-
-    def errors(self, scores: Floats) -> tuple[float, float]:
-        wrong, tied = kernels.error_of_pairs(self.weight, self.winner, self.loser, scores)
-        return wrong + tied, wrong + tied / 2
 
     def e1(self, scores: Floats) -> float:
         """Return the mean of e^{-(F_i - F_j)}."""
-        shift = kernels.exponential_weights(self.weight, self.winner, self.loser, scores, self._mass)
+        shift = kernels.exponential_weights(self.pairs, scores, self._mass)
         return float(np.exp(shift + np.log(self._mass.sum())))
-
-
-def _of_masses(by_query: Floats) -> tuple[float, float, float]:
-    """Return the sums over queries, relative to the largest of their exponents."""
-    relative = np.exp(by_query[:, 3] - by_query[:, 3].max())
-    right, wrong, tied = (float(relative @ by_query[:, k]) for k in range(3))
-    return right, wrong, tied
 
 
 @dataclass(frozen=True)
@@ -356,7 +324,7 @@ class _Descent:
 
     def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
         self.pairs, self.cuts = pairs, cuts
-        self.mass = pairs.weight.copy()
+        self.mass = pairs.pairs.weight.copy()
         self._out = np.empty_like(self.mass)
         self.span = pairs.independent_set()
         self.chosen: list[int] = []
@@ -373,12 +341,7 @@ class _Descent:
 
     def deltas(self, edges: Floats) -> Floats:
         """Return δ of the chosen cuts (33)."""
-        cut_mass = np.empty(len(self.chosen))
-        pairs, n = self.pairs, len(self.chosen)
-        run_over_queries(
-            lambda a, b: kernels.cut_mass(self.mass, pairs.winner, pairs.loser, self._sides, a, b, cut_mass),
-            np.arange(n + 1) * pairs.n_pairs // _CUTS_AT_ONCE,
-        )
+        cut_mass = kernels.cut_mass(self.pairs.pairs, self.mass, self._sides, len(self.chosen))
         deltas: Floats = -edges[self.chosen] + (self.mass.sum() - cut_mass) * np.tanh(self.eta)
         return deltas
 
@@ -398,7 +361,7 @@ class _Descent:
     def along(self, place: int) -> _Step:
         """Step along a chosen cut (lines 7 to 9 of Algorithm 1)."""
         pairs, above, old = self.pairs, self._above(place), self.eta[place]
-        right, wrong, tied = kernels.masses_of_pairs(self.mass, pairs.winner, pairs.loser, above)
+        right, wrong, tied = kernels.masses_of_pairs(pairs.pairs, self.mass, above)
         # (34): e^{∓α'} / 2 cosh α' are logistic functions
         alpha, undefined = _weight(right + tied * expit(-2 * old), wrong + tied * expit(2 * old), pairs.n_pairs)
         delta = wrong - right + tied * np.tanh(old)
@@ -406,10 +369,10 @@ class _Descent:
 
     def shift(self, place: int, alpha: float) -> float:
         """Add α to the weight of a chosen cut; return Z."""
-        pairs, above, old = self.pairs, self._above(place), self.eta[place]
+        above, old = self._above(place), self.eta[place]
         # (25): cosh(α + α') / cosh α'
         of_tied = float(expit(2 * old) * np.exp(alpha) + expit(-2 * old) * np.exp(-alpha))
-        kernels.reweigh(self.mass, pairs.winner, pairs.loser, above, np.exp(-alpha), np.exp(alpha), of_tied)
+        kernels.reweigh(self.pairs.pairs, self.mass, above, np.exp(-alpha), np.exp(alpha), of_tied)
         self.eta[place] += alpha
         z = float(self.mass.sum())
         self.mass /= z
@@ -443,7 +406,7 @@ class _Descent:
 
     def log_loss(self) -> float:
         """Return ln F2(η), computed anew."""
-        value, _, shift = self._tilted(self.pairs.weight, np.zeros_like(self.eta), self.eta, 1.0)
+        value, _, shift = self._tilted(self.pairs.pairs.weight, np.zeros_like(self.eta), self.eta, 1.0)
         return float(np.log(value) + shift)
 
     def _derivative(self, beta: Floats, step: float) -> float:
@@ -452,10 +415,8 @@ class _Descent:
         return derivative / value
 
     def _tilted(self, mass: Floats, eta: Floats, beta: Floats, step: float) -> tuple[float, float, float]:
-        pairs, sides = self.pairs, self._sides[:, : len(self.chosen)]
-        found: tuple[float, float, float] = kernels.tilted(
-            mass, pairs.winner, pairs.loser, sides, eta, beta, step, self._out
-        )
+        sides = self._sides[:, : len(self.chosen)]
+        found: tuple[float, float, float] = kernels.tilted(self.pairs.pairs, mass, sides, eta, beta, step, self._out)
         return found
 
 

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from boostplug.checks import check_number
 from boostplug.losses import QBRank
-from boostplug.losses.normalization import runs_of
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, refuse_no_pairs
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.pairs import refuse_no_pairs
 from boostplug.weak_rankers import Feature
 
 __all__ = ["RankSVM"]
@@ -48,7 +48,7 @@ class RankSVM(ReferenceRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries
-        refuse_no_pairs(int(runs_of(queries).n_pairs.sum()))
+        refuse_no_pairs(queries)
         X = np.nan_to_num(training.X.astype(np.float64))
         spread = X.std(axis=0)
         varies = np.flatnonzero(spread > 0.0)

@@ -1,13 +1,14 @@
 """`Stump`: one threshold on one feature; `Cuts`: all the stumps that a training set offers."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import check_integer, frozen
 from boostplug.kernels import cuts as kernels
-from boostplug.threads import run_over_queries
+from boostplug.kernels.views import CutCodes
 from boostplug.weak_rankers.feature import refuse_no_column
 
 __all__ = ["Cuts", "Stump", "first_best", "rounding_edges"]
@@ -101,6 +102,11 @@ class Cuts:
         self.threshold = frozen(np.concatenate([*thresholds, np.empty(0)]))
         self.codes = frozen(codes)
 
+    @cached_property
+    def view(self) -> CutCodes:
+        """What kernels read of it."""
+        return CutCodes(self.codes, self.start)
+
     def __len__(self) -> int:
         return len(self.threshold)
 
@@ -120,13 +126,7 @@ class Cuts:
 
     def sums_above(self, values: Floats) -> Floats:
         """Return, for each cut, the sum of `values` over the rows above it, of shape (n_cuts,)."""
-        out = np.empty(len(self))
-        n_features, n_rows = self.codes.shape
-        run_over_queries(
-            lambda a, b: kernels.sums_above(self.codes, values, self.start, a, b, out),
-            np.arange(n_features + 1) * n_rows,
-        )
-        return out
+        return kernels.sums_above(self.view, values)
 
     def distinct(self, rows: Ints) -> Ints:
         """Return the first cut of each kind: those that split `rows` into the same two parts are of one kind.
@@ -137,12 +137,7 @@ class Cuts:
         keys = np.zeros(self.codes.shape[1], np.int64)
         keys[rows] = np.random.default_rng(0).integers(1, 1 << 62, len(rows))
         modulus = (1 << 62) - 1
-        sums = np.empty(len(self), np.int64)
-        n_features, n_rows = self.codes.shape
-        run_over_queries(
-            lambda a, b: kernels.keys_above(self.codes, keys, modulus, self.start, a, b, sums),
-            np.arange(n_features + 1) * n_rows,
-        )
+        sums = kernels.keys_above(self.view, keys, modulus)
         total = int(np.add.reduce(keys.astype(object)) % modulus) if len(rows) else 0
         kind = np.minimum(sums, (total - sums) % modulus)
         _, first = np.unique(kind, return_index=True)

@@ -13,7 +13,7 @@ from numba.core.caching import IndexDataCacheFile
 
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = ROOT / "boostplug" / "kernels"
-NOT_COMPILED_IN = {"__init__", "compiling"}
+NOT_COMPILED_IN = {"__init__", "compiling", "views"}  # fields of a view are part of a function's type
 
 
 def imports_of_kernels(path):

@@ -1,6 +1,7 @@
 """MPBoost's Algorithm 1, round by round against all ordered pairs and all stumps, and the laws of its record."""
 
 import pickle
+from functools import partialmethod
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from boostplug import (
 )
 from boostplug.rankers import mpboost
 from boostplug.rankers.mpboost import MPBoostRanker
+from boostplug.runs import GradeRuns
 
 ROUNDS = 12
+PAIRS = GradeRuns.pairs
 LARGEST = np.finfo(np.float64).max
 
 
@@ -99,9 +102,9 @@ def test_listed_pairs_beside_factorised_ones(name, step, monkeypatch):
     kinds = mpboost._WeighedPairs(
         Queries(y, group=sizes, weight=weight), mpboost.Cuts(X, None, None), distance, squared=False
     ).parts
-    assert [type(part).__name__ for part in kinds] == ["_Factorised", "_ListedGrades"]
+    assert [type(part).__name__ for part in kinds] == ["_Factorised", "_Listed"]
     for block in (1 << 18, 50):
-        monkeypatch.setattr(mpboost, "_BLOCK", block)
+        monkeypatch.setattr(GradeRuns, "pairs", partialmethod(PAIRS, block=block))
         ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
         assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
 

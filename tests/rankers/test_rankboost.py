@@ -221,9 +221,7 @@ def test_masses_of_grades_at_any_range(spread):
     runs = queries.grade_runs
     scores = rng.normal(size=30) * spread
     above = rng.integers(0, 2, 30).astype(np.uint8)
-    out = np.empty((len(runs.query), 4))
-    arguments = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, above, 0, len(out), out
-    critical_pairs.masses_of_grades(scores, *arguments)
+    out = critical_pairs.masses_of_grades(runs.view, scores, above)
     for (right, wrong, tied, shift), q in zip(out, runs.query, strict=True):
         expected = np.zeros(3)
         a, b = queries.boundaries[q : q + 2]
