@@ -14,69 +14,12 @@ import boostplug as bp
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "boostplug"
 
-# Reading order: a module may import from lines above its own, and from its own line.
-LAYERS = [
-    ["checks", "threads", "version", "best_round", "naming"],
-    ["pairs", "runs"],
-    ["queries"],
-    ["kernels"],
-    ["plug"],
-    ["metrics"],
-    ["losses"],
-    ["testing"],
-    ["estimators", "selection", "weak_rankers"],
-    ["model"],
-    ["rankers"],
-    ["datasets"],
-    ["experiments"],
-    ["replicate"],
-    ["cli"],
-    ["ensemble", "frameworks"],  # for pickles of 0.1.0
-]
-MAY_IMPORT_UPWARD: set[tuple[str, str]] = set()
-
-
-def layer_of(module):
-    for depth, names in enumerate(LAYERS):
-        if any(module == name or module.startswith(f"{name}.") for name in names):
-            return depth
-    return None
-
 
 def modules():
     for path in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
         if name != "__init__":
             yield name, path
-
-
-def imports_of(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "boostplug":
-            base = node.module.removeprefix("boostplug").lstrip(".")
-            for alias in node.names:
-                full = f"{base}.{alias.name}".lstrip(".")
-                is_module = (PACKAGE / Path(*full.split("."))).with_suffix(".py").exists() or (
-                    PACKAGE / Path(*full.split("."))
-                ).is_dir()
-                yield full if is_module else base
-
-
-def test_no_module_imports_upward():
-    upward = []
-    for name, path in modules():
-        depth = layer_of(name)
-        if name == "experiments":
-            assert not list(imports_of(path))
-            continue
-        assert depth is not None, f"{name} has no place in LAYERS"
-        for target in imports_of(path):
-            if target and (name, target) not in MAY_IMPORT_UPWARD:
-                other = layer_of(target)
-                assert other is not None, f"{name} imports {target}, which has no place in LAYERS"
-                if other > depth:
-                    upward.append(f"{name} imports {target}")
-    assert not upward
 
 
 def test_all_is_exactly_the_public_names():
