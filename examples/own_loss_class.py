@@ -21,13 +21,15 @@ class PseudoHuber(bp.Loss):
         off = scores - queries.labels
         return weight, off, np.sqrt(1.0 + off**2)
 
-    def _value(self, scores, queries):
+    def compute_value(self, scores, queries):
+        """Return the loss of each query."""
         weight, _, root = self._parts(scores, queries)
         return np.bincount(queries.query_of_row, weight * (root - 1.0), minlength=queries.n_queries)
 
-    def _gradient_hessian(self, scores, queries):
+    def compute_gradient_hessian(self, scores, queries, scale):
+        """Return both derivatives, times the scale (1, unless the class has `scale_terms`)."""
         weight, off, root = self._parts(scores, queries)
-        return weight * off / root, weight / root**3
+        return scale * weight * off / root, scale * weight / root**3
 
 
 bp.testing.check_loss(PseudoHuber())  # every law, or an error that names the broken one

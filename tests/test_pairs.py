@@ -214,10 +214,10 @@ def test_a_loss_that_cannot_use_pairs_refuses_them():
     class OnGrades(Loss):
         hessian_kind = "exact"
 
-        def _value(self, scores, queries):
+        def compute_value(self, scores, queries):
             return np.zeros(queries.n_queries)
 
-        def _gradient_hessian(self, scores, queries):
+        def compute_gradient_hessian(self, scores, queries, scale):
             return scores, scores
 
     with pytest.raises(ValueError, match="OnGrades learns from grades and cannot use pairs"):

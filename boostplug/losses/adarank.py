@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.losses.loss import HessianKind, Loss
+from boostplug.losses.loss import Loss
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
+from boostplug.totals import ALONE, Totals
 
 __all__ = ["AdaRank"]
 
@@ -54,6 +55,11 @@ class AdaRank(Loss):
     metric: Metric = field(default_factory=lambda: NDCG(5))
     base: Loss = field(default_factory=NDCGBoost)
 
+    hessian_kind = "model"
+    couples_queries = True
+    takes_negative_labels = False  # not with every metric and base
+    has_gradient_of_value = False  # the factors count as constants
+
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric) or not self.metric.greater_is_better:
             raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {self.metric!r}")
@@ -61,52 +67,47 @@ class AdaRank(Loss):
             raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {self.base!r}")
 
     @property
-    def hessian_kind(self) -> HessianKind:
-        """Say "model": the base's Hessian times the queries' factors."""
-        return "model"
-
-    @property
-    def couples_queries(self) -> bool:
-        """True: the factors are relative to their mean."""
-        return True
-
-    @property
     def shift_invariant(self) -> bool:
         """The base's: a metric depends on the order alone."""
         return self.base.shift_invariant
 
-    @property
-    def takes_negative_labels(self) -> bool:
-        """False: not with every metric and base."""
-        return False
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """False: the factors count as constants."""
-        return False
-
-    def scale(self, queries: Queries) -> float:
-        """Return the base's scale."""
-        return self.base.scale(queries)
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return the base's."""
+        return self.base.scale_terms(queries)
 
     def factors(self, scores: Floats, queries: Queries) -> Floats:
         """Return a_q of each query, of shape (n_queries,)."""
+        weights, defined = self._weights(scores, queries)
+        return _relative_to_mean(weights, defined, float(weights[defined].sum()), float(defined.sum()))
+
+    def _weights(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return e^(-E) of each query and where E is defined."""
         weight = queries.row_weight
         if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
             kept = weight > 0
             scores, queries = scores[kept], queries.remember((AdaRank,), lambda: queries.of_rows(kept))
-        values = self.metric.per_query(scores, queries)
-        defined = ~np.isnan(values)
-        out = np.ones(queries.n_queries)
-        if defined.any():
-            weights = np.exp(-values[defined])
-            out[defined] = weights / weights.mean()
-        return out
+        weights = np.exp(-self.metric.per_query(scores, queries))
+        return weights, ~np.isnan(weights)
 
-    def _value(self, scores: Floats, queries: Queries) -> Floats:
-        return self.factors(scores, queries) * self.base.value(scores, queries)
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return a_q B_q of each query."""
+        return self.factors(scores, queries) * self.base.compute_value(scores, queries)
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
-        gradient, hessian = self.base.gradient_hessian(scores, queries)
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return the derivatives of the base times a_q, with the mean of these queries alone."""
+        gradient, hessian = self.base._scaled(scores, queries, np.array([scale]), ALONE)  # noqa: SLF001 (a loss of a loss)
         factor = self.factors(scores, queries)[queries.query_of_row]
         return factor * gradient, factor * hessian
+
+    def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
+        """Take the mean of all machines' factors in the same sum as the base's scale."""
+        weights, defined = self._weights(scores, queries)
+        scales, (total, n) = self._scales(queries, totals, float(weights[defined].sum()), float(defined.sum()))
+        factor = _relative_to_mean(weights, defined, total, n)[queries.query_of_row]
+        gradient, hessian = self.base._scaled(scores, queries, scales, totals)  # noqa: SLF001 (a loss of a loss)
+        return factor * gradient, factor * hessian
+
+
+def _relative_to_mean(weights: Floats, defined: NDArray[np.bool_], total: float, n: float) -> Floats:
+    """Return the weights over their mean total / n, 1 where they are not defined."""
+    return np.divide(weights, total / max(n, 1.0), out=np.ones(len(weights)), where=defined)

@@ -1,5 +1,6 @@
 """`Loss`: what every loss is, said once."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -8,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows
+from boostplug.losses.relative import Relative, into_range
 from boostplug.naming import Named
 from boostplug.queries import Queries
+from boostplug.totals import ALONE, Totals
 
 __all__ = ["LARGEST_VALUE", "HessianKind", "Loss"]
 
@@ -22,7 +25,8 @@ class Loss(Named, ABC):
     """A ranking loss: a value per query and derivatives per row, over plain arrays; it knows no framework.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
-    Subclasses are frozen dataclasses that implement `_value` and `_gradient_hessian`, which get checked scores.
+    Subclasses are frozen dataclasses that say their `hessian_kind` and write `compute_value` and
+    `compute_gradient_hessian`, which get checked scores, and `scale_terms` where the scale is not 1.
 
     Conventions, for all losses:
 
@@ -34,9 +38,18 @@ class Loss(Named, ABC):
 
     An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
     ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.
+
+    Attributes
+    ----------
+    couples_queries : bool
+        Whether one query's derivatives depend on the scores of other queries. Default: False.
+    takes_pairs : bool
+        Whether the loss can learn from `Queries.pairs`; others refuse them. Default: False.
     """
 
     registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}  # what `parse` knows; boostplug.losses fills it
+    couples_queries: bool = False
+    takes_pairs: bool = False
 
     @property
     def name(self) -> str:
@@ -57,6 +70,9 @@ class Loss(Named, ABC):
         except KeyError:
             raise ValueError(f"there is no loss {name!r}; there are: {', '.join(cls.registry)}") from None
 
+    # What follows is a property, since it depends on parameters in some loss; where it does not, a subclass writes a
+    # plain class attribute.
+
     @property
     @abstractmethod
     def hessian_kind(self) -> HessianKind:
@@ -65,11 +81,6 @@ class Loss(Named, ABC):
         "exact": h = ∂g_i/∂F_i. "bound": diag(h) - ∇² is positive semidefinite at the point. "global": value(F + e) ≤
         value(F) + gᵀe + ½ eᵀ diag(h) e for every e. "model": a formula of its own, stated by the loss.
         """
-
-    @property
-    def couples_queries(self) -> bool:
-        """Whether one query's derivatives depend on the scores of other queries."""
-        return False
 
     @property
     def shift_invariant(self) -> bool:
@@ -86,18 +97,27 @@ class Loss(Named, ABC):
         """Whether labels may be below 0."""
         return True
 
-    @property
-    def takes_pairs(self) -> bool:
-        """Whether the loss can learn from `Queries.pairs`; others refuse them."""
-        return False
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _rename(cls)
 
-    def scale(self, queries: Queries) -> float:  # noqa: ARG002 (subclasses use it)
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:  # noqa: ARG002 (subclasses use it)
+        """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).
+
+        Each is a sum over the queries, so that those of several machines add up. They depend on the data alone, never
+        on scores. Where a denominator is 0, the scale is 1.
+        """
+        return np.ones(1), np.ones(1)
+
+    def scale(self, queries: Queries) -> float:
         """Return the factor between the derivatives of the value and what `gradient_hessian` returns.
 
-        It depends on the data alone, never on scores, and brings the outputs to the order of 1 per document, which is
-        what the frameworks' absolute parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
+        The ratio of `scale_terms`; 1 for a loss of several parts, which scales each on its own. It brings the outputs
+        to the order of 1 per document, which is what the frameworks' absolute parameters (``min_child_weight``,
+        ``lambda_l2``, …) are made for.
         """
-        return 1.0
+        scales = _ratios(*self.scale_terms(queries))
+        return float(scales[0]) if len(scales) == 1 else 1.0
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss of each query.
@@ -118,15 +138,19 @@ class Loss(Named, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        return np.asarray(self._value(scores_of_rows(scores, queries.n_rows, finite=True), queries), dtype=np.float64)
+        value = self.compute_value(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        return np.asarray(value, dtype=np.float64)
 
-    def gradient_hessian(self, scores: ArrayLike, queries: Queries) -> tuple[Floats, Floats]:
+    def gradient_hessian(self, scores: ArrayLike, queries: Queries, *, totals: Totals = ALONE) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
 
         Parameters
         ----------
         scores : array-like of shape (n_rows,)
         queries : Queries
+        totals : Totals, optional
+            Where the queries are one machine's part of a job's: what adds up and compares over all machines. It is
+            asked for one sum, and by some losses for one largest value, at every call.
 
         Returns
         -------
@@ -139,18 +163,44 @@ class Loss(Named, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        gradient, hessian = self._gradient_hessian(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        checked = scores_of_rows(scores, queries.n_rows, finite=True)
+        gradient, hessian = self._over_all(checked, queries, totals)
         return np.asarray(gradient, dtype=np.float64), np.asarray(hessian, dtype=np.float64)
+
+    @abstractmethod
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the loss of each query; scores are checked, contiguous and read-only."""
+
+    @abstractmethod
+    def compute_gradient_hessian(
+        self, scores: Floats, queries: Queries, scale: float
+    ) -> tuple[Floats, Floats] | Relative:
+        """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
+
+        `scale` is that of all machines together. A loss whose derivatives may leave the range of floats returns them
+        as `Relative`, always.
+        """
+
+    def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian, with one sum over all machines."""
+        scales, _ = self._scales(queries, totals)
+        return self._scaled(scores, queries, scales, totals)
+
+    def _scales(self, queries: Queries, totals: Totals, *more: float) -> tuple[Floats, Floats]:
+        """Return the scale of each part, and `more`, as they are over all machines."""
+        numerators, denominators = self.scale_terms(queries)
+        n = len(numerators)
+        sums = totals.sum(np.concatenate([numerators, denominators, more]))
+        return _ratios(sums[:n], sums[n : 2 * n]), sums[2 * n :]
+
+    def _scaled(self, scores: Floats, queries: Queries, scales: Floats, totals: Totals) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian with each part times its scale; a loss of several parts writes its own."""
+        outputs = self.compute_gradient_hessian(scores, queries, float(scales[0]))
+        return into_range(outputs, queries, totals) if isinstance(outputs, Relative) else outputs
 
     def _refuse_pairs(self, queries: Queries) -> None:
         if queries.pairs is not None and not self.takes_pairs:
             raise ValueError(f"{type(self).__name__} learns from grades and cannot use pairs; remove pairs=")
-
-    @abstractmethod
-    def _value(self, scores: Floats, queries: Queries) -> Floats: ...
-
-    @abstractmethod
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]: ...
 
     def __call__(self, a: Any, b: Any, weight: Any = None, group: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return gradient and Hessian to a framework.
@@ -170,3 +220,32 @@ class Loss(Named, ABC):
         from boostplug.plug import call as plug
 
         return plug.objective(self, a, b, weight, group)
+
+
+def _ratios(numerators: Floats, denominators: Floats) -> Floats:
+    """Return numerators / denominators, 1 where the denominator is 0."""
+    return np.divide(numerators, denominators, out=np.ones(len(numerators)), where=denominators != 0.0)
+
+
+def _rename(cls: type[Loss]) -> None:
+    """Let a subclass written for boostplug 0.1 override what is now called otherwise, with a warning."""
+    own = vars(cls)
+    wrappers: dict[str, tuple[str, Any]] = {
+        "_value": ("compute_value", lambda self, scores, queries: self._value(scores, queries)),
+        "_gradient_hessian": (
+            "compute_gradient_hessian",
+            lambda self, scores, queries, scale: self._gradient_hessian(scores, queries),  # noqa: ARG005 (has its own)
+        ),
+        "scale": ("scale_terms", lambda self, queries: (np.array([self.scale(queries)]), np.ones(1))),
+    }
+    old = [name for name, (new, _) in wrappers.items() if name in own and new not in own]
+    for name in old:
+        setattr(cls, *wrappers[name])
+    if old:
+        renamed = ", ".join(f"{name} → {wrappers[name][0]}" for name in old)
+        warnings.warn(
+            f"{cls.__name__} overrides what is called otherwise since boostplug 0.2: {renamed}; "
+            "compute_gradient_hessian gets the scale as its third argument",
+            DeprecationWarning,
+            stacklevel=4,  # past __init_subclass__ and abc
+        )

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from boostplug.kernels import exponential as kernels
 from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of
+from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of, scale_terms_of
+from boostplug.losses.relative import Relative
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns, PairRuns
 from boostplug.threads import run_over_queries
@@ -24,7 +25,6 @@ Ints = NDArray[np.int64]
 Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "gentle", "bound"]
 
-_LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32
 _BLOCK = 1 << 20  # gaps in one call of a user's distance
 _TABULATED = 1 << 23  # distances of a user's function that are kept, 64 MB
 _COEFFICIENTS: dict[Hessian, tuple[float, float]] = {"newton": (1.0, 0.0), "gentle": (0.0, 1.0), "bound": (2.0, 0.0)}
@@ -93,6 +93,8 @@ class MPBoost(Loss):
     hessian: Hessian = "newton"
     normalization: Normalization = "none"
 
+    takes_pairs = True  # a pair's gap is its margin
+
     def __post_init__(self) -> None:
         if isinstance(self.distance, type) or not callable(self.distance):
             raise ValueError(
@@ -117,34 +119,29 @@ class MPBoost(Loss):
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return kinds[self.hessian]
 
-    @property
-    def takes_pairs(self) -> bool:
-        """Explicit pairs take the place of those from the grades; a pair's gap is its margin."""
-        return True
-
-    def scale(self, queries: Queries) -> float:
-        """Return Σ_q n_q / Σ_q c_q S_q (see Notes); 1 where no query holds a pair."""
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ_q n_q and Σ_q c_q S_q (see Notes)."""
         runs = runs_of(queries)
-        if not len(runs.n_pairs):
-            return 1.0
-        squares = runs.n_pairs
-        if self.hessian != "gentle":
+        squares = None
+        if self.hessian != "gentle" and len(runs.query):
             if isinstance(runs, PairRuns):
                 squares = self._pair_squares(queries, runs)
             else:
                 squares = self._plan(queries, runs).squares
-        total = float((factor_of(self.normalization, runs) * squares).sum())
-        if not np.finfo(np.float64).tiny < total < math.inf:
+        documents, weight = scale_terms_of(self.normalization, runs, squares)
+        total = float(weight[0])
+        if len(runs.query) and not np.finfo(np.float64).tiny < total < math.inf:
             raise ValueError(
                 f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
                 "square leaves float64's range; rescale the labels"
             )
-        return float(runs.n_judged.sum()) / total
+        return documents, weight
 
     def _plan(self, queries: Queries, runs: GradeRuns) -> "_Plan":
         return queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
 
-    def _value(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
         runs = runs_of(queries)
         out = np.zeros(queries.n_queries)
         if isinstance(runs, PairRuns):
@@ -160,15 +157,14 @@ class MPBoost(Loss):
             out[runs.query] = np.exp(np.minimum(log_value, math.log(LARGEST_VALUE)))
         return out
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Relative:
+        """Return `scale` times the gradient of J and the Hessian of `hessian`, each query over its own e^shift."""
         runs = runs_of(queries)
-        factor = factor_of(self.normalization, runs) * self.scale(queries)
+        factor = factor_of(self.normalization, runs) * scale
         if isinstance(runs, PairRuns):
             return self._pair_sums(scores, queries, runs, factor, *_COEFFICIENTS[self.hessian])
         gradient, hessian, shift, top = self._sums(scores, queries, factor, *_COEFFICIENTS[self.hessian])
-        sizes = np.diff(runs.run_start[runs.query_run])
-        _into_range(gradient, hessian, runs.rows, sizes, shift, top)
-        return gradient, hessian
+        return Relative(gradient, hessian, *(_of_every_query(x, queries, runs) for x in (shift, top)))
 
     def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the distance of each explicit pair's margin."""
@@ -191,14 +187,12 @@ class MPBoost(Loss):
 
     def _pair_sums(
         self, scores: Floats, queries: Queries, runs: PairRuns, factor: Floats, h_d2: float, h_1: float
-    ) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian of explicit pairs."""
+    ) -> Relative:
+        """Return gradient and Hessian of explicit pairs; one shift for all, since a pair may cross queries."""
         distance = self._pair_distances(queries, runs)
         gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
-        if not len(distance):
-            return gradient, hessian
         shift = 0.0
-        if distance.max() * np.ptp(scores) > kernels.SAFE_EXPONENT:
+        if len(distance) and distance.max() * np.ptp(scores) > kernels.SAFE_EXPONENT:
             shift = kernels.largest_pair_exponent(scores, runs.winner, runs.loser, distance) - kernels.SAFE_EXPONENT
             shift = max(0.0, shift)
 
@@ -209,10 +203,8 @@ class MPBoost(Loss):
             )  # fmt: skip
 
         run_over_pairs(kernel, runs)
-        top = max(float(np.abs(gradient).max()), float(hessian.max()))
-        everything = np.arange(queries.n_rows)
-        _into_range(gradient, hessian, everything, np.array([len(scores)]), np.array([shift]), np.array([top]))
-        return gradient, hessian
+        top = max(float(np.abs(gradient).max(initial=0.0)), float(hessian.max(initial=0.0)))
+        return Relative(gradient, hessian, np.full(queries.n_queries, shift), np.full(queries.n_queries, top))
 
     def _sums(
         self, scores: Floats, queries: Queries, factor: Floats, h_d2: float, h_1: float
@@ -239,26 +231,11 @@ class MPBoost(Loss):
         return gradient, hessian, shift, top
 
 
-def _into_range(gradient: Floats, hessian: Floats, rows: Ints, sizes: Ints, shift: Floats, top: Floats) -> None:
-    """Undo the shifts and, where the largest output would pass `_LARGEST`, multiply all rows by one factor.
-
-    `rows` come in blocks of `sizes` that share a shift and whose largest output is `top`.
-    """
-    if not len(top) or (top.max() <= _LARGEST and not shift.any()):
-        return
-    furthest = float(shift.max())
-    # The largest output is e^(furthest + beyond); apart, so that a huge shift does not swallow the rest.
-    beyond = float((np.log(np.maximum(top, np.finfo(np.float64).tiny)) + (shift - furthest)).max())
-    if furthest:
-        per_query = np.exp(shift - furthest - max(beyond - math.log(_LARGEST), -furthest))
-    else:
-        per_query = np.full(len(shift), 2.0 ** -math.ceil((beyond - math.log(_LARGEST)) / math.log(2.0)))
-    multiplier = np.repeat(per_query, sizes)
-    for out in (gradient, hessian):
-        out[rows] *= multiplier
-    lost = hessian[rows] < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
-    gradient[rows[lost]] = 0.0
-    hessian[rows[lost]] = 0.0
+def _of_every_query(values: Floats, queries: Queries, runs: GradeRuns) -> Floats:
+    """Return values of the queries that hold a pair as values of all, 0 elsewhere."""
+    out = np.zeros(queries.n_queries)
+    out[runs.query] = values
+    return out
 
 
 class _Plan:

@@ -10,7 +10,7 @@ from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of
+from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pairwise import PairWeights, SmoothSums, value_per_query
 from boostplug.losses.ranknet import check_sigmoid
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
@@ -104,31 +104,31 @@ class NDCGBoost(Loss):
         """Whether labels below 0 are fine: both named gains refuse them."""
         return callable(self.gain)
 
-    def scale(self, queries: Queries) -> float:
-        """Return Σ_q n_q / Σ_q c_q D_q (see Notes); 1 where no query holds a pair of different gains."""
-        runs = queries.grade_runs
-        weight = float((factor_of(self.normalization, runs) * self._plan(queries).gaps_of_pairs).sum())
-        return float(runs.n_judged.sum()) / weight if weight else 1.0
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ_q n_q and Σ_q c_q D_q (see Notes)."""
+        return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).gaps_of_pairs)
 
     def _plan(self, queries: Queries) -> "_Plan":
         return queries.remember((NDCGBoost, self.gain), lambda: _Plan(queries, self.gain))
 
-    def _value(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
         factor = factor_of(self.normalization, queries.grade_runs)
         weights = self._plan(queries).weights
         per_row = VALUE_SUMS(scores, queries, factor, weights=weights, multiplier=self.sigmoid)[0]
         return value_per_query(per_row, queries)
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the Hessian of `hessian`."""
         plan = self._plan(queries)
-        factor = factor_of(self.normalization, queries.grade_runs) * self.scale(queries)
+        factor = factor_of(self.normalization, queries.grade_runs) * scale
         gradient, hessian = DERIVATIVE_SUMS(scores, queries, factor, weights=plan.weights, multiplier=self.sigmoid)
         s = float(self.sigmoid)
         if s != 1.0:
             gradient *= s
         if self.hessian == "global":
             constant = queries.remember(
-                (NDCGBoost._global, self.gain, self.normalization), lambda: self._global(queries, plan, factor)
+                (NDCGBoost._global, self.gain, self.normalization, scale), lambda: self._global(queries, plan, factor)
             )
             hessian = (s * s / (3.0 * np.sqrt(3.0))) * constant
         else:

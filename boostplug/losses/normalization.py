@@ -1,6 +1,7 @@
 """Which pairs a loss learns from, what those of a query weigh together, and how to run over explicit ones."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from boostplug.queries import Queries
 from boostplug.runs import GradeRuns, PairRuns
 from boostplug.threads import run_over_queries
 
-__all__ = ["factor_of", "run_over_pairs", "runs_of", "scale_of"]
+__all__ = ["factor_of", "run_over_pairs", "runs_of", "scale_terms_of"]
 
 
 def runs_of(queries: Queries) -> GradeRuns | PairRuns:
@@ -26,10 +27,15 @@ def factor_of(normalization: str, runs: GradeRuns | PairRuns) -> NDArray[np.floa
     return np.ones(len(runs.n_pairs))
 
 
-def scale_of(normalization: str, runs: GradeRuns | PairRuns) -> float:
-    """Return Σ_q n_q / Σ_q c_q P_q over the queries that hold a pair; 1 where none does."""
-    weight = float((factor_of(normalization, runs) * runs.n_pairs).sum())
-    return float(runs.n_judged.sum()) / weight if weight else 1.0
+def scale_terms_of(
+    normalization: str, runs: GradeRuns | PairRuns, weight_of_pairs: NDArray[np.floating[Any]] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return Σ_q n_q and Σ_q c_q W_q over the queries that hold a pair, as `Loss.scale_terms` does.
+
+    W_q is `weight_of_pairs`; by default the number of the query's pairs.
+    """
+    of_query = runs.n_pairs if weight_of_pairs is None else weight_of_pairs
+    return np.array([runs.n_judged.sum()]), np.array([(factor_of(normalization, runs) * of_query).sum()])
 
 
 def run_over_pairs(kernel: Callable[[int, int], None], runs: PairRuns) -> None:

@@ -13,7 +13,7 @@ from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tables, Tail
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, scale_of
+from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
@@ -228,6 +228,8 @@ class PairwiseLoss(Loss):
     hessian: Hessian
     normalization: Normalization
 
+    takes_pairs = True
+
     def __init__(
         self,
         value: Function,
@@ -288,18 +290,11 @@ class PairwiseLoss(Loss):
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "bound": "bound", "global": "global"}
         return kinds[self.hessian]
 
-    @property
-    def takes_pairs(self) -> bool:
-        """Explicit pairs take the place of those from the grades."""
-        return True
-
-    def scale(self, queries: Queries) -> float:
-        """Return Σ_q n_q / Σ_q c_q Σ w (see Notes); 1 where no query holds a pair."""
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ_q n_q and Σ_q c_q Σ w (see Notes)."""
         if queries.pairs is not None:
-            return scale_of(self.normalization, queries.pair_runs)
-        runs = queries.grade_runs
-        weight = float((factor_of(self.normalization, runs) * self._plan(queries).weight_of_pairs).sum())
-        return float(runs.n_judged.sum()) / weight if weight else 1.0
+            return scale_terms_of(self.normalization, queries.pair_runs)
+        return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).weight_of_pairs)
 
     def _plan(self, queries: Queries) -> "_Plan":
         return queries.remember((PairwiseLoss, self.weight), lambda: _Plan(queries, self.weight))
@@ -319,7 +314,8 @@ class PairwiseLoss(Loss):
             given = given | (np.diff(runs.query_run) * boxes > 16.0 * n + 4096.0)
         return given
 
-    def _value(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
         if queries.pairs is not None:
             of_query = factor_of(self.normalization, queries.pair_runs)
             return value_of_given(scores, queries, of_query, lambda d: _call("value", self.function, d))
@@ -334,15 +330,16 @@ class PairwiseLoss(Loss):
             per_row += np.bincount(block.row, factor[block.query] * block.weight * rho, queries.n_rows)
         return value_per_query(per_row, queries)
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the Hessian of `hessian`."""
         if queries.pairs is None:
-            gradient, hessian = self._of_grades(scores, queries)
+            gradient, hessian = self._of_grades(scores, queries, scale)
         else:
             largest = self._sampled.largest_second
             gradient, hessian = derivatives_of_given(
                 scores,
                 queries,
-                factor_of(self.normalization, queries.pair_runs) * self.scale(queries),
+                factor_of(self.normalization, queries.pair_runs) * scale,
                 lambda d: _call("first", self.first, d),
                 lambda d: (
                     np.full(len(d), 2.0 * largest) if self.hessian == "global" else _call("second", self.second, d)
@@ -355,10 +352,10 @@ class PairwiseLoss(Loss):
         positive_beside(gradient, hessian)
         return gradient, hessian
 
-    def _of_grades(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    def _of_grades(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return Σ w ρ' and Σ w ρ'' over the pairs of different grades; for "global" the latter's bound."""
         plan, sampled = self._plan(queries), self._sampled
-        factor = factor_of(self.normalization, plan.runs) * self.scale(queries)
+        factor = factor_of(self.normalization, plan.runs) * scale
         given = self._given(scores, plan)
         n = queries.n_rows
         gradient, hessian = np.zeros(n), np.zeros(n)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.checks import frozen
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of
+from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of, scale_terms_of
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
 
@@ -101,6 +101,8 @@ class QBRank(Loss):
     hessian: Hessian = "bound"
     normalization: Normalization = "none"
 
+    takes_pairs = True
+
     def __post_init__(self) -> None:
         if self.margin != "grade" and not _is_number(self.margin, 0.0, math.inf):
             raise ValueError(f"QBRank: margin must be 'grade' or a finite number ≥ 0; got {self.margin!r}")
@@ -122,30 +124,27 @@ class QBRank(Loss):
         return self.preference_weight == 1.0 and self.normalization != "documents"
 
     @property
-    def takes_pairs(self) -> bool:
-        """Explicit pairs take the place of those from the grades, beside the label term."""
-        return True
-
-    @property
     def has_gradient_of_value(self) -> bool:
         """False for "documents", whose averages are no function's gradient."""
         return self.normalization != "documents"
 
-    def scale(self, queries: Queries) -> float:
-        """Return (w Σ n_q + (1 - w) N) / (w Σ c_q P_q + (1 - w) N) (see Notes); 1 where nothing is to be learnt."""
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return w Σ n_q + (1 - w) N and w Σ c_q P_q + (1 - w) N (see Notes)."""
         if self.normalization == "documents" or self.preference_weight == 0.0:
-            return 1.0
-        runs, w = runs_of(queries), float(self.preference_weight)
+            return super().scale_terms(queries)
+        w = float(self.preference_weight)
+        documents, pairs = scale_terms_of(self.normalization, runs_of(queries))
         labels = (1.0 - w) * _n_judged(queries)
-        pairs = w * float((factor_of(self.normalization, runs) * runs.n_pairs).sum())
-        return (w * float(runs.n_judged.sum()) + labels) / (pairs + labels) if pairs + labels > 0.0 else 1.0
+        return w * documents + labels, w * pairs + labels
 
-    def _value(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return R of each query."""
         return self._sums(scores, queries, 1.0, 2.0)[2]
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
         if self.normalization != "documents":
-            gradient, hessian, _ = self._sums(scores, queries, self.scale(queries), 2.0)
+            gradient, hessian, _ = self._sums(scores, queries, scale, 2.0)
             return gradient, hessian
         gradient, terms, _ = self._sums(scores, queries, 1.0, 1.0)
         weight = 1.0 if queries.row_weight is None else queries.row_weight

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from boostplug.checks import frozen
 from boostplug.kernels import smooth_pairs as kernels
 from boostplug.kernels.smooth_pairs import Kernel, Tail
-from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of, runs_of, scale_of
+from boostplug.losses.loss import Loss
+from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.pairwise import (
     SmoothSums,
     derivatives_of_given,
@@ -77,27 +77,21 @@ class RankNet(Loss):
     sigmoid: float = 1.0
     normalization: Normalization = "none"
 
+    hessian_kind = "exact"
+    takes_pairs = True
+
     def __post_init__(self) -> None:
         check_sigmoid("RankNet", self.sigmoid)
         if self.normalization not in get_args(Normalization):
             options = ", ".join(map(repr, get_args(Normalization)))
             raise ValueError(f"RankNet: normalization must be one of {options}; got {self.normalization!r}")
 
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """The true second derivative."""
-        return "exact"
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ_q n_q and Σ_q c_q P_q (see Notes)."""
+        return scale_terms_of(self.normalization, runs_of(queries))
 
-    @property
-    def takes_pairs(self) -> bool:
-        """Explicit pairs take the place of those from the grades."""
-        return True
-
-    def scale(self, queries: Queries) -> float:
-        """Return Σ_q n_q / Σ_q c_q P_q (see Notes); 1 where no query holds a pair."""
-        return scale_of(self.normalization, runs_of(queries))
-
-    def _value(self, scores: Floats, queries: Queries) -> Floats:
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
         s = float(self.sigmoid)
         if queries.pairs is not None:
             factor = factor_of(self.normalization, queries.pair_runs)
@@ -105,9 +99,10 @@ class RankNet(Loss):
         factor = factor_of(self.normalization, queries.grade_runs)
         return value_per_query(_VALUE(scores, queries, factor, multiplier=self.sigmoid)[0], queries)
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the derivatives of J."""
         s = float(self.sigmoid)
-        of_slope = self.scale(queries) * s
+        of_slope = scale * s
         if queries.pairs is not None:
             factor = factor_of(self.normalization, queries.pair_runs) * of_slope
             gradient, hessian = derivatives_of_given(

@@ -69,10 +69,10 @@ class Spy(bp.Loss):
     def hessian_kind(self):
         return "exact"
 
-    def _value(self, scores, queries):
+    def compute_value(self, scores, queries):
         return LOSS.value(scores, queries)
 
-    def _gradient_hessian(self, scores, queries):
+    def compute_gradient_hessian(self, scores, queries, scale):
         g, h = LOSS.gradient_hessian(scores, queries)
         self.log.append((scores.copy(), queries, g, h, threads.get_num_threads()))
         return g, h

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import boostplug as bp
 from boostplug import threads
 from boostplug.losses import LOSSES, MPBoost
+from boostplug.losses.relative import into_range
 from boostplug.testing import LAWS, check_loss, example_data, suited
+from boostplug.totals import ALONE
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
 OPTIONS = [
@@ -51,42 +53,42 @@ def test_every_law_is_exercised_on_every_kind_of_data():
     assert len(kinds) == len(set(kinds)) == 13
 
 
-def _original(self, scores, queries):
-    return MPBoost._gradient_hessian(self, scores, queries)
+def _original(self, scores, queries, scale):
+    return into_range(MPBoost.compute_gradient_hessian(self, scores, queries, scale), queries, ALONE)
 
 
-def _coupled(self, scores, queries):
-    g, h = _original(self, scores, queries)
+def _coupled(self, scores, queries, scale):
+    g, h = _original(self, scores, queries, scale)
     factor = 1.0 + 0.1 * np.tanh(scores[:1].sum())
     return g * factor, h * factor
 
 
-def _order_dependent(self, scores, queries):
-    g, h = _original(self, scores, queries)
+def _order_dependent(self, scores, queries, scale):
+    g, h = _original(self, scores, queries, scale)
     place = np.arange(queries.n_rows) - queries.boundaries[queries.query_of_row]
     return g, h * (1.0 + 0.01 * place)
 
 
-def _keeps_weightless(self, scores, queries):
-    g, h = _original(self, scores, queries)
+def _keeps_weightless(self, scores, queries, scale):
+    g, h = _original(self, scores, queries, scale)
     return g, h + (0.0 if queries.row_weight is None else 1.0 * (queries.row_weight == 0))
 
 
-def _reads_every_label(self, scores, queries):
-    g, h = _original(self, scores, queries)
+def _reads_every_label(self, scores, queries, scale):
+    g, h = _original(self, scores, queries, scale)
     extra = 0.0 if queries.labelled is None else 0.01 * np.tanh(queries.labels[~queries.labelled].sum())
     return g * (1.0 + extra), h
 
 
-def _in_threads(self, scores, queries):
-    g, h = _original(self, scores, queries)
+def _in_threads(self, scores, queries, scale):
+    g, h = _original(self, scores, queries, scale)
     return g * (1.0 + 1e-12 * threads.get_num_threads()), h
 
 
 def _in_place(self, scores, queries):
     if scores.flags.writeable and len(scores):
         scores[0] += 1e-6
-    return _original(self, scores, queries)
+    return MPBoost.gradient_hessian(self, scores, queries)
 
 
 def _unlike_its_copies(self, other):
@@ -95,33 +97,42 @@ def _unlike_its_copies(self, other):
 
 # Law -> a loss that breaks it and nothing that an earlier law would notice first.
 BREAKAGES = {
-    "shapes_and_types": {"_value": lambda self, s, q: np.append(MPBoost._value(self, s, q), 0.0)},
-    "hessian_is_positive": {"_gradient_hessian": lambda self, s, q: (_original(self, s, q)[0], np.zeros(q.n_rows))},
-    "gradient_is_the_values": {"_value": lambda self, s, q: 1.0001 * MPBoost._value(self, s, q)},
+    "shapes_and_types": {"compute_value": lambda self, s, q: np.append(MPBoost.compute_value(self, s, q), 0.0)},
+    "hessian_is_positive": {
+        "compute_gradient_hessian": lambda self, s, q, c: (_original(self, s, q, c)[0], np.zeros(q.n_rows))
+    },
+    "gradient_is_the_values": {"compute_value": lambda self, s, q: 1.0001 * MPBoost.compute_value(self, s, q)},
     "hessian_is_its_kind": {
-        "_gradient_hessian": lambda self, s, q: (_original(self, s, q)[0], 1.0001 * _original(self, s, q)[1])
+        "compute_gradient_hessian": lambda self, s, q, c: (
+            _original(self, s, q, c)[0],
+            1.0001 * _original(self, s, q, c)[1],
+        )
     },
     "gradients_sum_to_zero": {
-        "_gradient_hessian": lambda self, s, q: (
-            (1.0 + 1e-8) ** (s > 0) * _original(self, s, q)[0],
-            _original(self, s, q)[1],
+        "compute_gradient_hessian": lambda self, s, q, c: (
+            (1.0 + 1e-8) ** (s > 0) * _original(self, s, q, c)[0],
+            _original(self, s, q, c)[1],
         )
     },
     "shifts_change_nothing": {
         "hessian_kind": "model",
-        "_gradient_hessian": lambda self, s, q: (
-            _original(self, s, q)[0],
-            _original(self, s, q)[1] * (1.0 + 0.1 * np.tanh(s)),
+        "compute_gradient_hessian": lambda self, s, q, c: (
+            _original(self, s, q, c)[0],
+            _original(self, s, q, c)[1] * (1.0 + 0.1 * np.tanh(s)),
         ),
     },
-    "permuting_permutes": {"hessian_kind": "model", "_gradient_hessian": _order_dependent},
-    "queries_are_independent": {"hessian_kind": "model", "shift_invariant": False, "_gradient_hessian": _coupled},
-    "weight_zero_removes": {"hessian_kind": "model", "_gradient_hessian": _keeps_weightless},
+    "permuting_permutes": {"hessian_kind": "model", "compute_gradient_hessian": _order_dependent},
+    "queries_are_independent": {
+        "hessian_kind": "model",
+        "shift_invariant": False,
+        "compute_gradient_hessian": _coupled,
+    },
+    "weight_zero_removes": {"hessian_kind": "model", "compute_gradient_hessian": _keeps_weightless},
     "equal_weights_scale": {
         "hessian_kind": "model",
-        "_gradient_hessian": lambda self, s, q: (
-            _original(self, s, q)[0],
-            _original(self, s, q)[1]
+        "compute_gradient_hessian": lambda self, s, q, c: (
+            _original(self, s, q, c)[0],
+            _original(self, s, q, c)[1]
             * (
                 1.0
                 + (
@@ -132,9 +143,9 @@ BREAKAGES = {
             ),
         ),
     },
-    "unlabelled_rows_are_apart": {"hessian_kind": "model", "_gradient_hessian": _reads_every_label},
-    "inputs_stay": {"hessian_kind": "model", "_gradient_hessian": _in_place},
-    "threads_do_not_matter": {"hessian_kind": "model", "_gradient_hessian": _in_threads},
+    "unlabelled_rows_are_apart": {"hessian_kind": "model", "compute_gradient_hessian": _reads_every_label},
+    "inputs_stay": {"hessian_kind": "model", "gradient_hessian": _in_place},
+    "threads_do_not_matter": {"hessian_kind": "model", "compute_gradient_hessian": _in_threads},
     "is_a_value": {"__eq__": _unlike_its_copies, "__hash__": MPBoost.__hash__},
 }
 
@@ -162,10 +173,10 @@ def test_check_loss_names_the_law_and_the_data():
 
 @pytest.mark.parametrize("part", [1.9, 0.9])
 def test_a_bound_that_does_not_dominate_is_caught(part):
-    def too_small(self, scores, queries):
-        g, h = _original(self, scores, queries)
+    def too_small(self, scores, queries, scale):
+        g, h = _original(self, scores, queries, scale)
         return g, h * part / 2.0
 
-    broken = type("Broken", (MPBoost,), {"_gradient_hessian": too_small})
+    broken = type("Broken", (MPBoost,), {"compute_gradient_hessian": too_small})
     with pytest.raises(AssertionError, match="smallest eigenvalue"):
         check_loss(broken(hessian="bound"))

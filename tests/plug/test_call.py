@@ -30,10 +30,10 @@ class Returns(bp.Loss):
     def hessian_kind(self):
         return "model"
 
-    def _value(self, scores, queries):
+    def compute_value(self, scores, queries):
         return np.zeros(queries.n_queries)
 
-    def _gradient_hessian(self, scores, queries):
+    def compute_gradient_hessian(self, scores, queries, scale):
         return np.full(queries.n_rows, self.g), np.full(queries.n_rows, self.h)
 
 

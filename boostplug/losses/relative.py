@@ -1,0 +1,61 @@
+"""Derivatives that may leave the range of floats, and the common factor that brings them back."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.queries import Queries
+from boostplug.totals import Totals
+
+__all__ = ["Relative", "into_range"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32
+_LOG_LARGEST = math.log(_LARGEST)
+_BY_POWER = 600.0  # up to e^600 the common factor is a power of 2, which rounds nothing
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+class Relative(NamedTuple):
+    """What a loss may return in place of (gradient, Hessian): both over e^shift, one shift per query.
+
+    Attributes
+    ----------
+    gradient, hessian : ndarray of shape (n_rows,)
+        New arrays.
+    shift : ndarray of shape (n_queries,)
+        At least 0.
+    top : ndarray of shape (n_queries,)
+        Largest of ``abs(gradient)`` and ``hessian`` of each query.
+    """
+
+    gradient: Floats
+    hessian: Floats
+    shift: Floats
+    top: Floats
+
+
+def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
+    """Undo the shifts and, where an output of any machine would pass 2^100, multiply all rows by one factor."""
+    gradient, hessian, shift, top = outputs
+    furthest = float(shift.max(initial=0.0))
+    # The largest output is e^(furthest + beyond); apart, so that a huge shift does not swallow the rest.
+    beyond = float((np.log(np.maximum(top, _TINY)) + (shift - furthest)).max(initial=math.log(_TINY)))
+    own = furthest + beyond
+    largest = totals.largest(own)
+    if largest <= _LOG_LARGEST and not furthest:
+        return gradient, hessian
+    if largest < _BY_POWER:
+        halvings = max(0, math.ceil((largest - _LOG_LARGEST) / math.log(2.0)))
+        multiplier = np.exp(np.minimum(shift, 700.0)) * 2.0**-halvings
+    else:
+        multiplier = np.exp(shift - furthest - (beyond - _LOG_LARGEST + (largest - own)))
+    of_row = multiplier[queries.query_of_row]
+    gradient *= of_row
+    hessian *= of_row
+    lost = hessian < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
+    gradient[lost] = hessian[lost] = 0.0
+    return gradient, hessian

@@ -1,0 +1,97 @@
+"""What the base of all losses does: the scale from its terms, and names of boostplug 0.1 that users override."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+QUERIES = bp.Queries([2, 1, 0, 1, 0], group=[3, 2])
+SCORES = np.array([0.3, -1.0, 0.5, 0.0, 2.0])
+
+
+class Squares(bp.Loss):
+    hessian_kind = "exact"
+    shift_invariant = False
+
+    def compute_value(self, scores, queries):
+        return np.bincount(queries.query_of_row, 0.5 * (scores - queries.labels) ** 2, queries.n_queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return scale * (scores - queries.labels), np.full(queries.n_rows, scale)
+
+
+def old_class(**methods):
+    """Return a subclass that overrides 0.1's names, made from Squares' arithmetic."""
+
+    def _value(self, scores, queries):
+        return Squares().value(scores, queries)
+
+    def _gradient_hessian(self, scores, queries):  # multiplied the scale itself
+        g, h = Squares().gradient_hessian(scores, queries)
+        return g * self.scale(queries), h * self.scale(queries)
+
+    body = {"hessian_kind": "exact", "_value": _value, "_gradient_hessian": _gradient_hessian, **methods}
+    return type("Old", (bp.Loss,), body)
+
+
+def test_names_of_0_1_keep_working_with_one_warning():
+    with pytest.warns(DeprecationWarning, match="Old overrides .* _value → compute_value, _gradient_hessian →") as seen:
+        old = old_class()()
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+    np.testing.assert_array_equal(old.value(SCORES, QUERIES), Squares().value(SCORES, QUERIES))
+    np.testing.assert_array_equal(old.gradient_hessian(SCORES, QUERIES), Squares().gradient_hessian(SCORES, QUERIES))
+    assert old.scale(QUERIES) == 1.0
+
+
+def test_a_scale_of_0_1_counts_once():
+    with pytest.warns(DeprecationWarning, match="scale → scale_terms") as seen:
+        old = old_class(scale=lambda self, queries: 0.25 * queries.n_rows)()
+    assert len(seen) == 1
+    assert old.scale(QUERIES) == 1.25
+    g, h = Squares().gradient_hessian(SCORES, QUERIES)
+    np.testing.assert_array_equal(old.gradient_hessian(SCORES, QUERIES), (1.25 * g, 1.25 * h))
+
+    with pytest.warns(DeprecationWarning, match="Scaled overrides .* scale → scale_terms"):
+        scaled = type("Scaled", (Squares,), {"scale": lambda self, queries: 3.0})()
+    np.testing.assert_array_equal(scaled.gradient_hessian(SCORES, QUERIES), (3.0 * g, 3.0 * h))
+
+
+def test_a_class_that_has_both_names_is_left_alone():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = type("Both", (Squares,), {"_value": lambda self, s, q: 1 / 0, "compute_value": Squares.compute_value})()
+    assert both.value(SCORES, QUERIES).shape == (2,)
+
+
+def test_scale_is_the_ratio_of_its_terms():
+    def with_terms(*terms):
+        return type("Terms", (Squares,), {"scale_terms": lambda self, queries: terms})()
+
+    g, h = Squares().gradient_hessian(SCORES, QUERIES)
+    for loss, scale in (
+        (with_terms(np.array([3.0]), np.array([4.0])), 0.75),
+        (with_terms(np.array([3.0]), np.array([0.0])), 1.0),
+    ):
+        assert loss.scale(QUERIES) == scale
+        np.testing.assert_array_equal(loss.gradient_hessian(SCORES, QUERIES), (scale * g, scale * h))
+    assert with_terms(np.array([3.0, 1.0]), np.array([4.0, 2.0])).scale(QUERIES) == 1.0  # each part has its own
+
+
+def test_a_loss_of_several_parts_scales_each():
+    class Both(Squares):
+        def scale_terms(self, queries):
+            terms = [part.scale_terms(queries) for part in (bp.RankNet(), bp.MPBoost())]
+            return tuple(np.concatenate(kind) for kind in zip(*terms, strict=True))
+
+        def _scaled(self, scores, queries, scales, totals):
+            parts = [
+                part._scaled(scores, queries, scales[k : k + 1], totals)
+                for k, part in enumerate((bp.RankNet(), bp.MPBoost()))
+            ]
+            return tuple(sum(outputs) for outputs in zip(*parts, strict=True))
+
+    expected = np.add(bp.RankNet().gradient_hessian(SCORES, QUERIES), bp.MPBoost().gradient_hessian(SCORES, QUERIES))
+    np.testing.assert_array_equal(Both().gradient_hessian(SCORES, QUERIES), expected)
