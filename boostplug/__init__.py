@@ -52,7 +52,7 @@ _HOME = {
     "load": "model.ensemble",
     "make_scorer": "selection.scorer",
     "set_num_threads": "threads",
-    "set_pairs": "plug.call",
+    "set_pairs": "plug.preferences",
 }
 _MODULES = ("datasets", "testing")
 
@@ -109,7 +109,7 @@ if TYPE_CHECKING:
     )
     from boostplug.model.ensemble import Ensemble, load
     from boostplug.pairs import Pairs
-    from boostplug.plug.call import set_pairs
+    from boostplug.plug.preferences import set_pairs
     from boostplug.queries import Queries
     from boostplug.rankers import (
         AdaRankRanker,

@@ -9,7 +9,7 @@ from boostplug.losses import LOSSES, Loss, PairwiseLoss
 from boostplug.metrics import METRICS
 from boostplug.model.ensemble import Ensemble
 from boostplug.pairs import Pairs
-from boostplug.plug.call import set_pairs
+from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
 from boostplug.rankers import RANKERS, ReferenceRanker
 

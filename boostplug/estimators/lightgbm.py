@@ -1,4 +1,4 @@
-"""LightGBM: reading its Dataset, and an `LGBMRanker` that takes our losses and metrics."""
+"""LightGBM's `LGBMRanker`, taking our losses and metrics."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -20,8 +20,8 @@ from boostplug.estimators.inputs import (
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
-from boostplug.plug import call as plug
-from boostplug.plug.call import Fields
+from boostplug.plug.call import assign
+from boostplug.plug.lightgbm import ALIASES, LightGBM
 from boostplug.queries import Queries
 
 try:
@@ -30,140 +30,6 @@ except ImportError as error:
     raise ImportError("boostplug.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm]'") from error
 
 __all__ = ["LGBMRanker"]
-
-_INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
-_ALIASES = {
-    "objective": {"objective", "objective_type", "app", "application", "loss"},
-    "metric": {"metric", "metrics", "metric_types"},
-    "bagging_by_query": {"bagging_by_query"},
-    "num_threads": {"num_threads", "num_thread", "nthread", "nthreads", "n_jobs"},
-    "boosting": {"boosting", "boosting_type", "boost"},
-    "bagging_fraction": {"bagging_fraction", "sub_row", "subsample", "bagging"},
-    "bagging_freq": {"bagging_freq", "subsample_freq"},
-}
-
-
-def _parameter(dataset: Any, name: str) -> Any:
-    """Return a training parameter under any of its aliases, or None.
-
-    The Booster that is calling us knows all of them; the Dataset knows those it was constructed with, which may be of
-    an earlier training: it is asked only where no Booster is calling. Of several aliases LightGBM takes the parameter's
-    own name, then the shortest.
-    """
-    booster = calling_booster()
-    params = (getattr(dataset, "params", None) if booster is None else booster.params) or {}
-    for alias in sorted(_ALIASES[name], key=lambda a: (a != name, len(a), a)):
-        if params.get(alias) is not None:
-            return params[alias]
-    return None
-
-
-def calling_booster() -> Any:
-    """Return the Booster that is calling us, or None: LightGBM hands an objective only the Dataset, or only arrays."""
-    frame = inspect.currentframe()
-    for _ in range(12):
-        frame = frame.f_back if frame is not None else None
-        if frame is None:
-            return None
-        caller = frame.f_locals.get("self")
-        if isinstance(caller, lgb.Booster):
-            return caller
-    return None
-
-
-def _is_true(value: Any) -> bool:
-    return value is True or str(value).lower() in {"true", "1", "+"}
-
-
-def read(dataset: Any, *, labels_required: bool = True) -> Fields:
-    """Return labels, group sizes and row weights of a constructed `lgb.Dataset`.
-
-    They are read from the core: the Python side's copies go stale after ``set_field``.
-    """
-    boundaries = dataset.get_field("group")
-    if boundaries is None or len(boundaries) < 2:
-        raise ValueError(
-            "the lgb.Dataset has no group; pass group=sizes of the queries (rows of a query together) to lgb.Dataset"
-        )
-    labels = dataset.get_field("label")
-    if labels is None and not labels_required:
-        labels = np.zeros(0)
-    if labels is None:
-        raise ValueError("the lgb.Dataset has no label; pass label=grades to lgb.Dataset")
-    weight = dataset.get_field("weight")
-    refuse_infinite(labels, weight)
-    _refuse_partial_queries(dataset)
-    return Fields(labels=labels, group=np.diff(boundaries), weight=weight)
-
-
-def refuse_infinite(labels: Any, weight: Any) -> None:
-    """Raise for labels and weights that were infinite before LightGBM cut them to 1e38."""
-    for name, values in (("label", labels), ("weight", weight)):
-        if values is not None and (np.abs(values) >= _INFINITY).any():
-            row = int(np.argmax(np.abs(values) >= _INFINITY))
-            raise ValueError(f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38")
-
-
-def _refuse_partial_queries(dataset: Any) -> None:
-    """Raise if the dataset is a subset that cuts a query in two."""
-    used, whole = dataset.used_indices, dataset.reference
-    if used is None or whole is None:
-        return
-    boundaries = whole.get_field("group")  # not get_group(), which goes stale
-    if boundaries is None or len(boundaries) < 2:
-        return
-    sizes = np.diff(boundaries)
-    kept = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(used)], minlength=len(sizes))
-    cut = np.flatnonzero((kept > 0) & (kept < sizes))
-    if len(cut):
-        q = cut[0]
-        raise ValueError(
-            f"the subset cuts {len(cut)} queries in two (query {q}: {kept[q]} of {sizes[q]} rows); for lgb.cv pass "
-            "folds=boostplug.group_folds(queries, n_splits), for Dataset.subset the rows of whole queries"
-        )
-
-
-def follow_pairs(dataset: Any) -> None:
-    """Nothing to do: a subset finds its whole by itself."""
-
-
-def inherited_preferences(dataset: Any) -> plug.Preferences | None:
-    """Return what is left in a subset of the pairs of the whole Dataset."""
-    used, whole = dataset.used_indices, dataset.reference
-    if used is None or whole is None:
-        return None
-    preferences = plug.preferences_of(whole)
-    return None if preferences is None else preferences.of_rows(np.asarray(used), whole.num_data())
-
-
-def threads_of(dataset: Any) -> int | None:
-    """Return LightGBM's number of threads where its parameters say it."""
-    n = _parameter(dataset, "num_threads")
-    return int(n) if n is not None and int(n) > 0 else None
-
-
-def check_objective_call(scores: Any, dataset: Any) -> None:
-    """Refuse what LightGBM would train nonsense with, or leave out, under a custom objective."""
-    if max(np.max(scores, initial=0.0), -np.min(scores, initial=0.0)) >= _INFINITY:
-        raise ValueError("a score is infinite to LightGBM (1e38 or more); check init_score")
-    bags = float(_parameter(dataset, "bagging_fraction") or 1.0) < 1.0 and int(_parameter(dataset, "bagging_freq") or 0)
-    if bags and _is_true(_parameter(dataset, "bagging_by_query")):
-        raise ValueError(
-            "bagging_by_query=True trains a constant model with any custom objective in LightGBM; "
-            "remove it (bagging_fraction without it samples rows)"
-        )
-    if str(_parameter(dataset, "boosting")).lower() in {"rf", "random_forest"}:
-        raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
-    if dataset is not None and dataset.get_position() is not None:
-        raise ValueError(
-            "the lgb.Dataset has position=…, which LightGBM uses in its own lambdarank alone and leaves out here; "
-            "pass a Dataset without it"
-        )
-
-
-def metric_result(metric: Metric, value: float) -> tuple[str, float, bool]:
-    """Return what `lgb.train` takes from a feval."""
-    return metric.name, value, metric.greater_is_better
 
 
 class LGBMRanker(lgb.LGBMRanker):
@@ -244,7 +110,7 @@ class LGBMRanker(lgb.LGBMRanker):
         ValueError
             If labels, queries or weights are wrong; before any training.
         """
-        aliases = _ALIASES["objective"].intersection(self.get_params()) - {"objective"}
+        aliases = set(ALIASES["objective"][1:]).intersection(self.get_params())
         if aliases and self.objective is not None:
             raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
         objective = self.get_params()[min(aliases)] if aliases else self.objective
@@ -263,7 +129,7 @@ class LGBMRanker(lgb.LGBMRanker):
             )
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
-        known = [queries, *(q for _, q in sets)]
+        known = [queries, *(q for _, q in sets if q is not queries)]
         self._fit_queries = queries
         try:
             super().fit(
@@ -277,7 +143,7 @@ class LGBMRanker(lgb.LGBMRanker):
                 eval_sample_weight=[q.row_weight for _, q in sets] or None,
                 eval_init_score=eval_init_score,
                 eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
-                eval_metric=[_on_arrays(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
+                eval_metric=[_Evaluating(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
                 eval_at=eval_at,
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
@@ -306,7 +172,7 @@ class LGBMRanker(lgb.LGBMRanker):
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
     def _names_metric(self) -> bool:
-        return any(self.get_params().get(alias) is not None for alias in _ALIASES["metric"])
+        return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
@@ -325,20 +191,30 @@ class _Assigning:
         self.loss, self.queries = loss, queries
 
     def __call__(self, scores: Any, dataset: Any) -> Any:
-        plug.assign(dataset, self.queries)
+        assign(dataset, self.queries)
         return self.loss(scores, dataset)
 
     def __deepcopy__(self, _memo: Any) -> "_Assigning":
         return self  # lgb.train copies its parameters; nothing here ever changes
 
 
-def _on_arrays(metric: Metric, known: Sequence[Queries]) -> Callable[..., tuple[str, float, bool]]:
-    """Return the metric in the form that LGBMRanker calls: (labels, scores, weight, group)."""
+class _Evaluating:
+    """A metric as the parent calls it, with arrays: it sees the Dataset they are of, whose queries are known exactly.
 
-    def call(labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:
-        return metric_result(metric, plug.value_on_arrays(metric, labels, scores, weight, group, known))
+    `known` holds the queries of the training set and of each other one, in LightGBM's order.
+    """
 
-    return call
+    def __init__(self, metric: Metric, known: Sequence[Queries]) -> None:
+        self.metric, self.known = metric, known
+
+    def __call__(self, labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:  # noqa: ARG002
+        training = LightGBM().training(inspect.currentframe())
+        assert training is not None
+        for dataset, queries in zip(training.datasets, self.known, strict=True):
+            if dataset.get_label() is labels:
+                assign(dataset, queries)
+                return self.metric(scores, dataset)  # type: ignore[no-any-return]
+        raise AssertionError("LightGBM passed labels of a Dataset that its Booster does not know")
 
 
 def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:

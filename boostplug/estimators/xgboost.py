@@ -1,7 +1,5 @@
-"""XGBoost: reading its DMatrix, and an `XGBRanker` that takes our losses and metrics."""
+"""XGBoost's `XGBRanker`, taking our losses and metrics."""
 
-import inspect
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -21,8 +19,7 @@ from boostplug.estimators.inputs import (
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
-from boostplug.plug import call as plug
-from boostplug.plug.call import Fields
+from boostplug.plug.call import assign
 from boostplug.queries import Queries
 
 try:
@@ -32,80 +29,6 @@ except ImportError as error:
     raise ImportError("boostplug.XGBRanker needs XGBoost: pip install 'boostplug[xgboost]'") from error
 
 __all__ = ["XGBRanker"]
-
-_MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
-
-
-def read(dataset: Any, *, labels_required: bool = True) -> Fields:
-    """Return labels, group sizes and weights (per query) of an `xgb.DMatrix`."""
-    boundaries = dataset.get_uint_info("group_ptr")
-    if len(boundaries) < 2:
-        raise ValueError(
-            "the xgb.DMatrix has no queries; pass qid=ids (sorted) or group=sizes to xgb.DMatrix, or call set_group"
-        )
-    labels = dataset.get_label()
-    if labels.size == 0 and labels_required:
-        raise ValueError("the xgb.DMatrix has no label; pass label=grades to xgb.DMatrix")
-    _refuse_cv_without_weights()
-    weight = dataset.get_weight()
-    sizes = np.diff(boundaries.astype(np.int64))
-    return Fields(labels=labels, group=sizes, weight=weight if weight.size else None)
-
-
-def _refuse_cv_without_weights() -> None:
-    """Raise if `xgb.cv` is calling with query weights: it drops them from its folds."""
-    frame = inspect.currentframe()
-    for _ in range(16):
-        frame = frame.f_back if frame is not None else None
-        if frame is None:
-            return
-        if frame.f_code.co_name == "cv" and frame.f_globals.get("__name__") == "xgboost.training":
-            whole = frame.f_locals.get("dtrain")
-            if isinstance(whole, xgb.DMatrix) and (whole.get_weight() != 1.0).any():
-                raise ValueError(
-                    "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
-                    "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
-                )
-            return
-
-
-def follow_pairs(dataset: Any) -> None:
-    """Let slices of this DMatrix (those of `xgb.cv` too) take their part of its pairs along."""
-    whole = weakref.ref(dataset)
-
-    def slice_with_pairs(rindex: Any, allow_groups: bool = False) -> Any:
-        matrix = whole()
-        assert matrix is not None
-        part = type(matrix).slice(matrix, rindex, allow_groups)
-        preferences = plug.preferences_of(matrix)
-        assert preferences is not None
-        plug.attach(part, preferences.of_rows(np.asarray(rindex, dtype=np.int64), matrix.num_row()))
-        follow_pairs(part)
-        return part
-
-    dataset.slice = slice_with_pairs
-
-
-def inherited_preferences(dataset: Any) -> plug.Preferences | None:  # noqa: ARG001 (the adapters share this form)
-    """Return None: a slice gets its pairs when it is made."""
-    return None
-
-
-def threads_of(dataset: Any) -> int | None:
-    """Return the DMatrix's number of threads where it was given one."""
-    n = getattr(dataset, "nthread", None)
-    return int(n) if n is not None and int(n) > 0 else None
-
-
-def check_objective_call(scores: Any, dataset: Any) -> None:
-    """Nothing to refuse: XGBoost passes no parameters along."""
-
-
-def metric_result(metric: Metric, value: float) -> tuple[str, float]:
-    """Return what `xgb.train` takes from a custom_metric: it maximises names that start with auc, pre, map or ndcg."""
-    if metric.greater_is_better:
-        return f"pre_{metric.name}", value
-    return (f"error_{metric.name}" if metric.name.startswith(_MAXIMISED) else metric.name), value
 
 
 class XGBRanker(xgb.XGBRanker):
@@ -276,7 +199,7 @@ class XGBRanker(xgb.XGBRanker):
             matrix = xgb.QuantileDMatrix(X, **fields, max_bin=self.max_bin, ref=ref)
         else:
             matrix = xgb.DMatrix(X, **fields)
-        plug.assign(matrix, queries)
+        assign(matrix, queries)
         return matrix
 
     def _metrics(self, ours: bool) -> tuple[list[str], Callable[..., Any] | None]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.checks import scores_of_rows
 from boostplug.losses.relative import Relative, into_range
 from boostplug.naming import Named
+from boostplug.plug import call as plug
 from boostplug.queries import Queries
 from boostplug.totals import ALONE, Totals
 
@@ -217,8 +218,6 @@ class Loss(Named, ABC):
         -------
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
-        from boostplug.plug import call as plug
-
         return plug.objective(self, a, b, weight, group)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows
 from boostplug.naming import Named, exact_name, read_name, take_old_name
+from boostplug.plug import call as plug
 from boostplug.queries import Queries
 
 __all__ = ["Metric", "check_cutoff", "check_empty"]
@@ -131,8 +132,6 @@ class Metric(Named, ABC):
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):
-            from boostplug.plug import call as plug
-
             return plug.evaluate(self, scores, data)
         total, count = self.sum_and_count(scores, data)
         return total / count if count > 0 else np.nan

@@ -1,1 +1,6 @@
-"""What becomes of a framework's call: dataset → `Queries` → numbers → what the framework expects."""
+"""What becomes of a framework's call: dataset → `Queries` → numbers → what the framework expects.
+
+In reading order: `adapter` (what a framework must tell us), `lightgbm` and `xgboost` (what they do), `registry` (which
+there are), `record` (what is known of a dataset), `preferences` (pairs attached to one), `call` (the call itself).
+A further framework is one file with its adapter and one line in `registry`. Nothing here imports a framework.
+"""

@@ -23,8 +23,8 @@ from sklearn.model_selection import GridSearchCV
 import boostplug as bp
 from boostplug import threads
 from boostplug.datasets import load_fold
-from boostplug.estimators.xgboost import metric_result
 from boostplug.plug import call as plug
+from boostplug.plug.xgboost import XGBoost
 
 xgb = pytest.importorskip("xgboost")
 
@@ -339,11 +339,11 @@ def test_errors_are_never_maximised():
     class preMisses(Misses):  # noqa: N801
         pass
 
-    assert metric_result(preMisses(), 0.5) == ("error_preMisses@5", 0.5)
-    assert metric_result(Misses(), 0.5) == ("Misses@5", 0.5)
-    assert metric_result(bp.NDCG(5), 0.5) == ("pre_NDCG@5", 0.5)
+    assert XGBoost().metric_result(preMisses(), 0.5) == ("error_preMisses@5", 0.5)
+    assert XGBoost().metric_result(Misses(), 0.5) == ("Misses@5", 0.5)
+    assert XGBoost().metric_result(bp.NDCG(5), 0.5) == ("pre_NDCG@5", 0.5)
     for metric in (bp.NDCG(3, convention="letor", ties="order", gain="linear"), bp.MAP(relevant=0.5)):
-        assert not {":", " ", "\t"} & set(metric_result(metric, 0.5)[0])
+        assert not {":", " ", "\t"} & set(XGBoost().metric_result(metric, 0.5)[0])
         watch(metric, 1)
 
 

@@ -123,12 +123,6 @@ def test_metrics_say_what_they_take():
         bp.NDCG()(np.zeros(7), Y)
 
 
-def test_a_metric_without_a_value_is_an_error():
-    with pytest.raises(ValueError, match=r"undefined on every query .*the metric's parameter empty"):
-        plug.value_on_arrays(bp.NDCG(), np.zeros(7), np.zeros(7), None, GROUP)
-    assert plug.value_on_arrays(bp.NDCG(empty=1), np.zeros(7), np.zeros(7), None, GROUP) == 1.0
-
-
 def test_losses_are_values():
     """So the frameworks' deep copies, pickles and clones are the same objective."""
     for again in (copy.deepcopy(LOSS), pickle.loads(pickle.dumps(LOSS))):

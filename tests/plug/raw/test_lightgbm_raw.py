@@ -182,6 +182,23 @@ def test_weights_are_not_applied_to_custom_gradients():
     np.testing.assert_array_equal(train(data=dataset(weight=weight)).predict(features()), train().predict(features()))
 
 
+def test_the_scikit_learn_wrapper_passes_the_very_labels_of_a_dataset():
+    """LGBMRanker's functions get get_label() of the Dataset itself, which is train_set or one of valid_sets."""
+    seen = []
+
+    def metric(y, scores, weight, group):
+        booster = inspect.currentframe().f_back.f_back.f_locals["self"]
+        seen.append([d.get_label() is y for d in (booster.train_set, *booster.valid_sets)])
+        return "mine", 0.0, True
+
+    x, y = features(), labels()
+    new = "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters
+    data = {"eval_X": (x[:20], x), "eval_y": (y[:20], y)} if new else {"eval_set": [(x[:20], y[:20]), (x, y)]}
+    ranker = lgb.LGBMRanker(objective=sklearn_least_squares, metric="None", **RANKER)
+    ranker.fit(x, y, group=SIZES, eval_metric=metric, eval_group=[[10, 10], SIZES], **data)
+    assert seen == [[True, False], [False, True]] * 2
+
+
 # --- the parameters -----------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,150 @@
+"""`Adapter`: what the plug asks of a framework, and what it knows of losses and metrics."""
+
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.queries import Queries
+
+__all__ = ["Adapter", "Fields", "MetricLike", "ObjectiveLike", "Part", "Training"]
+
+
+class ObjectiveLike(Protocol):
+    """What the plug uses of a loss."""
+
+    def gradient_hessian(self, scores: Any, queries: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return both derivatives per row."""
+
+
+class MetricLike(Protocol):
+    """What the plug uses of a metric."""
+
+    greater_is_better: ClassVar[bool]
+
+    @property
+    def name(self) -> str:
+        """What the framework prints."""
+
+    def __call__(self, scores: Any, data: Any) -> Any:
+        """Return the mean over the queries `data`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """What a framework's dataset holds, as the framework gives it.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,), or None
+    group : ndarray of shape (n_queries,)
+        Sizes.
+    weight : ndarray, or None
+        Per query or per row.
+    """
+
+    labels: NDArray[Any] | None
+    group: NDArray[Any]
+    weight: NDArray[Any] | None
+
+    def same_as(self, other: "Fields") -> bool:
+        """Return whether both hold equal values."""
+        return (
+            _equal(self.labels, other.labels) and _equal(self.group, other.group) and _equal(self.weight, other.weight)
+        )
+
+    def copy(self) -> "Fields":
+        """Return them apart from the arrays they came in."""
+        labels, weight = (None if values is None else values.copy() for values in (self.labels, self.weight))
+        return Fields(labels, self.group.copy(), weight)
+
+
+def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
+    return a is b if a is None or b is None else np.array_equal(a, b)
+
+
+class Training(NamedTuple):
+    """The training that calls us, as far as its framework lets us see it: parameters, and datasets (its own first)."""
+
+    parameters: Mapping[str, Any]
+    datasets: Sequence[Any]
+
+
+class Part(NamedTuple):
+    """Some rows of another dataset: what a subset or a slice is made of."""
+
+    whole: Any
+    rows: Any
+    n_rows: int
+    """Of the whole."""
+
+
+class Adapter(Protocol):
+    """The reading half of one framework. It is asked about datasets that exist, so it need not import the framework.
+
+    `read`, `threads` and `metric_result` are every framework's own. The other methods say here what holds for a
+    framework that needs no more.
+
+    Attributes
+    ----------
+    framework : str
+        The module that users import.
+    kind : str
+        The name of its class of datasets.
+    """
+
+    framework: ClassVar[str]
+    kind: ClassVar[str]
+
+    @property
+    def dataset_name(self) -> str:
+        """That class as messages name it."""
+        return f"{self.framework}.{self.kind}"
+
+    @abstractmethod
+    def read(self, dataset: Any) -> Fields:
+        """Return what a dataset holds now, whatever the framework's Python side remembers; refuse one without queries.
+
+        It is called in every round: nothing is checked here that can wait for `fault_of_fields`.
+        """
+
+    @abstractmethod
+    def threads(self, dataset: Any, training: Training | None) -> int | None:
+        """Return the framework's number of threads where it is known, None where not."""
+
+    @abstractmethod
+    def metric_result(self, metric: MetricLike, value: float) -> tuple[Any, ...]:
+        """Return what the framework takes from a metric."""
+
+    def holds(self, data: Any) -> bool:
+        """Return whether `data` is a dataset of this framework, without importing it."""
+        kind = getattr(sys.modules.get(self.framework), self.kind, None)
+        return kind is not None and isinstance(data, kind)
+
+    def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:  # noqa: ARG002 (the default: none more)
+        """Return what is wrong with new `fields` that the framework lets pass, and what to do; None if nothing is.
+
+        `dataset` is None where the framework passed arrays alone.
+        """
+        return None
+
+    def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:  # noqa: ARG002 (as above)
+        """Return why the framework would train nonsense with this call of an objective; asked at every one."""
+        return None
+
+    def training(self, frame: FrameType | None) -> Training | None:  # noqa: ARG002 (the default: it cannot be seen)
+        """Return the training whose call has led to `frame`, where the framework leaves a trace of it."""
+        return None
+
+    def part(self, dataset: Any) -> Part | None:  # noqa: ARG002 (the default: a dataset does not know its whole)
+        """Return what a dataset is a subset of, where it knows that itself."""
+        return None
+
+    def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:  # noqa: ARG002 (the default: `part`)
+        """Have ``tell(new dataset, Part)`` called whenever a part is cut, where `part` could not say it later."""
+        return

@@ -1,0 +1,135 @@
+"""What LightGBM's `Dataset` and its calls mean."""
+
+import sys
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
+
+__all__ = ["ALIASES", "LightGBM"]
+
+_INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
+_FRAMES = 12  # of others, between the Booster and us: wrappers of LightGBM's and the user's
+# Of several aliases LightGBM takes the parameter's own name, then the shortest.
+ALIASES = {
+    "objective": ("objective", "app", "loss", "application", "objective_type"),
+    "metric": ("metric", "metrics", "metric_types"),
+    "bagging_by_query": ("bagging_by_query",),
+    "num_threads": ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread"),
+    "boosting": ("boosting", "boost", "boosting_type"),
+    "bagging_fraction": ("bagging_fraction", "bagging", "sub_row", "subsample"),
+    "bagging_freq": ("bagging_freq", "subsample_freq"),
+}
+
+
+class LightGBM(Adapter):
+    """`lightgbm.Dataset`; weights are per row."""
+
+    framework = "lightgbm"
+    kind = "Dataset"
+
+    def read(self, dataset: Any) -> Fields:
+        """Return the fields from the core: the Python side's copies go stale after ``set_field``."""
+        boundaries = dataset.get_field("group")
+        if boundaries is None or len(boundaries) < 2:
+            raise ValueError(
+                "the lgb.Dataset has no group; pass group=sizes of the queries (rows of a query together) to "
+                "lgb.Dataset"
+            )
+        return Fields(dataset.get_field("label"), np.diff(boundaries), dataset.get_field("weight"))
+
+    def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:
+        """Name what was infinite before LightGBM cut it to 1e38, or a subset that cuts a query in two."""
+        for name, values in (("label", fields.labels), ("weight", fields.weight)):
+            if values is not None and (np.abs(values) >= _INFINITY).any():
+                row = int(np.argmax(np.abs(values) >= _INFINITY))
+                return f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38"
+        part = None if dataset is None else self.part(dataset)
+        return None if part is None else _partial_queries(part)
+
+    def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:
+        """Name what LightGBM would train nonsense with, or leave out, under a custom objective."""
+        if max(np.max(scores, initial=0.0), -np.min(scores, initial=0.0)) >= _INFINITY:
+            return "a score is infinite to LightGBM (1e38 or more); check init_score"
+        fraction = float(_parameter("bagging_fraction", dataset, training) or 1.0)
+        bags = fraction < 1.0 and int(_parameter("bagging_freq", dataset, training) or 0)
+        if bags and str(_parameter("bagging_by_query", dataset, training)).lower() in {"true", "1", "+"}:
+            return (
+                "bagging_by_query=True trains a constant model with any custom objective in LightGBM; "
+                "remove it (bagging_fraction without it samples rows)"
+            )
+        if str(_parameter("boosting", dataset, training)).lower() in {"rf", "random_forest"}:
+            return "boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'"
+        if dataset is not None and dataset.get_position() is not None:
+            return (
+                "the lgb.Dataset has position=…, which LightGBM uses in its own lambdarank alone and leaves out here; "
+                "pass a Dataset without it"
+            )
+        return None
+
+    def threads(self, dataset: Any, training: Training | None) -> int | None:
+        """Return LightGBM's number of threads where its parameters say it."""
+        n = _parameter("num_threads", dataset, training)
+        return int(n) if n is not None and int(n) > 0 else None
+
+    def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float, bool]:
+        """Return what `lgb.train` takes from a feval."""
+        return metric.name, value, metric.greater_is_better
+
+    def training(self, frame: FrameType | None) -> Training | None:
+        """Return the training of the nearest Booster that has called us.
+
+        LightGBM hands an objective only the Dataset, or only arrays, but no parameters. Its Booster is the caller, or
+        with its scikit-learn wrapper the caller's caller: the look at the stack ends there in every round.
+        """
+        kind = getattr(sys.modules.get("lightgbm"), "Booster", None)
+        left = _FRAMES
+        while kind is not None and frame is not None and left:
+            if not frame.f_globals.get("__name__", "").startswith("boostplug."):
+                booster = _owner(frame)
+                if isinstance(booster, kind):
+                    sets = [booster.train_set, *booster.valid_sets] if hasattr(booster, "train_set") else []
+                    return Training(booster.params or {}, sets)
+                left -= 1
+            frame = frame.f_back
+        return None
+
+    def part(self, dataset: Any) -> Part | None:
+        """Return the whole Dataset of a subset, and its rows there."""
+        if dataset.used_indices is None or dataset.reference is None:
+            return None
+        return Part(dataset.reference, dataset.used_indices, dataset.reference.num_data())
+
+
+def _owner(frame: FrameType) -> Any:
+    """Return the object whose method runs in a frame: the one costly step of the look at the stack."""
+    return frame.f_locals.get("self")
+
+
+def _parameter(name: str, dataset: Any, training: Training | None) -> Any:
+    """Return a training parameter under any of its aliases, or None.
+
+    The training knows all of them; the Dataset knows those it was constructed with, which may be of an earlier
+    training: it is asked only where no training is seen.
+    """
+    given = (getattr(dataset, "params", None) or {}) if training is None else training.parameters
+    return next((given[alias] for alias in ALIASES[name] if given.get(alias) is not None), None)
+
+
+def _partial_queries(part: Part) -> str | None:
+    """Return the complaint about a subset that holds some rows of a query and not the others."""
+    boundaries = part.whole.get_field("group")  # not get_group(), which goes stale
+    if boundaries is None or len(boundaries) < 2:
+        return None
+    sizes = np.diff(boundaries)
+    kept = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(part.rows)], minlength=len(sizes))
+    cut = np.flatnonzero((kept > 0) & (kept < sizes))
+    if not len(cut):
+        return None
+    q = cut[0]
+    return (
+        f"the subset cuts {len(cut)} queries in two (query {q}: {kept[q]} of {sizes[q]} rows); for lgb.cv pass "
+        "folds=boostplug.group_folds(queries, n_splits), for Dataset.subset the rows of whole queries"
+    )

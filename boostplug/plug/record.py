@@ -1,0 +1,84 @@
+"""`Record`: all that is known of one dataset, kept for as long as it lives."""
+
+import warnings
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.pairs import Pairs
+from boostplug.plug.adapter import Fields, Part
+from boostplug.queries import Queries
+
+__all__ = ["Preferences", "Reading", "Record", "record_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """What `set_pairs` attached to a dataset."""
+
+    pairs: Pairs
+    labelled: NDArray[np.bool_] | None
+
+    def of_part(self, part: Part) -> "Preferences":
+        """Return what is left of them in a part of the rows, with a warning where that cuts pairs."""
+        if self.labelled is not None and len(self.labelled) != part.n_rows:
+            raise ValueError(f"labelled must hold one bool per row ({part.n_rows}), got {len(self.labelled)} values")
+        rows = np.asarray(part.rows, dtype=np.int64)
+        pairs, cut = self.pairs.of_rows(rows, part.n_rows)
+        if cut:
+            warnings.warn(
+                f"{cut} of {len(self.pairs)} pairs have one row in this part of the data and one outside, and are left "
+                "out of it; they cross the queries that the folds keep whole",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Preferences(pairs, None if self.labelled is None else self.labelled[rows])
+
+
+class Reading(NamedTuple):
+    """What was read, and the `Queries` built from it: they stand for as long as the same is read again."""
+
+    fields: Fields
+    preferences: Preferences | None
+    queries: Queries
+
+
+@dataclass(eq=False)
+class Record:
+    """All that is known of one dataset, or of callers that pass arrays and are no framework.
+
+    Attributes
+    ----------
+    assigned : Queries, or None
+        What our rankers know better than the framework; then nothing is read.
+    attached : Preferences, or None
+        By `set_pairs`.
+    inherited : tuple of Preferences, or None
+        Those of the whole of which this dataset is a part, and what is left of them here.
+    read : deque of Reading
+        The last one.
+    arrays : deque of Reading
+        Of arrays that came in place of this dataset; a user's objective may pass a few different ones in each round.
+    warned : Queries, or None
+        Those that had their warning that there is nothing to learn.
+    """
+
+    assigned: Queries | None = None
+    attached: Preferences | None = None
+    inherited: tuple[Preferences, Preferences] | None = None
+    read: deque[Reading] = field(default_factory=lambda: deque(maxlen=1))
+    arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
+    warned: Queries | None = None
+
+
+_records: WeakKeyDictionary[Any, Record] = WeakKeyDictionary()
+
+
+def record_of(dataset: Any) -> Record:
+    """Return what is known of a dataset, from now on if nothing was."""
+    record = _records.get(dataset)
+    return _records.setdefault(dataset, Record()) if record is None else record

@@ -1,0 +1,73 @@
+"""What XGBoost's `DMatrix` and its calls mean."""
+
+import inspect
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
+
+__all__ = ["XGBoost"]
+
+_MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
+_FRAMES = 16  # between xgb.cv and us, at most
+
+
+class XGBoost(Adapter):
+    """`xgboost.DMatrix`; weights are per query."""
+
+    framework = "xgboost"
+    kind = "DMatrix"
+
+    def read(self, dataset: Any) -> Fields:
+        """Return labels, group sizes and weights."""
+        boundaries = dataset.get_uint_info("group_ptr")
+        if len(boundaries) < 2:
+            raise ValueError(
+                "the xgb.DMatrix has no queries; pass qid=ids (sorted) or group=sizes to xgb.DMatrix, or call set_group"
+            )
+        labels, weight = dataset.get_label(), dataset.get_weight()
+        return Fields(
+            labels if labels.size else None, np.diff(boundaries.astype(np.int64)), weight if weight.size else None
+        )
+
+    def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:  # noqa: ARG002 (a fold does not show it)
+        """Name the query weights that `xgb.cv` drops, if it is calling."""
+        frame = inspect.currentframe()
+        for _ in range(_FRAMES):
+            frame = None if frame is None else frame.f_back
+            if frame is not None and frame.f_code.co_name == "cv" and frame.f_globals["__name__"] == "xgboost.training":
+                whole: Any = frame.f_locals.get("dtrain")
+                if self.holds(whole) and (whole.get_weight() != 1.0).any():
+                    return (
+                        "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
+                        "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
+                    )
+                return None
+        return None
+
+    def threads(self, dataset: Any, training: Training | None) -> int | None:  # noqa: ARG002 (it shows no parameters)
+        """Return the DMatrix's number of threads where it was given one."""
+        n = getattr(dataset, "nthread", None)
+        return int(n) if n is not None and int(n) > 0 else None
+
+    def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float]:
+        """Return what `xgb.train` takes: it maximises names that start with auc, pre, map or ndcg, and no other."""
+        if metric.greater_is_better:
+            return f"pre_{metric.name}", value
+        return (f"error_{metric.name}" if metric.name.startswith(_MAXIMISED) else metric.name), value
+
+    def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:
+        """Watch `slice` (that of `xgb.cv` too): what it returns does not know its whole."""
+        whole = weakref.ref(dataset)
+
+        def slice_and_tell(rindex: Any, allow_groups: bool = False) -> Any:
+            matrix = whole()
+            assert matrix is not None
+            part = type(matrix).slice(matrix, rindex, allow_groups)
+            tell(part, Part(matrix, rindex, matrix.num_row()))
+            return part
+
+        dataset.slice = slice_and_tell
