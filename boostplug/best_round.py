@@ -13,6 +13,8 @@ class BestRound:
     greater_is_better : bool
     patience : int or None
         `stops` says so once this many rounds have brought nothing better; None: never.
+    tolerance : float, default 0
+        What is better by no more is not better.
 
     Attributes
     ----------
@@ -24,16 +26,18 @@ class BestRound:
         The best value, NaN before there is one.
     """
 
-    def __init__(self, *, greater_is_better: bool, patience: int | None = None) -> None:
+    def __init__(self, *, greater_is_better: bool, patience: int | None = None, tolerance: float = 0.0) -> None:
         self._sign = 1.0 if greater_is_better else -1.0
-        self.patience = patience
+        self.patience, self.tolerance = patience, tolerance
         self.n_rounds = self.number = 0
         self.value = math.nan
 
     def add(self, value: float) -> None:
         """Take the value after one more round."""
         self.n_rounds += 1
-        if not math.isnan(value) and (not self.number or self._sign * value > self._sign * self.value):
+        if math.isnan(value):
+            return
+        if not self.number or self._sign * value > self._sign * self.value + self.tolerance:
             self.value, self.number = value, self.n_rounds
 
     @property

@@ -136,11 +136,15 @@ class Queries:
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
 
-    def of_rows(self, kept: NDArray[np.bool_]) -> "Queries":
-        """Return what is left of the queries with the chosen rows alone: all of them, in their order; without pairs."""
+    def of_rows(self, kept: NDArray[np.bool_], *, keep_empty: bool = True) -> "Queries":
+        """Return what is left of the queries with the chosen rows alone, in their order; without pairs.
+
+        Queries of which nothing is left stay, of size 0, unless `keep_empty` is False.
+        """
+        sizes = np.bincount(self.query_of_row[kept], minlength=self.n_queries)
         return Queries(
             self.labels[kept],
-            group=np.bincount(self.query_of_row[kept], minlength=self.n_queries),
+            group=sizes if keep_empty else sizes[sizes > 0],
             weight=None if self.row_weight is None else self.row_weight[kept],
             labelled=None if self.labelled is None else self.labelled[kept],
         )

@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
 unsigned = numba.uint64  # a loop over unsigned indices needs no test for negative ones
-_CUTS_AT_ONCE = 8  # @FIT@
+_CUTS_AT_ONCE = 8  # take hardly longer than one: 4.0 against 3.3 ns a pair (400,000 pairs, one core); 16 take 6.7 ns
 
 
 class CriticalPairs(NamedTuple):

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, check_flag, check_integer
+from boostplug.best_round import BestRound
+from boostplug.checks import check_choice, check_flag, check_integer, check_number
 from boostplug.metrics import MAP, Metric
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
@@ -151,15 +151,15 @@ class AdaRankRanker(ReferenceRanker):
         check_integer("patience", self.patience, 1)
         check_flag("no_repeat", self.no_repeat)
         check_flag("negated", self.negated)
-        tol = self.tol
-        if isinstance(tol, bool) or not isinstance(tol, Real) or not 0 <= tol < math.inf:
-            raise ValueError(f"tol must be a finite number of at least 0; got {tol!r}")
+        check_number("tol", self.tol, least=0.0)
 
     def _rounds(self, training: Training) -> Rounds:
         if training.queries.pairs is not None:
             raise ValueError("pairs cannot be used by AdaRank, whose metric judges whole lists; pass grades as y")
         metric = self.metric if isinstance(self.metric, Metric) else _PerQuery(self.metric)
-        X, queries = _weighted_rows(training.X, training.queries)
+        X, queries = training.X, training.queries
+        if queries.row_weight is not None:
+            X, queries = X[queries.row_weight > 0], queries.of_rows(queries.row_weight > 0)
         signs = np.repeat([1.0, -1.0] if self.negated else [1.0], X.shape[1])
         columns = np.tile(np.arange(X.shape[1]), len(signs) // X.shape[1])
         E, judged = _performances(metric, X, queries, columns, signs)
@@ -171,24 +171,26 @@ class AdaRankRanker(ReferenceRanker):
         performance = np.zeros(len(judged))  # E(f_0) := 0
         scale = 1.0  # Π of Theorem 1
         allowed = np.ones(len(E), bool)
-        rule = _StoppingRule(metric, training, self.tol)
+        patience = 1 if self.stop == "paper" else self.patience
+        best_round = BestRound(greater_is_better=True, patience=patience, tolerance=self.tol)
+        validation = _Validation(metric, *training.validation[-1]) if training.validation else None
         while allowed.any():
             # 1. The weak ranker with the best weighted performance.
-            best = _first_best(E @ P, allowed)
-            phi = float(E[best] @ P)
+            first = _first_best(E @ P, allowed)
+            phi = float(E[first] @ P)
             if phi <= _TIE:
                 return f"no feature is better than none: the largest weighted mean of the metric is {phi:.3g}"
             # 2. Its weight.
-            right, wrong = float(P @ (1.0 + E[best])), float(P @ (1.0 - E[best]))
+            right, wrong = float(P @ (1.0 + E[first])), float(P @ (1.0 - E[first]))
             capped = right >= wrong * math.exp(2.0 * _MAX_ALPHA)
             alpha = _MAX_ALPHA if capped else 0.5 * math.log(right / wrong)
             # 3. The model.
-            weak, sign = Feature(int(columns[best])), signs[best]
+            weak, sign = Feature(int(columns[first])), signs[first]
             scores += sign * alpha * weak.predict(X)
             before, performance = performance, _performance(metric, scores, queries)[judged]
             if np.isnan(performance).any():
                 raise _half_defined(metric, judged[np.isnan(performance)][0])
-            delta_min = float((performance - before - alpha * E[best]).min())
+            delta_min = float((performance - before - alpha * E[first]).min())
             scale *= math.exp(-delta_min) * 0.5 * (right * math.exp(-alpha) + wrong * math.exp(alpha))
             # 4. The weights of the queries.
             losses = np.exp(-performance)
@@ -205,45 +207,35 @@ class AdaRankRanker(ReferenceRanker):
                 "train_metric": float(initial @ performance),
                 "risk": float(initial @ losses),
             }
-            record |= rule.judge(weak, sign * alpha, record["train_metric"])
-            yield Round(((weak, sign * alpha),), record, keep=rule.best)
-            waited = rule.n_rounds - rule.best
-            if self.stop == "paper" and waited:
-                return "the mean of the metric has not improved"
-            if waited >= self.patience:
-                return f"the mean of the metric has not improved in {self.patience} rounds"
+            if validation is not None:
+                record["valid_metric"] = validation.after(weak, sign * alpha)
+            best_round.add(record["train_metric" if validation is None else "valid_metric"])
+            yield Round(((weak, sign * alpha),), record, keep=best_round.number)
+            if best_round.stops:
+                waited = "" if self.stop == "paper" else f" in {patience} rounds"
+                return f"the mean of the metric has not improved{waited}"
             if self.no_repeat:
                 allowed[columns == weak.feature] = False
         return "every feature has been chosen"
 
 
-class _StoppingRule:
-    """The stopping rule: the mean of the metric after each round, on validation where given, and the best round."""
+class _Validation:
+    """The validation set that the stopping rule goes by."""
 
-    def __init__(self, metric: Metric, training: Training, tol: float) -> None:
-        self.metric, self.tol = metric, tol
-        self.validation = training.validation[-1] if training.validation else None
-        self.scores = np.zeros(self.validation[1].n_rows) if self.validation else np.zeros(0)
-        self.n_rounds = self.best = 0
-        self._best_value = -math.inf
+    def __init__(self, metric: Metric, X: NDArray[np.float32], queries: Queries) -> None:
+        self.metric, self.X, self.queries = metric, X, queries
+        self.scores = np.zeros(queries.n_rows)
 
-    def judge(self, weak: Feature, weight: float, value: float) -> dict[str, float]:
-        """Take a round and its training value; return what there is to record."""
-        record = {}
-        if self.validation is not None:
-            X, queries = self.validation
-            self.scores += weight * weak.predict(X)
-            value = float(self.metric(self.scores, queries))
-            if math.isnan(value):
-                raise ValueError(
-                    f"eval_set's last entry holds no query on which {_name(self.metric)} is defined, and it decides "
-                    "when training stops; pass queries with relevant documents, or no eval_set"
-                )
-            record["valid_metric"] = value
-        self.n_rounds += 1
-        if value > self._best_value + self.tol:
-            self._best_value, self.best = value, self.n_rounds
-        return record
+    def after(self, weak: Feature, weight: float) -> float:
+        """Return the mean of the metric after a round."""
+        self.scores += weight * weak.predict(self.X)
+        value = float(self.metric(self.scores, self.queries))
+        if math.isnan(value):
+            raise ValueError(
+                f"eval_set's last entry holds no query on which {_name(self.metric)} is defined, and it decides "
+                "when training stops; pass queries with relevant documents, or no eval_set"
+            )
+        return value
 
 
 @dataclass(frozen=True)
@@ -256,14 +248,10 @@ class _PerQuery(Metric):
         out = np.full(queries.n_queries, np.nan)
         for q, (first, last) in enumerate(pairwise(queries.boundaries)):
             rows = slice(first, last)
-            if queries.labelled is None:
-                listed, labels = scores[rows], queries.labels[rows]
-            else:
-                seen = queries.labelled[rows]
-                listed, labels = scores[rows][seen], queries.labels[rows][seen]
-            if not len(labels):
+            seen = queries.labelled_rows[rows]
+            if not seen.any():
                 continue
-            value = self.function(listed, labels)
+            value = self.function(scores[rows][seen], queries.labels[rows][seen])
             try:
                 out[q] = float(value)
             except (TypeError, ValueError):
@@ -277,14 +265,6 @@ def _name(metric: Metric) -> str:
     if isinstance(metric, _PerQuery):
         return getattr(metric.function, "__qualname__", repr(metric.function))
     return metric.name
-
-
-def _weighted_rows(X: NDArray[np.float32], queries: Queries) -> tuple[NDArray[np.float32], Queries]:
-    """Return the rows of positive weight; all queries stay, in their order."""
-    if queries.row_weight is None or (queries.row_weight > 0).all():
-        return X, queries
-    kept = queries.row_weight > 0
-    return X[kept], queries.of_rows(kept)
 
 
 def _performance(metric: Metric, scores: Floats, queries: Queries) -> Floats:

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostplug.best_round import BestRound
 from boostplug.checks import check_integer
 from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
 from boostplug.metrics import NDCG, Metric
@@ -20,7 +20,7 @@ from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.weak_rankers import WeakRanker
 
-__all__ = ["ReferenceRanker", "Round", "Rounds", "Training", "check_learning_rate"]
+__all__ = ["ReferenceRanker", "Round", "Rounds", "Training"]
 
 Floats = NDArray[np.float64]
 
@@ -187,7 +187,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         rounds = rounds[: watch.n_rounds]
         keep = rounds[-1].keep if rounds else None
         if watch.patience is not None:
-            keep = watch.best
+            keep = watch.best.number
         self.best_iteration_ = len(rounds) if keep is None else keep
         names = rounds[0].record if rounds else ("alpha",)
         self.history_ = {name: np.array([done.record[name] for done in rounds]) for name in names}
@@ -254,12 +254,6 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
-def check_learning_rate(rate: Any) -> None:
-    """Refuse what is no shrinkage of steps."""
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < float(rate) <= 1:
-        raise ValueError(f"learning_rate must be a number, 0 < learning_rate <= 1; got {rate!r}")
-
-
 def _check_weights(queries: Queries) -> None:
     """Refuse weights whose sums over pairs no float64 holds, and those that are all zero."""
     weights = {"sample_weight": queries.row_weight}
@@ -293,23 +287,22 @@ class _Watch:
                 raise ValueError(
                     "early_stopping_rounds needs a validation set; pass eval_set=[(X, y)] and eval_qid=[qid]"
                 )
-        if isinstance(verbose, bool | np.bool_):
-            verbose = int(verbose)
-        if not isinstance(verbose, (int, np.integer)) or verbose < 0:
-            raise ValueError(f"verbose must be True, False or a number of rounds; got {verbose!r}")
+        flag = isinstance(verbose, (bool, np.bool_))
+        self.every = int(verbose) if flag else check_integer("verbose", verbose, 0, ", True or False")
         self.metrics = metrics_of(eval_metric) or ([NDCG(10)] if sets else [])
         for i, metric in enumerate(self.metrics):
             if not isinstance(metric, Metric):
                 raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {metric!r}")
             if metric.name in {other.name for other in self.metrics[:i]}:
                 raise ValueError(f"eval_metric holds {metric.name} twice, and results go by name; leave one out")
-        self.sets, self.patience, self.every = sets, patience, int(verbose)
+        self.sets, self.patience = sets, patience
         self.scores = [np.zeros(queries.n_rows) for _, queries in sets]
         self.results: dict[str, dict[str, list[float]]] = {
             f"validation_{i}": {metric.name: [] for metric in self.metrics} for i in range(len(sets))
         }
-        self.n_rounds = self.best = 0
-        self._best_value = -np.inf
+        self.n_rounds = 0
+        watched = self.metrics[-1].greater_is_better if self.metrics else True
+        self.best = BestRound(greater_is_better=watched, patience=patience)
 
     def stops_after(self, done: Round) -> bool:
         """Judge a round; return whether training stops early."""
@@ -330,11 +323,8 @@ class _Watch:
                 f"eval_set's last entry holds no query on which {self.metrics[-1].name} is defined, and "
                 "early_stopping_rounds goes by it; pass queries with relevant documents, or no early_stopping_rounds"
             )
-        if not self.metrics[-1].greater_is_better:
-            value = -value
-        if value > self._best_value or not self.best:
-            self._best_value, self.best = value, self.n_rounds
-        return self.n_rounds - self.best >= self.patience
+        self.best.add(value)
+        return self.best.stops
 
     def _print(self, done: Round) -> None:
         results = [

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice
+from boostplug.checks import check_choice, check_number
 from boostplug.kernels import factorised_cuts as kernels
 from boostplug.kernels.factorised_cuts import DirectedPairs, Documents, Factors
 from boostplug.kernels.views import CutCodes
@@ -17,7 +17,7 @@ from boostplug.losses.directed_distance import DirectedDistance, Distance, Logis
 from boostplug.losses.mpboost import distances_of_gaps
 from boostplug.losses.normalization import runs_of
 from boostplug.queries import Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
 from boostplug.runs import GradeRuns, PairRuns
 from boostplug.weak_rankers import Cuts
@@ -126,7 +126,7 @@ class MPBoostRanker(ReferenceRanker):
         super()._check()
         MPBoost(distance=self.distance)  # refuses what is no distance
         check_choice("step", self.step, ("paper", "newton"))
-        check_learning_rate(self.learning_rate)
+        check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
 
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""

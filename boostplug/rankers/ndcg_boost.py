@@ -3,14 +3,13 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from boostplug.checks import check_flag, frozen
+from boostplug.checks import check_flag, check_number, frozen
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
@@ -139,9 +138,7 @@ class NDCGBoostRanker(ReferenceRanker):
                 f"got {given!r}"
             )
         check_flag("equal_grades", self.equal_grades)
-        largest = self.max_alpha
-        if isinstance(largest, bool) or not isinstance(largest, Real) or not 0 < largest < math.inf:
-            raise ValueError(f"max_alpha must be a finite number above 0; got {largest!r}")
+        check_number("max_alpha", self.max_alpha, above=0.0)
 
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
@@ -149,7 +146,8 @@ class NDCGBoostRanker(ReferenceRanker):
             raise ValueError("pairs cannot be used by NDCG_Boost, whose weights need gains; pass grades as y")
         refuse_no_pairs(training.queries)
         gains_of(training.queries, self.gain)  # refuses grades, naming the caller's row
-        X, queries = _judged(training.X, training.queries)
+        X = training.X[training.queries.judged]
+        queries = training.queries.of_rows(training.queries.judged, keep_empty=False)
         lists = _Lists(queries, self.gain, equal_grades=bool(self.equal_grades))
         classify: _Classify
         if self.classifier is None:
@@ -205,15 +203,6 @@ def _trained(
             break
     weak = weak_ranker_of(seeded_clone(classifier, random).fit(X[drawn], label[drawn]))
     return weak, weak.predict(X) == 1.0
-
-
-def _judged(X: NDArray[np.float32], queries: Queries) -> tuple[NDArray[np.float32], Queries]:
-    """Return the rows that are labelled and of positive weight, and the queries that hold any."""
-    kept = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
-    if queries.row_weight is not None:
-        kept = kept & (queries.row_weight > 0)
-    weight = None if queries.row_weight is None else queries.row_weight[kept]
-    return X[kept], Queries(queries.labels[kept], qid=queries.query_of_row[kept], weight=weight)
 
 
 class _Lists:

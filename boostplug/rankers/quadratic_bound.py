@@ -13,11 +13,11 @@ from sklearn.base import is_regressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from boostplug.checks import check_choice, check_flag, check_integer, numbers
+from boostplug.checks import check_choice, check_flag, check_integer, check_number, numbers
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
 from boostplug.queries import Queries
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, check_learning_rate
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 
 __all__ = ["QBRankRanker", "QuadraticBoundRanker"]
@@ -63,7 +63,7 @@ class _BoundRanker(ReferenceRanker):
 
     def _check(self) -> None:
         super()._check()
-        check_learning_rate(self.learning_rate)
+        check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
         check_flag("line_search", self.line_search)
 
     def _rounds(self, training: Training) -> Rounds:
@@ -340,11 +340,9 @@ class QBRankRanker(_BoundRanker):
 def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
     """Return the gradient, and the summed weights of each row's pairs and label: the global Hessian with pairs once."""
     gradient, hessian = loss.gradient_hessian(scores, queries)
-    labels = np.full(queries.n_rows, loss.scale(queries) * (1.0 - loss.preference_weight))
+    labels = loss.scale(queries) * (1.0 - loss.preference_weight) * queries.labelled_rows
     if queries.row_weight is not None:
         labels *= queries.row_weight
-    if queries.labelled is not None:
-        labels *= queries.labelled
     return gradient, 0.5 * (hessian + labels)
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from boostplug.checks import check_number
 from boostplug.losses import Loss
 from boostplug.rankers import ReferenceRanker
-from boostplug.rankers.base import Round, Rounds, Training, check_learning_rate
+from boostplug.rankers.base import Round, Rounds, Training
 from boostplug.weak_rankers import Fitted
 
 __all__ = ["TreeLearner"]
@@ -55,7 +56,7 @@ class TreeLearner(ReferenceRanker):
 
     def _check(self) -> None:
         super()._check()
-        check_learning_rate(self.learning_rate)
+        check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
 
     def _rounds(self, training: Training) -> Rounds:
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_integer
+
 __all__ = ["Feature", "refuse_no_column"]
 
 
@@ -34,5 +36,4 @@ class Feature:
 
 def refuse_no_column(feature: int) -> None:
     """Raise for what is no column of a matrix."""
-    if isinstance(feature, bool) or not isinstance(feature, (int, np.integer)) or feature < 0:
-        raise ValueError(f"feature must be a column of X, an integer of at least 0; got {feature!r}")
+    check_integer("feature", feature, 0, remedy="pass the number of a column of X")

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, frozen
+from boostplug.checks import check_integer, check_number, frozen
 from boostplug.kernels import cuts as kernels
 from boostplug.kernels.views import CutCodes
 from boostplug.weak_rankers.feature import refuse_no_column
@@ -41,11 +41,9 @@ class Stump:
     def __post_init__(self) -> None:
         refuse_no_column(self.feature)
         for name in ("threshold", "below", "above"):
-            object.__setattr__(self, name, float(getattr(self, name)))
-        if not self.threshold < np.inf:
-            raise ValueError(f"threshold must be a finite number, or -inf; got {self.threshold!r}")
-        if not (np.isfinite(self.below) and np.isfinite(self.above)):
-            raise ValueError(f"below and above must be finite numbers; got {self.below!r} and {self.above!r}")
+            value = getattr(self, name)
+            lowest = name == "threshold" and isinstance(value, (float, np.floating)) and value == -np.inf
+            object.__setattr__(self, name, -np.inf if lowest else check_number(name, value))
 
     def predict(self, X: NDArray[np.floating]) -> Floats:
         """Return the scores of the rows of X, of shape (n_rows,)."""

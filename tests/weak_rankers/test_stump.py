@@ -32,7 +32,7 @@ def test_feature_counts_missing_as_zero():
 @pytest.mark.parametrize("feature", [-1, 1.0, True, "a", None])
 @pytest.mark.parametrize("make", [Feature, lambda feature: Stump(feature, 0.5)])
 def test_refuses_what_is_no_column(make, feature):
-    with pytest.raises(ValueError, match="feature must be a column of X"):
+    with pytest.raises(ValueError, match="feature must be an integer of at least 0"):
         make(feature)
 
 
