@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen, numbers, refuse_where, vector
 from boostplug.pairs import Pairs
-from boostplug.runs import GradeRuns, PairRuns
+from boostplug.runs import GradeRuns, ListRuns, PairRuns
 
 __all__ = ["Queries"]
 
@@ -218,6 +218,20 @@ class Queries:
             n_pairs=frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
             n_judged=frozen(n_judged[query].astype(np.float64)),
             sqrt_weight=frozen(weight),
+        )
+
+    @cached_property
+    def list_runs(self) -> ListRuns:
+        """The judged documents by query, also where all have one grade; built once."""
+        rows = np.flatnonzero(self.judged)
+        n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
+        query = np.flatnonzero(n_judged)
+        return ListRuns(
+            rows=frozen(rows),
+            grade=frozen(self.labels[rows]),
+            weight=frozen(np.ones(len(rows)) if self.row_weight is None else self.row_weight[rows]),
+            start=frozen(np.r_[0, np.cumsum(n_judged[query])]),
+            query=frozen(query),
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The pairs of `Queries` as losses and rankers walk them: documents by query and grade, explicit pairs by query.
+"""`Queries` as losses and rankers walk them: documents by query and grade, explicit pairs by query, whole lists.
 
 Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by grades, `GradeRuns.pairs` one by one.
 """
@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.views import Listed, Runs
+from boostplug.kernels.views import Listed, Lists, Runs
 
-__all__ = ["Cells", "GradeRuns", "PairBlock", "PairRuns"]
+__all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -167,6 +167,36 @@ class PairRuns:
     def view(self) -> Listed:
         """What kernels read of it."""
         return Listed(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
+
+
+@dataclass(frozen=True, eq=False)
+class ListRuns:
+    """The judged documents by query, also where all have one grade: what losses on whole lists walk.
+
+    A document is judged when it is labelled and has a positive weight; queries without one are left out.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_judged,)
+        Row of each document, ascending.
+    grade, weight : ndarray of shape (n_judged,)
+        Of each document; weights are 1 where none are given.
+    start : ndarray of shape (n_lists + 1,)
+        Documents of each list.
+    query : ndarray of shape (n_lists,)
+        Index of these queries in `Queries`.
+    """
+
+    rows: Ints
+    grade: Floats
+    weight: Floats
+    start: Ints
+    query: Ints
+
+    @cached_property
+    def view(self) -> Lists:
+        """What kernels read of it."""
+        return Lists(self.rows, self.grade, self.weight, self.start)
 
 
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[tuple[Ints, Ints]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CutCodes", "Listed", "Runs"]
+__all__ = ["CutCodes", "Listed", "Lists", "Runs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,6 +40,15 @@ class Listed(NamedTuple):
     margin: Floats
     start: Ints
     crosses: bool
+
+
+class Lists(NamedTuple):
+    """Judged documents by query (`boostplug.runs.ListRuns.view`): list q holds those at ``start[q]:start[q + 1]``."""
+
+    rows: Ints
+    grade: Floats
+    weight: Floats
+    start: Ints
 
 
 class CutCodes(NamedTuple):

@@ -1,0 +1,47 @@
+"""What kernels on whole lists share: the order of a list by its current scores, and what ties make of positions."""
+
+from typing import Any
+
+from boostplug.kernels.compiling import compiled
+from boostplug.kernels.ranking import sort
+
+# compiled in: ranking.py 1a161b2ce626
+
+__all__ = ["order_by_score", "over_ties"]
+
+
+@compiled()
+def order_by_score(scores: Any, lists: Any, q: int, keys: Any, place: Any, spare_keys: Any, spare_place: Any) -> int:
+    """Write the places in ``lists.rows`` of list q's documents, best first, and their scores to `keys`.
+
+    Return their number; the four buffers hold at least as many. Tied documents stand in file order: see `over_ties`.
+    """
+    start = lists.start[q]
+    n: int = lists.start[q + 1] - start
+    for j in range(n):
+        keys[j], place[j] = scores[lists.rows[start + j]], start + j
+    sort(keys, place, n, spare_keys, spare_place)
+    return n
+
+
+@compiled()
+def over_ties(keys: Any, n: int, values: Any, mean: Any, apart: Any) -> None:
+    """Write what a random order of tied documents makes of values by position.
+
+    With ``keys[:n]`` in descending order and ``values[:n]`` that do not rise: ``mean[j]`` is the mean value over the
+    positions that tie with j, and ``apart[j]`` the mean difference, larger less smaller, of two of these positions. Two
+    documents that do not tie are expected to be ``mean[j] - mean[k]`` apart, two that do ``apart[j]``.
+    """
+    a = 0
+    while a < n:
+        b = a
+        total, gaps = 0.0, 0.0
+        while b < n and keys[b] == keys[a]:
+            gaps += total - (b - a) * values[b]
+            total += values[b]
+            b += 1
+        m = b - a
+        for j in range(a, b):
+            mean[j] = total / m
+            apart[j] = 2.0 * gaps / (m * (m - 1.0)) if m > 1 else 0.0
+        a = b

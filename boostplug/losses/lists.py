@@ -1,0 +1,70 @@
+"""Losses on whole lists: a kernel of one's own walks each query's judged documents, whatever their grades.
+
+For losses that are no sum of a function over pairs: those that compare a list with a target (ListNet), and those whose
+pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclass and a kernel:
+
+.. code-block:: python
+
+    @compiled()
+    def kernel(lists, scores, sigmoid, first, last, sums):  # sigmoid: whatever the loss hands over
+        for q in range(first, last):
+            for at in range(lists.start[q], lists.start[q + 1]):
+                row = lists.rows[at]
+                sums.value[q] += …
+                sums.gradient[row] += …
+                sums.hessian[row] += …
+
+``kernels.lists`` has the order of a list by its scores, with ties handled.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.losses.loss import LARGEST_VALUE
+from boostplug.queries import Queries
+from boostplug.threads import run_over_queries
+
+__all__ = ["ListSums", "sums_over_lists"]
+
+Floats = NDArray[np.float64]
+
+
+class ListSums(NamedTuple):
+    """What a kernel adds to: the value of each list, gradient and Hessian of each row; 0 at first."""
+
+    value: Floats
+    gradient: Floats
+    hessian: Floats
+
+
+def sums_over_lists(
+    kernel: Callable[..., None], scores: Floats, queries: Queries, *arguments: Any, quadratic: bool = False
+) -> ListSums:
+    """Run ``kernel(lists, scores, *arguments, first, last, sums)`` over all lists, in parallel.
+
+    Parameters
+    ----------
+    kernel : callable
+        Compiled; works on the lists ``first <= q < last`` of ``queries.list_runs.view`` and writes only their rows.
+    scores : ndarray of shape (n_rows,)
+    queries : Queries
+    *arguments
+        What the kernel takes besides.
+    quadratic : bool, default False
+        Whether a list takes time with the square of its length, for balance between threads.
+
+    Returns
+    -------
+    ListSums
+        The value is per query, cut at 1e299.
+    """
+    runs = queries.list_runs
+    sums = ListSums(np.zeros(len(runs.query)), np.zeros(queries.n_rows), np.zeros(queries.n_rows))
+    work = np.r_[0, np.cumsum(np.diff(runs.start) ** 2)] if quadratic else runs.start
+    run_over_queries(lambda first, last: kernel(runs.view, scores, *arguments, first, last, sums), work)
+    value = np.zeros(queries.n_queries)
+    value[runs.query] = np.minimum(sums.value, LARGEST_VALUE)
+    return sums._replace(value=value)

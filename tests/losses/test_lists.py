@@ -1,0 +1,79 @@
+"""The place for losses on whole lists: judged documents by query, and their order by score with ties handled."""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.kernels.compiling import compiled
+from boostplug.kernels.lists import order_by_score, over_ties
+from boostplug.losses.lists import sums_over_lists
+from boostplug.threads import set_num_threads
+
+
+def test_lists_hold_the_judged_documents_of_one_grade_too():
+    queries = bp.Queries(
+        [1, 1, 2, 0, 5, 3],
+        group=[2, 0, 2, 1, 1],
+        weight=[1.0, 2.0, 0.0, 3.0, 1.0, 1.0],
+        labelled=[True, True, True, True, False, True],
+    )
+    runs = queries.list_runs
+    assert runs.query.tolist() == [0, 2, 4]
+    assert runs.start.tolist() == [0, 2, 3, 4]
+    assert runs.rows.tolist() == [0, 1, 3, 5]
+    assert runs.grade.tolist() == [1, 1, 0, 3]
+    assert runs.weight.tolist() == [1, 2, 3, 1]
+    assert bp.Queries([1, 2], group=[2]).list_runs.weight.tolist() == [1, 1]
+    assert bp.Queries([], group=[]).list_runs.start.tolist() == [0]
+
+
+@compiled()
+def ranks(lists, scores, worth, first, last, sums):
+    """Write each document's mean worth over ties to the gradient, the mean distance in its block to the Hessian."""
+    n = len(scores)
+    keys, spare_keys, mean, apart = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    place, spare_place = np.empty(n, np.int64), np.empty(n, np.int64)
+    for q in range(first, last):
+        m = order_by_score(scores, lists, q, keys, place, spare_keys, spare_place)
+        over_ties(keys, m, worth, mean, apart)
+        for j in range(m):
+            sums.value[q] += j * scores[lists.rows[place[j]]]
+            sums.gradient[lists.rows[place[j]]] = mean[j]
+            sums.hessian[lists.rows[place[j]]] = apart[j]
+
+
+@pytest.mark.parametrize("scores", [[3, 1, 2, 0], [1, 1, 0, 2], [0, 0, 0, 0], [2, 1, 2, 1], [0, 1, 1, 1]], ids=str)
+def test_ties_count_as_a_random_order_of_them(scores):
+    worth = np.array([1.0, 0.7, 0.2, 0.0])
+    orders = [p for p in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(p))]
+    of_rows = np.array([[worth[order.index(i)] for i in range(4)] for order in orders])
+    apart = np.abs(of_rows[:, :, None] - of_rows[:, None, :]).mean(axis=0)
+    value, mean, block = sums_over_lists(ranks, np.array(scores, float), bp.Queries([0, 1, 1, 3], group=[4]), worth)
+    assert value == pytest.approx([sum(j * s for j, s in enumerate(sorted(scores, reverse=True)))])
+    np.testing.assert_allclose(mean, of_rows.mean(axis=0))
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                tied = scores[i] == scores[j]
+                assert (block[i] if tied else abs(mean[i] - mean[j])) == pytest.approx(apart[i, j]), (i, j)
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_any_number_of_threads_gives_the_same(quadratic):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 80, 2000)
+    n = int(group.sum())
+    queries, scores = bp.Queries(rng.integers(0, 3, n), group=group), np.round(rng.normal(size=n), 1)
+    worth = 1.0 / np.log2(np.arange(2.0, 82.0))
+    found = []
+    for threads in (1, 3):
+        set_num_threads(threads)
+        try:
+            found.append(sums_over_lists(ranks, scores, queries, worth, quadratic=quadratic))
+        finally:
+            set_num_threads(None)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert found[0].value.shape == (2000,)
