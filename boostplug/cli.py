@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from boostplug.version import __version__
+
 __all__ = ["app", "main"]
 
 _FAILED, _INTERRUPTED = 1, 130  # exit statuses
@@ -26,8 +28,6 @@ def main() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from boostplug import __version__
-
         typer.echo(f"boostplug {__version__}")
         raise typer.Exit
 

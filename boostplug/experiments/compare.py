@@ -12,7 +12,8 @@ from boostplug.checks import check_instance, check_integer
 from boostplug.experiments import tuning
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.result import Cell, CompareResult, Method
-from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Trees, Watch, missing
+from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Watch, missing
+from boostplug.experiments.trees import Trees
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 from boostplug.naming import distinct_names
@@ -427,7 +428,7 @@ def _run(
         rounds=watch.best_round,
         rounds_trained=len(watch.values),
         seconds_per_round=float(np.median(watch.seconds)),
-        validation=watch.values[watch.best_round - 1],
+        validation=watch.best_value,
         test=means,
         per_query=per_query,
         tuned=None if tuned is None else {"objective": str(tuned.objective), **tuned.parameters},

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from boostplug.experiments.training import Framework, Trees, Watch
+from boostplug.experiments.training import Framework, Watch
+from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -73,7 +74,6 @@ def tune(
         None where every trial failed.
     """
     optuna = require_optuna()
-    sign = None
     best: Tuned | None = None
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
     for i in range(trials):
@@ -85,7 +85,7 @@ def tune(
             if trial is not None:
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)
             continue
-        value = watch.values[watch.best_round - 1]
+        value = watch.best_value
         sign = 1.0 if watch.metric.greater_is_better else -1.0
         if trial is not None:
             study.tell(trial, sign * value)

@@ -109,12 +109,13 @@ class Better(Claim):
         """Compare the means."""
         a, b = (outcome.mean(name, self.measure, self.part) for name in (self.learner, self.other))
         ours = f"{self.learner} {a:.4f}, {self.other} {b:.4f}"
-        holds = a > b if outcome.metric(self.measure).greater_is_better else a < b
+        sign = _sign(outcome, self.measure)
+        holds = sign * a > sign * b
         if self.level is not None:
             p = outcome.p_value(self.learner, self.other, self.measure)
             ours += f", p = {p:.2g}"
             holds = holds and p < self.level
-        return Verdict(ours, bool(holds))
+        return Verdict(ours, holds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +156,8 @@ class Best(Claim):
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare the means."""
         means = {name: outcome.mean(name, self.measure) for name in outcome.learners}
-        greater = outcome.metric(self.measure).greater_is_better
-        order = sorted(means, key=lambda name: means[name], reverse=greater)
-        return Verdict(", ".join(f"{name} {means[name]:.4f}" for name in order), order[0] in self.learners)
+        first, ours = _in_order(means, ".4f", descending=outcome.metric(self.measure).greater_is_better)
+        return Verdict(ours, first in self.learners)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +217,8 @@ class OnAverage(Claim):
         """Compare the averages."""
         a = float(np.mean([_mean(outcome, self.learners, measure) for measure in self.measures]))
         b = float(np.mean([outcome.mean(self.other, measure) for measure in self.against or self.measures]))
-        holds = a > b if outcome.metric(self.measures[0]).greater_is_better else a < b
-        return Verdict(f"{a:.4f}, {self.other} {b:.4f} ({a - b:+.4f})", holds)
+        sign = _sign(outcome, self.measures[0])
+        return Verdict(f"{a:.4f}, {self.other} {b:.4f} ({a - b:+.4f})", sign * a > sign * b)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,8 +265,8 @@ class Extreme(Claim):
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare the ends of the curves."""
         ends = {name: outcome.curve(name, self.part, self.curve)[-1] for name in outcome.learners}
-        order = sorted(ends, key=lambda name: ends[name], reverse=not self.lowest)
-        return Verdict(", ".join(f"{name} {ends[name]:.4g}" for name in order), order[0] == self.learner)
+        first, ours = _in_order(ends, ".4g", descending=not self.lowest)
+        return Verdict(ours, first == self.learner)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,13 +278,9 @@ class Rise(Claim):
 
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare how far the curves end from their best points."""
-        sign = 1.0 if outcome.metric(self.measure).greater_is_better else -1.0
-        fall = {}
-        for name in outcome.learners:
-            curve = sign * outcome.curve(name, "test", self.measure)
-            fall[name] = float(np.max(curve) - curve[-1])
-        order = sorted(fall, key=lambda name: fall[name])
-        return Verdict(", ".join(f"{name} {fall[name]:.4f}" for name in order), order[0] == self.learner)
+        falls = _falls(outcome, self.measure, outcome.learners)
+        first, ours = _in_order({name: fall for name, (fall, _) in falls.items()}, ".4f")
+        return Verdict(ours, first == self.learner)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,15 +293,9 @@ class FallsMost(Claim):
 
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare how far the curves end from their best points."""
-        sign = 1.0 if outcome.metric(self.measure).greater_is_better else -1.0
-        rounds = _marks(outcome)
-        fall, parts = {}, []
-        for name in (self.learner, *self.others):
-            curve = sign * outcome.curve(name, "test", self.measure)
-            best = int(np.argmax(curve))
-            fall[name] = float(curve[best] - curve[-1])
-            parts.append(f"{name} {fall[name]:.4f} from round {rounds[best]}")
-        return Verdict(", ".join(parts), all(fall[self.learner] > fall[name] for name in self.others))
+        falls = _falls(outcome, self.measure, (self.learner, *self.others))
+        ours = ", ".join(f"{name} {fall:.4f} from round {best}" for name, (fall, best) in falls.items())
+        return Verdict(ours, all(falls[self.learner][0] > falls[name][0] for name in self.others))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,7 +310,7 @@ class Bounded(Claim):
         """Compare the curves at each round that is recorded."""
         curve, bound = (outcome.curve(self.learner, "trace", name) for name in (self.curve, self.bound))
         at = int(np.argmin(bound - curve))
-        ours = f"nearest: {curve[at]:.4f} to {bound[at]:.4f} after round {_marks(outcome)[at]}"
+        ours = f"nearest: {curve[at]:.4f} to {bound[at]:.4f} after round {marks(outcome.study.rounds)[at]}"
         return Verdict(ours, bool((curve <= bound).all()))
 
 
@@ -338,7 +328,7 @@ class Monotone(Claim):
         steps = np.diff(curve) if self.rising else -np.diff(curve)
         ours = f"from {curve[0]:.4f} to {curve[-1]:.4f}"
         if (steps < 0).any():
-            at = _marks(outcome)
+            at = marks(outcome.study.rounds)
             first = int(np.argmax(steps < 0))
             ours += f"; turns back between rounds {at[first]} and {at[first + 1]}"
         return Verdict(ours, bool((steps >= 0).all() and steps.sum() > 0))
@@ -348,7 +338,7 @@ def _ahead(
     outcome: Outcome, learners: tuple[str, ...], measures: tuple[str, ...], others: Mapping[str, Sequence[float]]
 ) -> Verdict:
     """Return whether the learners are better at each measure than all others, given by their values."""
-    signs = np.array([1.0 if outcome.metric(measure).greater_is_better else -1.0 for measure in measures])
+    signs = np.array([_sign(outcome, measure) for measure in measures])
     own = np.array([_mean(outcome, learners, measure) for measure in measures])
     parts, holds = [], True
     for name, values in others.items():
@@ -359,11 +349,28 @@ def _ahead(
     return Verdict("; ".join(parts), holds)
 
 
+def _in_order(values: Mapping[str, float], form: str, *, descending: bool = False) -> tuple[str, str]:
+    """Return the name of the lowest value (or the highest, if `descending`), and all of them in order, in words."""
+    order = sorted(values, key=values.__getitem__, reverse=descending)
+    return order[0], ", ".join(f"{name} {values[name]:{form}}" for name in order)
+
+
+def _falls(outcome: Outcome, measure: str, learners: Sequence[str]) -> dict[str, tuple[float, int]]:
+    """Return how much worse each mean test curve ends than it is at its best, and the round of that."""
+    sign, rounds = _sign(outcome, measure), marks(outcome.study.rounds)
+    falls = {}
+    for name in learners:
+        curve = sign * outcome.curve(name, "test", measure)
+        best = int(np.argmax(curve))
+        falls[name] = float(curve[best] - curve[-1]), rounds[best]
+    return falls
+
+
+def _sign(outcome: Outcome, measure: str) -> float:
+    """Return 1 where greater values are better, else -1."""
+    return 1.0 if outcome.metric(measure).greater_is_better else -1.0
+
+
 def _mean(outcome: Outcome, learners: tuple[str, ...], measure: str) -> float:
     """Return the average of the learners' means."""
     return float(np.mean([outcome.mean(name, measure) for name in learners]))
-
-
-def _marks(outcome: Outcome) -> list[int]:
-    """Return the rounds at which curves are recorded."""
-    return marks(outcome.study.rounds)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.replicate.outcome import extent
+
 __all__ = ["ByCutoff", "Curves", "Distances", "Figure", "Ranks", "draw"]
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
@@ -203,7 +205,7 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
         axes = canvas.add_subplot()
         study = studies.get(figure.study, {})
         figure.plot(axes, study)
-        where = f"\n{_what(study)}" if study else ""
+        where = f"\n{study['name']}, mean of {extent(study)}" if study else ""
         axes.set_title(f"{figure.number}: {figure.title}{where}", fontsize=10)
         axes.grid(alpha=0.3, linewidth=0.6)
         handles, _ = axes.get_legend_handles_labels()
@@ -215,11 +217,6 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
             canvas.savefig(path, dpi=_DPI, metadata={"Date": None} if suffix == "svg" else None)
             written.append(path)
     return written
-
-
-def _what(study: Mapping[str, Any]) -> str:
-    tasks = f"{study['tasks']} tasks of {study['folds']} folds" if study["tasks"] > 1 else f"{study['folds']} folds"
-    return f"{study['name']}, mean of {tasks}"
 
 
 def _styles(study: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:

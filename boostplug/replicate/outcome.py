@@ -13,7 +13,7 @@ from boostplug.metrics import Metric
 from boostplug.replicate.study import PARTS, Loaded, Study
 from boostplug.replicate.task import Result, marks
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "extent", "measures_by_group"]
 
 Floats = NDArray[np.float64]
 
@@ -209,6 +209,19 @@ class Outcome:
                 for (a, b), p_value, adjusted in zip(couples, p, holm(p), strict=True)
             ],
         }
+
+
+def extent(study: Mapping[str, Any]) -> str:
+    """Return what a study's document is the mean of, in words."""
+    return f"{study['tasks']} tasks of {study['folds']} folds" if study["tasks"] > 1 else f"{study['folds']} folds"
+
+
+def measures_by_group(study: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the keys of the measures of a study's document, a table's columns for each group."""
+    groups: dict[str, list[str]] = {}
+    for measure in study["measures"]:
+        groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
+    return groups
 
 
 def _number(value: float | None) -> float:

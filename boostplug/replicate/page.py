@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.experiments.document import read
+from boostplug.replicate.outcome import extent, measures_by_group
 from boostplug.replicate.report import SCHEMA
 
 __all__ = ["main", "page"]
@@ -70,12 +71,8 @@ def _claims(claims: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _study(study: Mapping[str, Any]) -> Iterator[str]:
-    tasks = f"{study['tasks']} tasks of {study['folds']} folds" if study["tasks"] > 1 else f"{study['folds']} folds"
-    groups: dict[str, list[str]] = {}
-    for measure in study["measures"]:
-        groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
-    for group, keys in groups.items():
-        yield f"**{study['name']}**, test means over {tasks}{group and f', {group}'}:"
+    for group, keys in measures_by_group(study).items():
+        yield f"**{study['name']}**, test means over {extent(study)}{group and f', {group}'}:"
         yield ""
         yield "| | " + " | ".join(key.partition(", ")[0] for key in keys) + " |"
         yield "|---" * (1 + len(keys)) + "|"

@@ -1,7 +1,6 @@
 """Preferences beside labels: what a learner is given of both, and a synthetic set that has both."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from boostplug.datasets import RankingData
 from boostplug.pairs import Pairs
+from boostplug.queries import Queries
 from boostplug.replicate.study import Loaded, Split
 
 __all__ = ["SharedGrades", "Use"]
@@ -52,19 +52,16 @@ class Use:
 
 def _has_pairs(part: RankingData) -> NDArray[np.bool_]:
     """Return which queries hold different grades."""
-    starts = part.queries.boundaries[:-1]
-    several: NDArray[np.bool_] = np.minimum.reduceat(part.y, starts) < np.maximum.reduceat(part.y, starts)
-    return several
+    return np.isin(np.arange(part.n_queries), part.queries.grade_runs.query)
 
 
 def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
-    """Return all pairs of different grades within queries, the grade gap as margin."""
-    winners, losers = [], []
-    for start, end in pairwise(np.r_[0, np.cumsum(group)]):
-        above, below = np.nonzero(np.greater.outer(y[start:end], y[start:end]))
-        winners.append(start + above)
-        losers.append(start + below)
-    winner, loser = np.concatenate(winners), np.concatenate(losers)
+    """Return all pairs of different grades within queries, by winner and then loser, the grade gap as margin."""
+    runs = Queries(y, group=group).grade_runs
+    blocks = list(runs.pairs(np.ones(len(runs.query), dtype=bool)))
+    winner, loser = (runs.rows[np.concatenate(places)] for places in zip(*blocks, strict=True))
+    order = np.lexsort((loser, winner))
+    winner, loser = winner[order], loser[order]
     return Pairs(winner, loser, margin=y[winner] - y[loser])
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boostplug.experiments.console import as_text
+from boostplug.replicate.outcome import measures_by_group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -57,9 +58,7 @@ def _study(study: dict[str, Any]) -> Iterator["RenderableType"]:
     yield Text(f"{study['name']}: {tasks}, {study['rounds']} rounds at most", style="bold")
     for note in study["notes"]:
         yield Text(note)
-    groups: dict[str, list[str]] = {}
-    for measure in study["measures"]:
-        groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
+    groups = measures_by_group(study)
     first = next(iter(groups.values()))
     for group, keys in groups.items():
         yield Text(f"Test means{group and ', ' + group}")

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostplug.datasets import RankingData, load_bundled, load_fold, load_folds, make_ranking
+from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_folds, make_ranking
 from boostplug.datasets.letor import load_files
 from boostplug.datasets.movielens import load_movielens, user_tasks
 from boostplug.replicate.study import Loaded, Split
@@ -50,7 +49,7 @@ def most_pairs(parts: Sequence[RankingData], most: int, below: int) -> list[Rank
     By descending number of pairs, at most `most` of them; among equals the first.
     """
     singles = [single for part in parts for single in _singles(part)]
-    pairs = np.array([_n_pairs(single.y) for single in singles])
+    pairs = np.array([_n_pairs(single) for single in singles])
     order = np.argsort(-pairs, kind="stable")
     return [singles[i] for i in order if 0 < pairs[i] < below][:most]
 
@@ -62,21 +61,21 @@ def _singles(data: RankingData) -> Iterator[RankingData]:
         yield RankingData(X=data.X[rows], y=data.y[rows], qid=data.qid[rows], group=np.array([size]))
 
 
-def _n_pairs(y: NDArray[np.float64]) -> int:
-    sizes = np.unique(y, return_counts=True)[1]
-    return (len(y) ** 2 - int((sizes**2).sum())) // 2
+def _n_pairs(data: RankingData) -> int:
+    return int(data.queries.grade_runs.n_pairs.sum())
 
 
-def _search(folder: Path | None, names: Sequence[str], holds: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yield the folders of what is wanted, at or below one of the given names, from `folder` on to some depth."""
+def _find(folder: Path | None, names: Sequence[str], holds: Callable[[Path], bool]) -> Path | None:
+    """Return the folder of what is wanted, at or below one of the given names, from `folder` on to some depth."""
     pending = [] if folder is None else [(folder.resolve(), 0)]
     while pending:
         path, depth = pending.pop(0)
         own = [part.name for part in (path, *path.parents)][: depth + 2]  # a fold's parent may bear the name
         if any("".join(c for c in part.lower() if c.isalnum()) in names for part in own) and holds(path):
-            yield path
+            return path
         if depth < _DEPTH:
             pending += [(child, depth + 1) for child in sorted(path.iterdir()) if child.is_dir()]
+    return None
 
 
 def _has_folds(path: Path) -> bool:
@@ -114,7 +113,7 @@ class LetorFolds:
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds."""
-        path = next(_search(folder, (self.folder,), _has_folds), None)
+        path = _find(folder, (self.folder,), _has_folds)
         if path is None:
             return None
         folds = load_folds(path)
@@ -169,7 +168,29 @@ class MovieLensUsers:
 
 
 @dataclass(frozen=True)
-class SingleQueries:
+class _OwnParts:
+    """A LETOR set in its own training, validation and test part, or in those of Fold1.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Names that its folder may have, as in `LetorFolds`.
+    """
+
+    folders: tuple[str, ...]
+
+    @property
+    def wanted(self) -> str:
+        """Names and content of the folder."""
+        return f"{' or '.join(self.folders)} (with train, vali and test file, or Fold1)"
+
+    def _parts(self, folder: Path | None) -> Fold | None:
+        path = _find(folder, self.folders, _has_parts)
+        return None if path is None else load_fold(path)
+
+
+@dataclass(frozen=True)
+class SingleQueries(_OwnParts):
     """Queries of a set with the most critical pairs, each a task of its own, its documents in 5 folds.
 
     Attributes
@@ -182,20 +203,14 @@ class SingleQueries:
         Queries of so many pairs and more are left out.
     """
 
-    folders: tuple[str, ...]
     most: int = 300
     below: int = 50_000
     seed: int = 0
 
-    @property
-    def wanted(self) -> str:
-        """Names and content of the folder."""
-        return f"{' or '.join(self.folders)} (with train, vali and test file, or Fold1)"
-
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds of the chosen queries."""
-        path = next(_search(folder, self.folders, _has_parts), None)
-        return None if path is None else self.of(load_fold(path))
+        parts = self._parts(folder)
+        return None if parts is None else self.of(parts)
 
     def of(self, parts: Sequence[RankingData]) -> Loaded:
         """Return the folds of the chosen queries of the parts of a set."""
@@ -206,7 +221,7 @@ class SingleQueries:
             for i, query in enumerate(chosen)
             for split in split_rows(query, f"query {query.qid[0]}", (self.seed, i))
         ]
-        pairs = [_n_pairs(query.y) for query in chosen]
+        pairs = [_n_pairs(query) for query in chosen]
         note = (
             f"The {len(chosen)} of {n_queries:,} queries with the most pairs below {self.below:,}: from {min(pairs):,} "
             f"to {max(pairs):,}."
@@ -228,26 +243,13 @@ class BundledFolds:
 
 
 @dataclass(frozen=True)
-class OwnSplit:
-    """A LETOR set in its own training, validation and test part, or in those of Fold1: one task of one fold.
-
-    Attributes
-    ----------
-    folders : tuple of str
-        Names that its folder may have, as in `LetorFolds`.
-    """
-
-    folders: tuple[str, ...]
-
-    @property
-    def wanted(self) -> str:
-        """Names and content of the folder."""
-        return f"{' or '.join(self.folders)} (with train, vali and test file, or Fold1)"
+class OwnSplit(_OwnParts):
+    """A LETOR set in its own parts: one task of one fold."""
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the split."""
-        path = next(_search(folder, self.folders, _has_parts), None)
-        return None if path is None else Loaded([Split("", 1, *load_fold(path))])
+        parts = self._parts(folder)
+        return None if parts is None else Loaded([Split("", 1, *parts)])
 
 
 @dataclass(frozen=True)
@@ -274,7 +276,7 @@ class QueryFolds:
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds of all queries in all files."""
-        path = next(_search(folder, self.folders, _has_texts), None)
+        path = _find(folder, self.folders, _has_texts)
         if path is None:
             return None
         singles = [single for part in load_files(sorted(path.glob("*.txt*"))) for single in _singles(part)]
@@ -307,7 +309,7 @@ class RealGrades:
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds."""
-        if folder is not None and next(_search(folder, self.beside, _has_folds), None) is None:
+        if folder is not None and _find(folder, self.beside, _has_folds) is None:
             return None
         judged = [
             make_ranking(self.n_queries, mean_list_size=self.mean_list_size, noise=float(noise), random_state=self.seed)

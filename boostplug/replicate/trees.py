@@ -1,6 +1,5 @@
 """`TreeLearner`: a loss or built-in objective on LightGBM's trees, as a ranker that a protocol can name."""
 
-import importlib
 from itertools import count
 from typing import Any
 
@@ -9,6 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from boostplug.checks import check_number
+from boostplug.experiments.training import imported, lightgbm_dataset
+from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.rankers import ReferenceRanker
 from boostplug.rankers.base import Round, Rounds, Training
@@ -59,27 +60,18 @@ class TreeLearner(ReferenceRanker):
         check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
 
     def _rounds(self, training: Training) -> Rounds:
-
-        importlib.import_module("boostplug.estimators.lightgbm")  # says how to install it
-        import lightgbm as lgb
-
-        queries = training.queries
+        lgb, queries = imported("lightgbm"), training.queries
         if queries.pairs is not None or queries.labelled is not None:
             raise ValueError("pairs and labelled are for the losses on pairs themselves; TreeLearner takes grades as y")
         loss = self.objective if isinstance(self.objective, Loss) else None
+        plain = {"l2": 0.0, "row_fraction": 1.0, "column_fraction": 1.0, "lightgbm": {"feature_pre_filter": True}}
+        trees = Trees.of({"learning_rate": self.learning_rate, "num_leaves": self.num_leaves, **plain})
         params = {
+            **trees.for_lightgbm(num_threads=1),
             "objective": "none" if loss else self.objective,
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
             "seed": training.random.randint(np.iinfo(np.int32).max),
-            "deterministic": True,
-            "force_col_wise": True,
-            "num_threads": 1,
-            "verbosity": -1,
         }
-        group = np.diff(queries.boundaries)
-        data = lgb.Dataset(training.X, queries.labels, group=group, weight=queries.row_weight, params=params)
-        booster = lgb.Booster(params, data)
+        booster = lgb.Booster(params, lightgbm_dataset(training.X, queries, params))
         for i in count():
             if booster.update(fobj=loss):
                 return "no tree can be split"

@@ -17,7 +17,8 @@ from boostplug.datasets import Fold
 from boostplug.experiments import report
 from boostplug.experiments.compare import parse_losses
 from boostplug.experiments.significance import holm, randomisation_test
-from boostplug.experiments.training import FRAMEWORKS, Part, Trees, Watch
+from boostplug.experiments.training import FRAMEWORKS, Part, Watch
+from boostplug.experiments.trees import Trees
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
 

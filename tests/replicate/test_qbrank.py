@@ -1,19 +1,17 @@
-"""QBRank's protocol: preferences beside labels, the linear baseline, the claims of their own kinds."""
+"""QBRank's protocol: preferences beside labels, the linear baseline, the protocol."""
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
 from boostplug.datasets import RankingData
-from boostplug.metrics import DCG, PairError
+from boostplug.metrics import DCG
 from boostplug.pairs import Pairs
 from boostplug.rankers import QBRankRanker
 from boostplug.replicate import replicate
-from boostplug.replicate.claims import Best, Throughout
 from boostplug.replicate.preferences import SharedGrades, Use
 from boostplug.replicate.qbrank import QBRANK
 from boostplug.replicate.ranksvm import RankSVM
@@ -160,39 +158,7 @@ def test_ranksvm_and_data_that_lack_something():
             RankSVM(C=C).fit(X, [2, 0, 1], group=[3])
 
 
-# --- Claims and protocol ---------------------------------------------------------------------------------------------
-
-
-def outcome(means, p, metric=None):
-    """Return an outcome of given means by learner and measure, and p-values by measure."""
-    return SimpleNamespace(
-        learners=list(means),
-        mean=lambda learner, measure, part="test": means[learner][measure],
-        metric=lambda measure: metric or DCG(5),
-        p_value=lambda a, b, measure: p[measure],
-    )
-
-
-def test_throughout_needs_every_measure():
-    means = {"a": {"x": 0.5, "y": 0.4}, "b": {"x": 0.3, "y": 0.3}}
-    said = {"study": "s", "text": "", "measures": ("x", "y"), "learner": "a", "other": "b"}
-    verdict = Throughout(**said, level=0.05).judge(outcome(means, {"x": 0.01, "y": 0.049}))
-    assert verdict.holds
-    assert verdict.ours == "x +0.2000 (p = 0.01), y +0.1000 (p = 0.049)"
-    assert not Throughout(**said, level=0.05).judge(outcome(means, {"x": 0.01, "y": 0.05})).holds
-    assert Throughout(**said).judge(outcome(means, {})).ours == "x +0.2000, y +0.1000"
-    means["b"]["x"] = 0.6
-    assert not Throughout(**said, level=0.05).judge(outcome(means, {"x": 0.01, "y": 0.01})).holds
-
-
-def test_best_is_of_all_learners():
-    means = {"low": {"x": 0.1}, "mid": {"x": 0.3}, "high": {"x": 0.2}}
-    claim = Best(study="s", text="", measure="x", learners=("mid", "other"))
-    assert claim.judge(outcome(means, {})).holds
-    assert claim.judge(outcome(means, {})).ours == "mid 0.3000, high 0.2000, low 0.1000"
-    assert not claim.judge(outcome(means, {}, PairError())).holds
-    means["high"]["x"] = 0.4
-    assert not claim.judge(outcome(means, {})).holds
+# --- The protocol ----------------------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_study_runs():
