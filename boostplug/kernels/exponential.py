@@ -1,6 +1,6 @@
 r"""Sums of :math:`w_{ij} = s_i s_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, document by document.
 
-Documents come by query and grade (`boostplug.queries.GradeRuns`); i has the higher grade, j the lower one.
+Documents come by query and grade (`boostplug.kernels.views.Runs`); i has the higher grade, j the lower one.
 For one pair of grades d is one number, and the sum over all its pairs factorises:
 
 .. math:: \sum_j w_{ij} = s_i e^{-d F_i} \cdot \sum_j s_j e^{d F_j}
@@ -14,43 +14,91 @@ own reference (the extreme score of the grade summed over), and a query's result
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.kernels.arithmetic import exponential, total
 from boostplug.kernels.compiling import compiled
+from boostplug.kernels.views import Listed, Runs
+from boostplug.threads import run_over_queries
 
 # compiled in: arithmetic.py 65d2c856e0ab
 
 __all__ = [
     "BINARY",
     "FACTORISED",
-    "GIVEN",
     "LINEAR",
     "LOG",
     "LOGISTIC",
     "PAIRWISE",
     "RUNNING",
-    "SAFE_EXPONENT",
-    "accumulate",
-    "accumulate_block",
-    "accumulate_pairs",
-    "distance_of_gap",
-    "largest_exponent",
-    "largest_pair_exponent",
+    "Curvature",
+    "Sums",
+    "Table",
+    "costs",
     "squared_distances",
+    "sum_listed",
+    "sum_over_pairs",
 ]
 
-FACTORISED, RUNNING, PAIRWISE, GIVEN = 0, 1, 2, 3  # how to sum a query's pairs; GIVEN by `accumulate_block`
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FACTORISED, RUNNING, PAIRWISE = 0, 1, 2  # how to sum a query's pairs
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
-SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
+_SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
+
+
+class Table(NamedTuple):
+    """How each query's pairs are summed, and the distances of its grades.
+
+    `how` and the `longest` distance are per query. A FACTORISED query has its distances in `values` from ``start[q]``
+    on: of run v to each lower run u, v ascending, then u. Those of PAIRWISE ones are computed by `kind` and
+    `parameter`; of RUNNING ones all are 1.
+    """
+
+    how: Ints
+    longest: Floats
+    start: Ints
+    values: Floats
+    kind: int
+    parameter: float
+
+
+class Curvature(NamedTuple):
+    """A document's Hessian is Σ_j (squared · d² + constant) w."""
+
+    squared: float
+    constant: float
+
+
+class Sums(NamedTuple):
+    """Gradient and Hessian of every row, and what is to know of each query's: they are relative to e^shift.
+
+    `top` is the largest of them; 0 where there is none.
+    """
+
+    gradient: Floats
+    hessian: Floats
+    shift: Floats
+    top: Floats
+
+
+class _Scratch(NamedTuple):
+    """Room for the documents of one query: scores, exponentials, gradient, Hessian."""
+
+    f: Floats
+    e: Floats
+    g: Floats
+    h: Floats
 
 
 @compiled()
-def distance_of_gap(kind: int, parameter: float, gap: float) -> float:
+def _distance(kind: int, parameter: float, gap: float) -> float:
     """Return the distance of a gap > 0 between two grades (see `boostplug.losses.directed_distance`)."""
     if kind == LINEAR:
         return parameter * gap
@@ -62,29 +110,19 @@ def distance_of_gap(kind: int, parameter: float, gap: float) -> float:
 
 
 @compiled(fastmath={"contract"}, error_model="numpy")
-def _factorised(
-    f: Any,
-    s: Any,
-    weighted: bool,
-    start: Any,
-    u0: int,
-    u1: int,
-    table: Any,
-    t0: int,
-    h_d2: float,
-    h_1: float,
-    e: Any,
-    g: Any,
-    h: Any,
-) -> None:
-    """Sum all pairs of runs u0..u1 by factorisation; scores f, centred, exponents within ±300 on either side."""
+def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any) -> None:
+    """Sum all pairs of a query by factorisation; scores f, centred, exponents within ±300 on either side."""
+    f, e, g, h = scratch
+    s, start = runs.sqrt_weight, runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    weighted = s.shape[0] > 0
     base = unsigned(start[u0])
-    t = t0
+    t = table.start[q]
     for v in range(u0 + 1, u1):
         v_first, v_last = unsigned(start[v]) - base, unsigned(start[v + 1]) - base
         for u in range(u0, v):
             u_first, u_last = unsigned(start[u]) - base, unsigned(start[u + 1]) - base
-            d = table[t]
+            d = table.values[t]
             t += 1
             for i in range(v_first, v_last):
                 e[i] = exponential(-d * f[i])
@@ -96,7 +134,7 @@ def _factorised(
                 for j in range(u_first, u_last):
                     e[j] *= s[base + j]
             above, below = total(e, v_first, v_last), total(e, u_first, u_last)
-            curvature = h_d2 * d * d + h_1
+            curvature = c.squared * d * d + c.constant
             gi, hi = -d * below, curvature * below
             for i in range(v_first, v_last):
                 g[i] += gi * e[i]
@@ -108,47 +146,38 @@ def _factorised(
 
 
 @compiled()
-def _factorised_any_range(
-    f: Any,
-    s: Any,
-    weighted: bool,
-    start: Any,
-    u0: int,
-    u1: int,
-    table: Any,
-    t0: int,
-    h_d2: float,
-    h_1: float,
-    g: Any,
-    h: Any,
-) -> float:
+def _factorised_any_range(scratch: Any, runs: Any, table: Any, q: int, c: Any) -> float:
     """Do what `_factorised` does for scores of any range; return the shift: results are relative to e^shift."""
+    f, _, g, h = scratch
+    s, start = runs.sqrt_weight, runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    weighted = s.shape[0] > 0
     base = start[u0]
     lowest, highest = np.empty(u1 - u0), np.empty(u1 - u0)
     for u in range(u0, u1):
         lowest[u - u0] = f[start[u] - base : start[u + 1] - base].min()
         highest[u - u0] = f[start[u] - base : start[u + 1] - base].max()
     shift = 0.0
-    t = t0
+    t = table.start[q]
     for v in range(u0 + 1, u1):
         for u in range(u0, v):
-            shift = max(shift, table[t] * (highest[u - u0] - lowest[v - u0]) - SAFE_EXPONENT)
+            shift = max(shift, table.values[t] * (highest[u - u0] - lowest[v - u0]) - _SAFE_EXPONENT)
             t += 1
-    t = t0
+    t = table.start[q]
     for v in range(u0 + 1, u1):
         v_first, v_last = start[v] - base, start[v + 1] - base
         f_v = lowest[v - u0]
         for u in range(u0, v):
             u_first, u_last = start[u] - base, start[u + 1] - base
             f_u = highest[u - u0]
-            d = table[t]
+            d = table.values[t]
             t += 1
             above = below = 0.0
             for i in range(v_first, v_last):
                 above += math.exp(-d * (f[i] - f_v)) * (s[base + i] if weighted else 1.0)
             for j in range(u_first, u_last):
                 below += math.exp(d * (f[j] - f_u)) * (s[base + j] if weighted else 1.0)
-            curvature = h_d2 * d * d + h_1
+            curvature = c.squared * d * d + c.constant
             for i in range(v_first, v_last):
                 w = math.exp(-d * (f[i] - f_u) - shift) * below * (s[base + i] if weighted else 1.0)
                 g[i] -= d * w
@@ -161,13 +190,15 @@ def _factorised_any_range(
 
 
 @compiled(fastmath={"contract"}, error_model="numpy")
-def _running(
-    f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, e: Any, g: Any, h: Any
-) -> None:
+def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
     """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
+    f, e, g, h = scratch
+    s, start = runs.sqrt_weight, runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    weighted = s.shape[0] > 0
     base = unsigned(start[u0])
     n = unsigned(start[u1]) - base
-    curvature = h_d2 + h_1
+    curvature = c.squared + c.constant
     for sign in (1.0, -1.0):
         for i in range(n):
             e[i] = exponential(sign * f[i])
@@ -188,17 +219,19 @@ def _running(
 
 
 @compiled()
-def _running_any_range(
-    f: Any, s: Any, weighted: bool, start: Any, u0: int, u1: int, h_d2: float, h_1: float, g: Any, h: Any
-) -> float:
+def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
     """Do what `_running` does for scores of any range; return the shift: results are relative to e^shift."""
+    f, _, g, h = scratch
+    s, start = runs.sqrt_weight, runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    weighted = s.shape[0] > 0
     base = start[u0]
-    curvature = h_d2 + h_1
+    curvature = c.squared + c.constant
     shift = 0.0
     highest = -np.inf
     for u in range(u0, u1):
         for i in range(start[u] - base, start[u + 1] - base):
-            shift = max(shift, highest - f[i] - SAFE_EXPONENT)
+            shift = max(shift, highest - f[i] - _SAFE_EXPONENT)
         highest = max(highest, f[start[u] - base : start[u + 1] - base].max())
     for sign in (1.0, -1.0):
         passed, extreme = 0.0, -np.inf  # the sum passed so far is passed · e^extreme
@@ -219,38 +252,27 @@ def _running_any_range(
 
 
 @compiled()
-def _pair_by_pair(
-    f: Any,
-    s: Any,
-    weighted: bool,
-    start: Any,
-    grade: Any,
-    u0: int,
-    u1: int,
-    kind: int,
-    parameter: float,
-    bounded: bool,
-    h_d2: float,
-    h_1: float,
-    g: Any,
-    h: Any,
-) -> float:
+def _pair_by_pair(scratch: Any, runs: Any, table: Any, q: int, c: Any, bounded: bool) -> float:
     """Sum all pairs one by one; return the shift: results are relative to e^shift."""
+    f, _, g, h = scratch
+    s, start, grade = runs.sqrt_weight, runs.run_start, runs.run_grade
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    weighted = s.shape[0] > 0
     base = start[u0]
     shift = 0.0
     if not bounded:
         for v in range(u0 + 1, u1):
             for u in range(u0, v):
-                d = distance_of_gap(kind, parameter, grade[v] - grade[u])
+                d = _distance(table.kind, table.parameter, grade[v] - grade[u])
                 for i in range(start[v] - base, start[v + 1] - base):
                     for j in range(start[u] - base, start[u + 1] - base):
-                        shift = max(shift, -d * (f[i] - f[j]) - SAFE_EXPONENT)
+                        shift = max(shift, -d * (f[i] - f[j]) - _SAFE_EXPONENT)
     for v in range(u0 + 1, u1):
         for i in range(start[v] - base, start[v + 1] - base):
             gi = hi = 0.0
             for u in range(u0, v):
-                d = distance_of_gap(kind, parameter, grade[v] - grade[u])
-                curvature = h_d2 * d * d + h_1
+                d = _distance(table.kind, table.parameter, grade[v] - grade[u])
+                curvature = c.squared * d * d + c.constant
                 for j in range(start[u] - base, start[u + 1] - base):
                     w = math.exp(-d * (f[i] - f[j]) - shift)
                     if weighted:
@@ -265,53 +287,17 @@ def _pair_by_pair(
 
 
 @compiled()
-def accumulate(
-    first: int,
-    last: int,
-    scores: Any,
-    rows: Any,
-    s: Any,
-    start: Any,
-    grade: Any,
-    query_run: Any,
-    how: Any,
-    table_start: Any,
-    table: Any,
-    longest: Any,
-    kind: int,
-    parameter: float,
-    h_d2: float,
-    h_1: float,
-    factor: Any,
-    gradient: Any,
-    hessian: Any,
-    shift: Any,
-    top: Any,
-) -> None:
-    """Write gradient and Hessian of the rows of the queries ``first <= q < last``.
-
-    Parameters
-    ----------
-    longest : ndarray
-        Largest distance of each query.
-    h_d2, h_1 : float
-        The Hessian is Σ_j (h_d2 d² + h_1) w.
-    factor : ndarray
-        What each query's results are multiplied with.
-    shift, top : ndarray
-        Out: results are relative to e^shift; top is the largest of them. 0 where all is in range.
-    """
+def _sum_queries(first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any) -> None:
+    """Write what `sum_over_pairs` returns of the queries ``first <= q < last``."""
+    rows, start, query_run = runs.rows, runs.run_start, runs.query_run
     size = 0
     for q in range(first, last):
         size = max(size, start[query_run[q + 1]] - start[query_run[q]])
-    f, e, g, h = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
-    weighted = s.shape[0] > 0
+    scratch = _Scratch(np.empty(size), np.empty(size), np.empty(size), np.empty(size))
+    f, _, g, h = scratch
     for q in range(first, last):
-        if how[q] == GIVEN:
-            continue
-        u0, u1 = query_run[q], query_run[q + 1]
-        base = unsigned(start[u0])
-        n = unsigned(start[u1]) - base
+        base = unsigned(start[query_run[q]])
+        n = unsigned(start[query_run[q + 1]]) - base
         low = high = scores[rows[base]]
         for i in range(n):
             x = scores[rows[base + i]]
@@ -320,134 +306,116 @@ def accumulate(
             h[i] = 0.0
             low = min(low, x)
             high = max(high, x)
-        bounded = longest[q] * (high - low) <= SAFE_EXPONENT
-        out_of = 0.0
-        if how[q] == PAIRWISE:
-            out_of = _pair_by_pair(f, s, weighted, start, grade, u0, u1, kind, parameter, bounded, h_d2, h_1, g, h)
-        elif how[q] == RUNNING and not bounded:
-            out_of = _running_any_range(f, s, weighted, start, u0, u1, h_d2, h_1, g, h)
+        how = table.how[q]
+        bounded = table.longest[q] * (high - low) <= _SAFE_EXPONENT
+        shift = 0.0
+        if how == PAIRWISE:
+            shift = _pair_by_pair(scratch, runs, table, q, c, bounded)
+        elif how == RUNNING and not bounded:
+            shift = _running_any_range(scratch, runs, q, c)
         elif not bounded:
-            out_of = _factorised_any_range(f, s, weighted, start, u0, u1, table, table_start[q], h_d2, h_1, g, h)
+            shift = _factorised_any_range(scratch, runs, table, q, c)
         else:
             centre = low + (high - low) / 2.0
             for i in range(n):
                 f[i] -= centre
-            if how[q] == RUNNING:
-                _running(f, s, weighted, start, u0, u1, h_d2, h_1, e, g, h)
+            if how == RUNNING:
+                _running(scratch, runs, q, c)
             else:
-                _factorised(f, s, weighted, start, u0, u1, table, table_start[q], h_d2, h_1, e, g, h)
-        c = factor[q]
-        most = 0.0
+                _factorised(scratch, runs, table, q, c)
+        times, top = factor[q], 0.0
         for i in range(n):
-            gi, hi = c * g[i], c * h[i]
-            most = max(most, abs(gi), hi)
-            gradient[rows[base + i]] = gi
-            hessian[rows[base + i]] = hi
-        shift[q] = out_of
-        top[q] = most
+            gi, hi = times * g[i], times * h[i]
+            top = max(top, abs(gi), hi)
+            out.gradient[rows[base + i]] = gi
+            out.hessian[rows[base + i]] = hi
+        out.shift[q] = shift
+        out.top[q] = top
 
 
-@compiled()
-def largest_exponent(f: Any, start: Any, distance: Any, v0: int) -> float:
-    """Return the largest -d (f_i - f_j) over the pairs of `accumulate_block`."""
-    largest = -np.inf
-    for row in range(distance.shape[0]):
-        v = v0 + row
-        for u in range(v):
-            for i in range(start[v], start[v + 1]):
-                for j in range(start[u], start[u + 1]):
-                    largest = max(largest, -distance[row, u] * (f[i] - f[j]))
-    return largest
-
-
-@compiled()
-def accumulate_block(
-    f: Any, s: Any, start: Any, distance: Any, v0: int, h_d2: float, h_1: float, shift: float, g: Any, h: Any
+def sum_over_pairs(
+    scores: Floats, runs: Runs, table: Table, cost: Ints, curvature: Curvature, factor: Floats, out: Sums
 ) -> None:
-    """Add the pairs of the runs from v0 on with all lower runs of one query; ``distance[v - v0, u]`` is given."""
-    weighted = s.shape[0] > 0
-    for row in range(distance.shape[0]):
-        v = v0 + row
-        for u in range(v):
-            d = distance[row, u]
-            curvature = h_d2 * d * d + h_1
-            for i in range(start[v], start[v + 1]):
-                for j in range(start[u], start[u + 1]):
-                    w = math.exp(-d * (f[i] - f[j]) - shift)
-                    if weighted:
-                        w *= s[i] * s[j]
-                    g[i] -= d * w
-                    h[i] += curvature * w
-                    g[j] += d * w
-                    h[j] += curvature * w
+    """Write gradient -Σ_j ± d w and Hessian of the rows in pairs, each query's times its factor.
+
+    `cost` is that of `costs`.
+    """
+    run_over_queries(lambda first, last: _sum_queries(first, last, scores, runs, table, curvature, factor, out), cost)
+
+
+def costs(runs: Runs, how: Ints) -> Ints:
+    """Return the work before each query, so that threads share it evenly: of shape (n_queries + 1,).
+
+    Counted, not fitted: exponentials per document, which are one per other grade, or half of the other documents.
+    """
+    n_documents = np.diff(runs.run_start[runs.query_run])
+    n_other_grades = np.minimum(np.diff(runs.query_run), 2**20) - 1
+    per_document = np.where(how == PAIRWISE, n_documents / 2, np.where(how == RUNNING, 1, n_other_grades))
+    cost: Ints = np.r_[0, np.cumsum(n_documents * np.maximum(per_document, 1))].astype(np.int64)
+    return cost
 
 
 @compiled()
-def largest_pair_exponent(scores: Any, winner: Any, loser: Any, distance: Any) -> float:
+def _largest_exponent(scores: Any, pairs: Any, distance: Any) -> float:
     """Return the largest -d (F_winner - F_loser)."""
     largest = -np.inf
-    for k in range(winner.shape[0]):
-        largest = max(largest, -distance[k] * (scores[winner[k]] - scores[loser[k]]))
+    for k in range(distance.shape[0]):
+        largest = max(largest, -distance[k] * (scores[pairs.winner[k]] - scores[pairs.loser[k]]))
     return largest
 
 
 @compiled()
-def accumulate_pairs(
-    first: int,
-    last: int,
-    scores: Any,
-    winner: Any,
-    loser: Any,
-    weight: Any,
-    distance: Any,
-    start: Any,
-    factor: Any,
-    h_d2: float,
-    h_1: float,
-    shift: float,
-    gradient: Any,
-    hessian: Any,
-) -> None:
+def _add_listed(first: int, last: int, scores: Any, pairs: Any, distance: Any, c: Any, factor: Any, out: Any) -> None:
     """Add the explicit pairs of the queries ``first <= q < last``, relative to e^shift."""
+    gradient, hessian, shift = out.gradient, out.hessian, out.shift[0]
     for q in range(first, last):
-        for k in range(start[q], start[q + 1]):
-            i, j, d = winner[k], loser[k], distance[k]
-            w = factor[q] * weight[k] * math.exp(-d * (scores[i] - scores[j]) - shift)
+        for k in range(pairs.start[q], pairs.start[q + 1]):
+            i, j, d = pairs.winner[k], pairs.loser[k], distance[k]
+            w = factor[q] * pairs.weight[k] * math.exp(-d * (scores[i] - scores[j]) - shift)
             gradient[i] -= d * w
             gradient[j] += d * w
-            curvature = (h_d2 * d * d + h_1) * w
+            curvature = (c.squared * d * d + c.constant) * w
             hessian[i] += curvature
             hessian[j] += curvature
 
 
+def sum_listed(scores: Floats, pairs: Listed, distance: Floats, curvature: Curvature, factor: Floats) -> Sums:
+    """Return what `sum_over_pairs` writes, of one or more explicit pairs; one shift and top stand for all queries."""
+    out = Sums(np.zeros(len(scores)), np.zeros(len(scores)), np.zeros(1), np.zeros(1))
+    if distance.max() * np.ptp(scores) > _SAFE_EXPONENT:
+        out.shift[0] = max(0.0, _largest_exponent(scores, pairs, distance) - _SAFE_EXPONENT)
+    run_over_queries(
+        lambda first, last: _add_listed(first, last, scores, pairs, distance, curvature, factor, out),
+        pairs.start,
+        1 if pairs.crosses else None,
+    )
+    out.top[0] = max(np.abs(out.gradient).max(), out.hessian.max())
+    return out
+
+
 @compiled()
-def squared_distances(
-    first: int,
-    last: int,
-    start: Any,
-    grade: Any,
-    query_run: Any,
-    how: Any,
-    table_start: Any,
-    table: Any,
-    kind: int,
-    parameter: float,
-    squares: Any,
-) -> None:
-    """Write the sum of d² over the pairs of the queries ``first <= q < last``, but for those that are GIVEN."""
+def _square_queries(first: int, last: int, runs: Any, table: Any, squares: Any) -> None:
+    """Write what `squared_distances` returns of the queries ``first <= q < last``."""
+    start, grade, query_run = runs.run_start, runs.run_grade, runs.query_run
     for q in range(first, last):
-        if how[q] == GIVEN:
-            continue
-        t = table_start[q]
+        t = table.start[q]
         total_of_query = 0.0
         for v in range(query_run[q] + 1, query_run[q + 1]):
             n_v = start[v + 1] - start[v]
             for u in range(query_run[q], v):
-                d = 1.0
-                if how[q] == FACTORISED:
-                    d = table[t]
+                if table.how[q] == FACTORISED:
+                    d = table.values[t]
                     t += 1
-                elif how[q] == PAIRWISE:
-                    d = distance_of_gap(kind, parameter, grade[v] - grade[u])
+                else:
+                    d = _distance(table.kind, table.parameter, grade[v] - grade[u])
                 total_of_query += d * d * n_v * (start[u + 1] - start[u])
         squares[q] = total_of_query
+
+
+def squared_distances(runs: Runs, table: Table) -> Floats:
+    """Return the sum of d² over the pairs of each query; none may be RUNNING, where that is the number of pairs."""
+    squares = np.empty(len(table.how))
+    run_over_queries(
+        lambda first, last: _square_queries(first, last, runs, table, squares), runs.run_start[runs.query_run]
+    )
+    return squares

@@ -1,14 +1,15 @@
 """Directed distances between grades (Zhu et al. 2009, Eqs. 5 to 8): how much further apart two grades should score."""
 
-import math
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_number
 from boostplug.kernels import exponential
 from boostplug.naming import Named
 
@@ -19,9 +20,11 @@ __all__ = [
     "LinearDistance",
     "LogDistance",
     "LogisticDistance",
+    "distances_of_gaps",
 ]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Distance = Callable[[Floats], Floats]
 """From gaps > 0 between grades to positive distances, both float64 arrays of one shape; ideally strictly growing."""
 
@@ -40,11 +43,8 @@ class DirectedDistance(Named, ABC):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-            if not (number and 0 < value < math.inf):
-                raise ValueError(f"{type(self).__name__}: {field.name} must be a finite number > 0, got {value!r}")
-            object.__setattr__(self, field.name, float(value))
+            value = check_number(f"{type(self).__name__}: {field.name}", getattr(self, field.name), above=0.0)
+            object.__setattr__(self, field.name, value)
 
     @property
     def parameter(self) -> float:
@@ -113,3 +113,66 @@ class LogisticDistance(DirectedDistance):
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return 1.0 / (1.0 + np.exp(-self.beta * np.asarray(gap, dtype=np.float64)))
+
+
+def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
+    """Return the distances of gaps > 0; a user's function is checked for the paper's conditions (3) and (4)."""
+    if isinstance(distance, DirectedDistance):
+        return distance(gaps)
+    if not len(gaps):
+        return np.zeros(0)
+    rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)
+    out: Any = np.asarray(distance(rounded))
+    if out.dtype.kind not in "biuf":
+        raise ValueError(f"distance must return real numbers; it returned dtype {out.dtype}")
+    values: Floats = out.astype(np.float64)
+    if values.shape != rounded.shape:
+        raise ValueError(
+            f"distance must return one value per gap; it returned shape {values.shape} for {rounded.shape}"
+        )
+    bad = ~((values > 0) & np.isfinite(values))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"distance must be positive and finite for gaps > 0 (the paper's condition 3): "
+            f"distance({rounded[at]}) = {values[at]}"
+        )
+    apart = np.diff(rounded) > 1e-9 * rounded[1:]
+    flat = apart & (np.diff(values) < 1e-12 * values[1:])
+    if flat.any():
+        at = int(np.argmax(flat))
+        warnings.warn(
+            "distance does not grow strictly (the paper's condition 4): "
+            f"distance({rounded[at]}) = {values[at]}, distance({rounded[at + 1]}) = {values[at + 1]}; "
+            "grades further apart are not pushed further apart",
+            UserWarning,
+            stacklevel=2,
+        )
+    return values[back]
+
+
+_POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(23)])  # all of them exact
+
+
+def _to_12_digits(gaps: Floats) -> Floats:
+    """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal.
+
+    Short decimals stay as they are written: a whole number of at most 12 digits and the power of 10 that it is
+    multiplied with or divided by are exact, so their product or ratio is the decimal's own float64.
+    """
+    rounded = np.empty_like(gaps)
+    exact = (gaps >= 1e-9) & (gaps < 1e30)
+    x = gaps[exact]
+    digits = 11 - np.floor(np.log10(x)).astype(np.int64)  # one off where the logarithm is rounded past a whole number
+    digits -= _shifted(x, digits) >= 1e12
+    digits += _shifted(x, digits) < 1e11
+    rounded[exact] = _shifted(np.round(_shifted(x, digits)), -digits)
+    rounded[~exact] = [float(f"{gap:.11e}") for gap in gaps[~exact].tolist()]
+    return rounded
+
+
+def _shifted(x: Floats, digits: Ints) -> Floats:
+    """Return x · 10^digits, correctly rounded, for up to 22 digits either way."""
+    power = _POWERS_OF_TEN[np.abs(digits)]
+    shifted: Floats = np.where(digits >= 0, x * power, x / power)
+    return shifted

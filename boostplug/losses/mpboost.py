@@ -1,22 +1,29 @@
 """MPBoost: an exponential loss on all pairs that keeps the magnitude of preferences (Zhu et al., CIKM 2009)."""
 
 import math
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_choice
 from boostplug.kernels import exponential as kernels
-from boostplug.losses.directed_distance import BinaryDistance, DirectedDistance, Distance, LogDistance
+from boostplug.kernels.exponential import Curvature, Table
+from boostplug.kernels.views import Runs
+from boostplug.losses.directed_distance import (
+    BinaryDistance,
+    DirectedDistance,
+    Distance,
+    LogDistance,
+    distances_of_gaps,
+)
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of, scale_terms_of
+from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.relative import Relative
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns, PairRuns
-from boostplug.threads import run_over_queries
 
 __all__ = ["MPBoost"]
 
@@ -25,9 +32,12 @@ Ints = NDArray[np.int64]
 Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "gentle", "bound"]
 
-_BLOCK = 1 << 20  # gaps in one call of a user's distance
-_TABULATED = 1 << 23  # distances of a user's function that are kept, 64 MB
-_COEFFICIENTS: dict[Hessian, tuple[float, float]] = {"newton": (1.0, 0.0), "gentle": (0.0, 1.0), "bound": (2.0, 0.0)}
+_TABULATED = 8_000_000  # distances of a user's function in one table, 64 MB
+_CURVATURE: dict[Hessian, Curvature] = {
+    "newton": Curvature(squared=1.0, constant=0.0),
+    "gentle": Curvature(squared=0.0, constant=1.0),
+    "bound": Curvature(squared=2.0, constant=0.0),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +76,10 @@ class MPBoost(Loss):
 
     Cost: a query of n documents and K grades takes O(nK), all pairs exactly. With many distinct real-valued grades
     (K(K - 1)/2 past 4n + 64) pairs are summed one by one in O(n) memory, by one thread: 1,000 documents take 10 ms
-    (linear) to 20 ms (log), and the time grows with the square: 50,000 documents take half a minute a call. A function
-    of one's own is tabulated up to 8 million gaps in all; past that it is called anew each time, 80 ms for 1,000
-    documents. `BinaryDistance` takes O(n) for any grades.
+    (linear) to 20 ms (log), and the time grows with the square: 50,000 documents take half a minute a call.
+    `BinaryDistance` takes O(n) for any grades. A function of one's own is called once, for all gaps; where several
+    queries have so many grades, its distances are kept up to 8 million, and called for anew each time past that, 150 ms
+    for 1,000 documents. More than 8 million gaps in one query (4,000 grades) are refused.
 
     References
     ----------
@@ -108,10 +119,8 @@ class MPBoost(Loss):
                 f"MPBoost: distance must be hashable, since losses are values; got {self.distance!r}; pass a function, "
                 "or a frozen dataclass with __call__"
             ) from None
-        for name, kind in (("hessian", Hessian), ("normalization", Normalization)):
-            if getattr(self, name) not in get_args(kind):
-                options = ", ".join(map(repr, get_args(kind)))
-                raise ValueError(f"MPBoost: {name} must be one of {options}; got {getattr(self, name)!r}")
+        check_choice("MPBoost: hessian", self.hessian, get_args(Hessian))
+        check_choice("MPBoost: normalization", self.normalization, get_args(Normalization))
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -150,31 +159,37 @@ class MPBoost(Loss):
             out[runs.query] = factor_of(self.normalization, runs) * np.add.reduceat(np.r_[terms, 0.0], runs.start[:-1])
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
-            _, weights, shift, _ = self._sums(scores, queries, factor_of(self.normalization, runs), 0.0, 1.0)
-            pairs_twice = np.add.reduceat(weights[runs.rows], runs.run_start[runs.query_run[:-1]])
+            plan = self._plan(queries, runs)
+            sums = plan.sums(scores, factor_of(self.normalization, runs), Curvature(squared=0.0, constant=1.0))
+            pairs_twice = np.add.reduceat(sums.hessian[runs.rows], runs.query_start[:-1])
             with np.errstate(divide="ignore"):
-                log_value = np.log(0.5 * pairs_twice) + shift
+                log_value = np.log(0.5 * pairs_twice) + sums.shift
             out[runs.query] = np.exp(np.minimum(log_value, math.log(LARGEST_VALUE)))
         return out
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Relative:
         """Return `scale` times the gradient of J and the Hessian of `hessian`, each query over its own e^shift."""
         runs = runs_of(queries)
+        if not len(runs.query):
+            return Relative(*np.zeros((2, queries.n_rows)), *np.zeros((2, queries.n_queries)))
         factor = factor_of(self.normalization, runs) * scale
         if isinstance(runs, PairRuns):
-            return self._pair_sums(scores, queries, runs, factor, *_COEFFICIENTS[self.hessian])
-        gradient, hessian, shift, top = self._sums(scores, queries, factor, *_COEFFICIENTS[self.hessian])
-        return Relative(gradient, hessian, *(_of_every_query(x, queries, runs) for x in (shift, top)))
+            sums = kernels.sum_listed(
+                scores, runs.view, self._pair_distances(queries, runs), _CURVATURE[self.hessian], factor
+            )
+            # One shift for all, since a pair may cross queries.
+            shift, top = (np.full(queries.n_queries, value[0]) for value in (sums.shift, sums.top))
+        else:
+            sums = self._plan(queries, runs).sums(scores, factor, _CURVATURE[self.hessian])
+            shift, top = np.zeros((2, queries.n_queries))
+            shift[runs.query], top[runs.query] = sums.shift, sums.top
+        return Relative(sums.gradient, sums.hessian, shift, top)
 
     def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the distance of each explicit pair's margin."""
-
-        def build() -> Floats:
-            if isinstance(self.distance, DirectedDistance):
-                return self.distance(runs.margin)
-            return distances_of_gaps(self.distance, runs.margin)
-
-        return queries.remember((MPBoost, self.distance, "pairs"), build)
+        return queries.remember(
+            (MPBoost, self.distance, "pairs"), lambda: distances_of_gaps(self.distance, runs.margin)
+        )
 
     def _pair_squares(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the sum of d² over each query's explicit pairs."""
@@ -185,228 +200,90 @@ class MPBoost(Loss):
 
         return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
 
-    def _pair_sums(
-        self, scores: Floats, queries: Queries, runs: PairRuns, factor: Floats, h_d2: float, h_1: float
-    ) -> Relative:
-        """Return gradient and Hessian of explicit pairs; one shift for all, since a pair may cross queries."""
-        distance = self._pair_distances(queries, runs)
-        gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
-        shift = 0.0
-        if len(distance) and distance.max() * np.ptp(scores) > kernels.SAFE_EXPONENT:
-            shift = kernels.largest_pair_exponent(scores, runs.winner, runs.loser, distance) - kernels.SAFE_EXPONENT
-            shift = max(0.0, shift)
-
-        def kernel(first: int, last: int) -> None:
-            kernels.accumulate_pairs(
-                first, last, scores, runs.winner, runs.loser, runs.weight, distance, runs.start, factor, h_d2, h_1,
-                shift, gradient, hessian,
-            )  # fmt: skip
-
-        run_over_pairs(kernel, runs)
-        top = max(float(np.abs(gradient).max(initial=0.0)), float(hessian.max(initial=0.0)))
-        return Relative(gradient, hessian, np.full(queries.n_queries, shift), np.full(queries.n_queries, top))
-
-    def _sums(
-        self, scores: Floats, queries: Queries, factor: Floats, h_d2: float, h_1: float
-    ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return (−Σ d w, Σ (h_d2 d² + h_1) w) per row, times factor, relative to e^shift; and the largest."""
-        runs = queries.grade_runs
-        plan = self._plan(queries, runs)
-        gradient, hessian = np.zeros(queries.n_rows), np.zeros(queries.n_rows)
-        shift, top = np.zeros(len(runs.query)), np.zeros(len(runs.query))
-
-        def kernel(first: int, last: int) -> None:
-            kernels.accumulate(
-                first, last, scores, runs.rows, runs.sqrt_weight, runs.run_start, runs.run_grade, runs.query_run,
-                plan.how, plan.table_start, plan.table, plan.longest, plan.kind, plan.parameter, h_d2, h_1,
-                factor, gradient, hessian, shift, top,
-            )  # fmt: skip
-
-        run_over_queries(kernel, plan.work)
-        for q in np.flatnonzero(plan.how == kernels.GIVEN).tolist():
-            rows = runs.rows[plan.documents(q)]
-            g, h, shift[q] = plan.sums_by_blocks(q, scores[rows], h_d2, h_1)
-            gradient[rows], hessian[rows] = factor[q] * g, factor[q] * h
-            top[q] = factor[q] * max(np.abs(g).max(), h.max())
-        return gradient, hessian, shift, top
-
-
-def _of_every_query(values: Floats, queries: Queries, runs: GradeRuns) -> Floats:
-    """Return values of the queries that hold a pair as values of all, 0 elsewhere."""
-    out = np.zeros(queries.n_queries)
-    out[runs.query] = values
-    return out
-
 
 class _Plan:
-    """What depends on grades and distance alone: how each query's pairs are summed, and the distances."""
+    """What depends on grades and distance alone: how each query's pairs are summed, and the distances.
+
+    The tables of a function's distances for many grades are kept up to `_TABULATED` in all; those of the queries past
+    it are built anew, part by part, at each call: any number of queries works in bounded memory.
+
+    Attributes
+    ----------
+    squares : ndarray of shape (n_paired_queries,)
+        Sum of d² over each query's pairs.
+    """
 
     def __init__(self, runs: GradeRuns, distance: Distance) -> None:
         self.runs = runs
         self.distance = distance
-        built_in = isinstance(distance, DirectedDistance)
-        self.kind = distance.kind if isinstance(distance, DirectedDistance) else -1
-        self.parameter = distance.parameter if isinstance(distance, DirectedDistance) else math.nan
-        n_grades = np.diff(runs.query_run)
-        n_documents = np.diff(runs.run_start[runs.query_run])
-        n_cells = n_grades * (n_grades - 1) // 2
-        self.how = np.full(len(n_grades), kernels.FACTORISED)
+        self.how = np.full(len(runs.query), kernels.FACTORISED)
+        n_parted = np.zeros(len(runs.query), np.int64)  # distances that bound a part
         if isinstance(distance, BinaryDistance):
             self.how[:] = kernels.RUNNING
+        elif isinstance(distance, DirectedDistance):
+            self.how[~runs.few_grades] = kernels.PAIRWISE
         else:
-            many = n_cells > 4 * n_documents + 64
-            if built_in:
-                self.how[many] = kernels.PAIRWISE
-            else:  # a function is slow to call: tables for as many queries as a fixed amount of memory takes
-                self.how[many & (np.cumsum(np.where(many, n_cells, 0)) > _TABULATED)] = kernels.GIVEN
+            n_parted[~runs.few_grades] = runs.n_cells[~runs.few_grades]
+            _refuse_too_many(runs, n_parted, distance)
         with np.errstate(over="ignore"):
             self.widest = runs.run_grade[runs.query_run[1:] - 1] - runs.run_grade[runs.query_run[:-1]]
         if not np.isfinite(self.widest).all():
             raise ValueError("MPBoost: a query's grades are further apart than float64 can say; rescale the labels")
-        factorised = self.how == kernels.FACTORISED
-        self.table_start = np.r_[0, np.cumsum(np.where(factorised, n_cells, 0))]
-        gaps = _gaps(runs, np.flatnonzero(factorised), int(self.table_start[-1]))
-        self.table = np.asarray(distance(gaps), dtype=np.float64) if built_in else distances_of_gaps(distance, gaps)
-        self.longest = self._longest()
-        if not np.isfinite(self.longest).all():
-            raise ValueError(f"MPBoost: {distance!r} of the largest grade gap is not finite; rescale the labels")
-        with np.errstate(over="ignore"):
-            self.squares = runs.n_pairs if isinstance(distance, BinaryDistance) else self._squares()
-        per_document = np.where(self.how == kernels.PAIRWISE, n_documents / 2, np.minimum(n_grades, 2**20) - 1)
-        self.work = np.r_[0, np.cumsum(n_documents * np.maximum(per_document, 1))].astype(np.int64)
+        self.cost = kernels.costs(runs.view, self.how)
+        edges = [0]
+        while edges[-1] < len(self.how):
+            total = np.cumsum(n_parted[edges[-1] :])
+            edges.append(edges[-1] + max(1, int(np.searchsorted(total, _TABULATED, "right"))))
+        self.parts = [slice(*edge) for edge in pairwise(edges)]
+        self.kept = self._build(self.parts[0])
+        self.squares = runs.n_pairs
+        if not isinstance(distance, BinaryDistance):
+            with np.errstate(over="ignore"):
+                squares = [kernels.squared_distances(self._runs(part), self._table(part)) for part in self.parts]
+            self.squares = np.concatenate(squares)
 
-    def _longest(self) -> Floats:
-        """Return each query's largest distance, checking a user's distance on all gaps on the way."""
+    def _runs(self, part: slice) -> Runs:
+        return self.runs.view._replace(query_run=self.runs.query_run[part.start : part.stop + 1])
+
+    def _table(self, part: slice) -> Table:
+        return self._build(part) if part.start else self.kept
+
+    def _build(self, part: slice) -> Table:
+        """Return the distances of some queries."""
+        runs, how = self.runs, self.how[part]
+        chosen = np.zeros(len(self.how), bool)
+        chosen[part] = how == kernels.FACTORISED
+        gaps = [runs.run_grade[cells.higher] - runs.run_grade[cells.lower] for cells in runs.cells(chosen)]
+        values = distances_of_gaps(self.distance, np.concatenate([np.zeros(0), *gaps]))
+        start = np.r_[0, np.cumsum(np.where(chosen, runs.n_cells, 0)[part])]
+        kind, parameter = -1, math.nan
         if isinstance(self.distance, DirectedDistance):
-            return self.distance(self.widest)
-        longest = np.zeros(len(self.widest))
-        for q in np.flatnonzero(self.how == kernels.FACTORISED).tolist():
-            longest[q] = self.table[self.table_start[q] : self.table_start[q + 1]].max()
-        for q in np.flatnonzero(self.how == kernels.GIVEN).tolist():
-            longest[q] = max(float(block.max()) for _, block in self._blocks(q))
-        return longest
+            kind, parameter = self.distance.kind, self.distance.parameter
+            longest = self.distance(self.widest[part])
+        else:
+            longest = np.maximum.reduceat(values, start[:-1])
+        if not np.isfinite(longest).all():
+            raise ValueError(f"MPBoost: {self.distance!r} of the largest grade gap is not finite; rescale the labels")
+        return Table(how, longest, start, values, kind, parameter)
 
-    def _squares(self) -> Floats:
-        """Return the sum of d² over each query's pairs."""
-        runs = self.runs
-        squares = np.zeros(len(self.how))
-
-        def kernel(first: int, last: int) -> None:
-            kernels.squared_distances(
-                first, last, runs.run_start, runs.run_grade, runs.query_run, self.how, self.table_start, self.table,
-                self.kind, self.parameter, squares,
+    def sums(self, scores: Floats, factor: Floats, curvature: Curvature) -> kernels.Sums:
+        """Return the derivatives of all rows, each query's times its factor."""
+        n_rows, n_queries = len(scores), len(self.how)
+        out = kernels.Sums(np.zeros(n_rows), np.zeros(n_rows), np.zeros(n_queries), np.zeros(n_queries))
+        for part in self.parts:
+            kernels.sum_over_pairs(
+                scores, self._runs(part), self._table(part), self.cost[part.start : part.stop + 1], curvature,
+                factor[part], out._replace(shift=out.shift[part], top=out.top[part]),
             )  # fmt: skip
-
-        run_over_queries(kernel, runs.run_start[runs.query_run])
-        sizes = np.diff(runs.run_start).astype(np.float64)
-        for q in np.flatnonzero(self.how == kernels.GIVEN).tolist():
-            of_runs = sizes[runs.query_run[q] : runs.query_run[q + 1]]
-            for v0, block in self._blocks(q):
-                squares[q] += float(of_runs[v0 : v0 + len(block)] @ (block**2 @ of_runs))
-        return squares
-
-    def documents(self, q: int) -> slice:
-        """Return the place of a query's documents in ``runs.rows``."""
-        runs = self.runs
-        return slice(runs.run_start[runs.query_run[q]], runs.run_start[runs.query_run[q + 1]])
-
-    def _blocks(self, q: int) -> Iterator[tuple[int, Floats]]:
-        """Yield (first run v0, distances from runs v0, v0 + 1, … to all lower runs, 0 elsewhere), in bounded memory."""
-        grades = self.runs.run_grade[self.runs.query_run[q] : self.runs.query_run[q + 1]]
-        step = max(1, _BLOCK // len(grades))
-        for v0 in range(1, len(grades), step):
-            gaps = grades[v0 : v0 + step, None] - grades[None, :]
-            lower = np.arange(len(grades))[None, :] < np.arange(v0, v0 + len(gaps))[:, None]
-            block = np.zeros(gaps.shape)
-            block[lower] = distances_of_gaps(self.distance, gaps[lower])
-            yield v0, block
-
-    def sums_by_blocks(self, q: int, scores: Floats, h_d2: float, h_1: float) -> tuple[Floats, Floats, float]:
-        """Return gradient, Hessian and shift of one query, with a user's function called block by block."""
-        runs = self.runs
-        place = self.documents(q)
-        start = runs.run_start[runs.query_run[q] : runs.query_run[q + 1] + 1] - place.start
-        weight = runs.sqrt_weight[place] if len(runs.sqrt_weight) else runs.sqrt_weight
-        shift = 0.0
-        if self.longest[q] * np.ptp(scores) > kernels.SAFE_EXPONENT:
-            largest = max(kernels.largest_exponent(scores, start, block, v0) for v0, block in self._blocks(q))
-            shift = max(0.0, largest - kernels.SAFE_EXPONENT)
-        g, h = np.zeros(len(scores)), np.zeros(len(scores))
-        for v0, block in self._blocks(q):
-            kernels.accumulate_block(scores, weight, start, block, v0, h_d2, h_1, shift, g, h)
-        return g, h, shift
+        return out
 
 
-def _gaps(runs: GradeRuns, chosen: Ints, n_cells: int) -> Floats:
-    """Return, query by query, the gaps between grade v and each lower grade u, v ascending, then u."""
-    gaps = np.empty(n_cells)
-    n_grades = np.diff(runs.query_run)[chosen]
-    first = runs.query_run[chosen]
-    place_of = np.r_[0, np.cumsum(n_grades * (n_grades - 1) // 2)]
-    for k in np.unique(n_grades):  # all queries with k grades at once
-        v, u = np.tril_indices(k, -1)
-        of = np.flatnonzero(n_grades == k)
-        place = place_of[of][:, None] + np.arange(len(v))[None, :]
-        gaps[place] = runs.run_grade[first[of][:, None] + v[None, :]] - runs.run_grade[first[of][:, None] + u[None, :]]
-    return gaps
-
-
-def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
-    """Return a user's distances of gaps > 0, checked for the paper's conditions (3) and (4)."""
-    if not len(gaps):
-        return np.zeros(0)
-    rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)
-    out: Any = np.asarray(distance(rounded))
-    if out.dtype.kind not in "biuf":
-        raise ValueError(f"MPBoost: distance must return real numbers; it returned dtype {out.dtype}")
-    values: Floats = out.astype(np.float64)
-    if values.shape != rounded.shape:
+def _refuse_too_many(runs: GradeRuns, n_gaps: Ints, distance: Distance) -> None:
+    """Raise where a query has more gaps than a function is called for."""
+    if (n_gaps > _TABULATED).any():
+        q = int(np.argmax(n_gaps))
         raise ValueError(
-            f"MPBoost: distance must return one value per gap; it returned shape {values.shape} for {rounded.shape}"
+            f"MPBoost: distance {distance!r} would be called for {n_gaps[q]:,} gaps between the {runs.n_grades[q]:,} "
+            f"grades of query {runs.query[q]}, more than {_TABULATED:,}; take a built-in distance such as "
+            "LogDistance(lam=3.0), or fewer distinct grades (np.round(labels, 2))"
         )
-    bad = ~((values > 0) & np.isfinite(values))
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(
-            f"MPBoost: distance must be positive and finite for gaps > 0 (the paper's condition 3): "
-            f"distance({rounded[at]}) = {values[at]}"
-        )
-    apart = np.diff(rounded) > 1e-9 * rounded[1:]
-    flat = apart & (np.diff(values) < 1e-12 * values[1:])
-    if flat.any():
-        at = int(np.argmax(flat))
-        warnings.warn(
-            "MPBoost: distance does not grow strictly (the paper's condition 4): "
-            f"distance({rounded[at]}) = {values[at]}, distance({rounded[at + 1]}) = {values[at + 1]}; "
-            "grades further apart are not pushed further apart",
-            UserWarning,
-            stacklevel=2,
-        )
-    return values[back]
-
-
-_POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(23)])  # all of them exact
-
-
-def _to_12_digits(gaps: Floats) -> Floats:
-    """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal.
-
-    Short decimals stay as they are written: a whole number of at most 12 digits and the power of 10 that it is
-    multiplied with or divided by are exact, so their product or ratio is the decimal's own float64.
-    """
-    rounded = np.empty_like(gaps)
-    exact = (gaps >= 1e-9) & (gaps < 1e30)
-    x = gaps[exact]
-    digits = 11 - np.floor(np.log10(x)).astype(np.int64)  # one off where the logarithm is rounded past a whole number
-    digits -= _shifted(x, digits) >= 1e12
-    digits += _shifted(x, digits) < 1e11
-    rounded[exact] = _shifted(np.round(_shifted(x, digits)), -digits)
-    rounded[~exact] = [float(f"{gap:.11e}") for gap in gaps[~exact].tolist()]
-    return rounded
-
-
-def _shifted(x: Floats, digits: Ints) -> Floats:
-    """Return x · 10^digits, correctly rounded, for up to 22 digits either way."""
-    power = _POWERS_OF_TEN[np.abs(digits)]
-    shifted: Floats = np.where(digits >= 0, x * power, x / power)
-    return shifted

@@ -13,8 +13,7 @@ from boostplug.kernels import factorised_cuts as kernels
 from boostplug.kernels.factorised_cuts import DirectedPairs, Documents, Factors
 from boostplug.kernels.views import CutCodes
 from boostplug.losses import MPBoost
-from boostplug.losses.directed_distance import DirectedDistance, Distance, LogisticDistance
-from boostplug.losses.mpboost import distances_of_gaps
+from boostplug.losses.directed_distance import DirectedDistance, Distance, LogisticDistance, distances_of_gaps
 from boostplug.losses.normalization import runs_of
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.losses import mpboost
+from boostplug.losses import directed_distance, mpboost
 from boostplug.threads import set_num_threads
 
 
@@ -62,15 +62,17 @@ def test_equals_double_loop(distance, hessian, labels, group):
         assert_equals_loop(bp.MPBoost(distance=distance, hessian=hessian), scores, queries)
 
 
-@pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
-def test_equals_double_loop_where_a_function_is_not_tabulated(hessian, labels, monkeypatch):
-    monkeypatch.setattr(mpboost, "_TABULATED", 0)
+def test_equals_double_loop_where_the_tables_of_a_function_are_built_anew(hessian, monkeypatch):
+    monkeypatch.setattr(mpboost, "_TABULATED", 5000)  # 90 grades have 4,005 gaps
     rng = np.random.default_rng(1)
-    for group in GROUPS:
+    group = [90, 7, 80, 2, 0, 85, 40, 40, 90]
+    for labels in ("real", "real with ties", "grades"):
         for spread in (0.0, 1.0, 10.0):
-            scores, queries = problem(rng, labels, group, spread)
-            assert_equals_loop(bp.MPBoost(distance=root_distance, hessian=hessian), scores, queries)
+            scores, queries = problem(rng, labels, group, spread, rng.random(sum(group)))
+            loss = bp.MPBoost(distance=root_distance, hessian=hessian)
+            assert len(loss._plan(queries, queries.grade_runs).parts) == 4 or labels != "real"
+            assert_equals_loop(loss, scores, queries)
 
 
 @pytest.mark.parametrize("labels", LABELS)
@@ -286,23 +288,49 @@ def test_gaps_that_differ_by_rounding_alone_are_one_gap():
     assert [len(gap) for gap in seen] == [2]
 
 
-def test_callable_gets_its_gaps_in_blocks(monkeypatch):
-    """No n × n table: the largest array that a distance sees is bounded."""
-    monkeypatch.setattr(mpboost, "_BLOCK", 500)
-    monkeypatch.setattr(mpboost, "_TABULATED", 0)
+def test_a_table_of_a_function_is_bounded(monkeypatch):
+    """Queries past the bound get theirs anew at each call, with the same results."""
     rng = np.random.default_rng(9)
-    queries = bp.Queries(rng.normal(size=100), group=[100])
+    group = [40, 30, 60, 50]  # 780, 435, 1,770 and 1,225 gaps; those of 30 documents are few
+    queries = bp.Queries(rng.normal(size=180), group=group)
+    scores = rng.normal(size=180)
     sizes = []
 
     def distance(gap):
         sizes.append(len(gap))
         return np.log1p(gap)
 
-    scores = rng.normal(size=100)
-    g, h = bp.MPBoost(distance=distance).gradient_hessian(scores, queries)
-    assert max(sizes) <= 500
-    expected = bp.MPBoost(distance=bp.LogDistance(lam=1.0)).gradient_hessian(scores, queries)
-    np.testing.assert_allclose([g, h], expected, rtol=1e-9, atol=1e-12)
+    loss = bp.MPBoost(distance=distance)
+    expected = loss.gradient_hessian(scores, queries)
+    assert len(sizes) == 1
+    sizes.clear()
+    monkeypatch.setattr(mpboost, "_TABULATED", 2000)
+    queries = bp.Queries(queries.labels, group=group)
+    for calls in (3 + 2, 2):  # three tables for the sums of squares, of which the first is kept
+        found = loss.gradient_hessian(scores, queries)
+        np.testing.assert_array_equal(found, expected)
+        assert len(sizes) == calls
+        assert max(sizes) <= 2000
+        sizes.clear()
+
+
+def test_a_function_of_too_many_gaps_is_refused(monkeypatch):
+    monkeypatch.setattr(mpboost, "_TABULATED", 1770)
+    labels = np.random.default_rng(9).normal(size=121)
+    for loss in (bp.MPBoost(distance=root_distance), bp.MPBoost()):
+        loss.value(np.zeros(60), bp.Queries(labels[:60], group=[60]))
+    queries = bp.Queries(labels, group=[60, 61])
+    bp.MPBoost().value(np.zeros(121), queries)
+    message = (
+        r"root_distance.* 1,830 gaps between the 61 grades of query 1, .* 1,770; take a built-in distance .*, or fewer"
+    )
+    for method in ("value", "gradient_hessian", "scale"):
+        with pytest.raises(ValueError, match=message):
+            getattr(bp.MPBoost(distance=root_distance), method)(
+                *([np.zeros(121)] if method != "scale" else []), queries
+            )
+    tied = bp.Queries(np.repeat(labels[:61], 30), group=[61 * 30])  # a table in proportion to its documents
+    bp.MPBoost(distance=root_distance).value(np.zeros(61 * 30), tied)
 
 
 def test_equal_losses_share_what_is_kept():
@@ -317,7 +345,7 @@ def test_equal_losses_share_what_is_kept():
 
 def test_short_decimals_reach_a_distance_as_they_are_written():
     written = np.array([1e-12, 0.1, 0.25, 0.7, 1.0, 2.0, 3.5, 1234.5, 1e9, 1e15, 1e300])
-    np.testing.assert_array_equal(mpboost._to_12_digits(written * (1 + 1e-15)), written)
+    np.testing.assert_array_equal(directed_distance._to_12_digits(written * (1 + 1e-15)), written)
 
 
 @pytest.mark.parametrize("towards", [-np.inf, np.inf])
@@ -328,4 +356,4 @@ def test_rounding_of_gaps_does_not_hang_on_the_logarithms_last_bit(monkeypatch, 
     expected = [float(f"{gap:.11e}") for gap in gaps]
     exact = np.log10
     monkeypatch.setattr(np, "log10", lambda x: np.nextafter(exact(x), towards))
-    np.testing.assert_array_equal(mpboost._to_12_digits(gaps), expected)
+    np.testing.assert_array_equal(directed_distance._to_12_digits(gaps), expected)
