@@ -204,6 +204,14 @@ def test_a_perfect_feature_is_capped_and_recorded():
     assert ranker.best_iteration_ == 1
 
 
+def test_a_weight_below_the_cap_is_its_own():
+    # Between e^10 and e^20, where a cap of the ratio (1 + φ)/(1 - φ) in place of its root would take hold.
+    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 - 1e-7, n_estimators=1)
+    ranker.fit([[1.0], [0.0]], [1, 0], group=[2])
+    assert ranker.history_["alpha"][0] == pytest.approx(0.5 * math.log((2.0 - 1e-7) / 1e-7), rel=1e-8)
+    assert ranker.history_["capped"][0] == 0
+
+
 def test_rounding_beyond_1_counts_as_1():
     ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 + 1e-12).fit([[1.0], [0.0]], [1, 0], group=[2])
     assert ranker.history_["phi"][0] == 1

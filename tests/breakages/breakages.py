@@ -1,0 +1,389 @@
+"""Deliberate defects, as data: each is one small change of the package that the tests must notice.
+
+A defect is found by its text, which stands exactly once in the package, so that it follows a move from file to file;
+the room says where it belongs. Add one whenever a defect is found that the tests had let pass, beside the test that it
+called for: a change that nothing notices is a missing test, whatever the coverage.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["BREAKAGES", "Breakage"]
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """One defect.
+
+    Attributes
+    ----------
+    name : str
+    room : str
+        Where in the package the text stands.
+    old, new : str
+        The text, and what is wrong instead.
+    tests : tuple of str
+        Files or folders in tests/ of which one test must fail.
+    survived : bool
+        Whether the tests of version 0.1.0 did not notice.
+    """
+
+    name: str
+    room: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    survived: bool = False
+
+
+def _in(room, tests, *breakages):
+    """Return the breakages of one room, given as (name, old, new), that the same tests catch."""
+    return [Breakage(name, room, old, new, tests) for name, old, new in breakages]
+
+
+BREAKAGES = [
+    *_in(
+        "losses",
+        ("losses",),
+        (
+            "pairs of a query average to a number one too small",
+            "return runs.n_judged / runs.n_pairs",
+            "return runs.n_judged / (runs.n_pairs + 1.0)",
+        ),
+        (
+            "the log distance forgets its 1 +",
+            "return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))",
+            "return np.log(self.lam * np.asarray(gap, dtype=np.float64))",
+        ),
+        (
+            "AdaRank favours the queries that rank well",
+            "weights = np.exp(-self.metric.per_query(scores, queries))",
+            "weights = np.exp(self.metric.per_query(scores, queries))",
+        ),
+        (
+            "AdaRank's metric sees rows of weight 0",
+            "kept = weight > 0\n            scores, queries",
+            "kept = weight >= 0\n            scores, queries",
+        ),
+        (
+            "NDCGBoost's bound is not twice its newton",
+            '(2.0 if self.hessian == "bound" else 1.0)',
+            '(1.0 if self.hessian == "bound" else 1.0)',
+        ),
+        (
+            "NDCGBoost's global bound is half of itself",
+            "(s * s / (3.0 * np.sqrt(3.0)))",
+            "(s * s / (6.0 * np.sqrt(3.0)))",
+        ),
+        (
+            "QBRank's label term is not halved in the value",
+            "return (0.5 * (1.0 - self.preference_weight)) * squares",
+            "return (1.0 - self.preference_weight) * squares",
+        ),
+        (
+            "a pair is twice as steep at its loser",
+            "np.bincount(winner, g, n) - np.bincount(loser, g, n)",
+            "np.bincount(winner, g, n) - 2.0 * np.bincount(loser, g, n)",
+        ),
+    ),
+    *_in(
+        "kernels",
+        ("losses",),
+        ("every exponential is 2e-10 off", "_LN2_LOW = 1.90821492927058770002e-10", "_LN2_LOW = 0.0"),
+        (
+            "a long list's squares miss the step between neighbours",
+            "square += step * (2.0 * total + step * weight)",
+            "square += step * (2.0 * total)",
+        ),
+        (
+            "sums over long lists of far scores lose a tail",
+            "q0, q1, q2, c, rate = tail[1 if d > 0.0 else 0]",
+            "q0, q1, q2, c, rate = tail[1]",
+        ),
+        (
+            "tables of grade gaps are read a column off",
+            "w = weights[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]",
+            "w = weights[t0 + (v - u0) * (v - u0 - 1) // 2]",
+        ),
+        ("far scores of running sums forget their shift", "passed *= math.exp(extreme - sign * f[i])", "passed *= 1.0"),
+    ),
+    *_in(
+        "kernels",
+        ("metrics",),
+        (
+            "long lists are sorted without regard to file order",
+            "if spare_keys[i] >= keys[j]:",
+            "if spare_keys[i] > keys[j]:",
+        ),
+        (
+            "ties at the cut-off are left out",
+            "while 0 < m < n and keys[m] == keys[m - 1]:",
+            "while 0 < m < n - 1 and keys[m] == keys[m - 1] and k > 3:",
+        ),
+        (
+            "average precision takes tied relevant documents for independent",
+            "slope = (inside - 1) / max(b - a - 1, 1)",
+            "slope = inside / max(b - a, 1)",
+        ),
+        (
+            "reciprocal rank of ties draws with replacement",
+            "chance *= (tied - t - hits + 1) / max(tied - t, 1)",
+            "chance *= 1.0 - hits / tied",
+        ),
+        (
+            "precision divides by the list's length",
+            "out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / k",
+            "out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / cut",
+        ),
+        (
+            "pairs tied in score and grade count as ties of grades",
+            "n_tied += b - a - inside[codes[b]]",
+            "n_tied += b - a",
+        ),
+    ),
+    *_in(
+        "metrics",
+        ("metrics",),
+        (
+            "short lists keep their value in the LETOR convention",
+            "values[np.diff(queries.boundaries) < self.k] = 0.0",
+            "values[np.diff(queries.boundaries) < 0] = 0.0",
+        ),
+        (
+            "the second document is discounted in the LETOR convention",
+            'np.maximum(position, 2.0) if convention == "letor"',
+            'np.maximum(position, 1.5) if convention == "letor"',
+        ),
+        ("τ_b is not corrected for tied scores", "untied = untied - same_score", "untied = untied - 0.0 * same_score"),
+        (
+            "the pairs farthest apart are taken from the near end",
+            "order = np.argsort(-gaps)\n        last",
+            "order = np.argsort(gaps)\n        last",
+        ),
+    ),
+    *_in(
+        "rankers",
+        ("rankers/test_adarank.py",),
+        (
+            "AdaRank's weight is capped at half of what is allowed",
+            "capped = right >= wrong * math.exp(2.0 * _MAX_ALPHA)",
+            "capped = right >= wrong * math.exp(_MAX_ALPHA)",
+        ),
+        ("AdaRank weighs queries by the last round alone", "P = initial * losses", "P = P * losses"),
+        (
+            "AdaRank takes a feature again",
+            "allowed[columns == weak.feature] = False",
+            "allowed[columns == weak.feature] = self.negated",
+        ),
+    ),
+    *_in(
+        "rankers",
+        ("rankers/test_rankboost.py", "rankers/test_rankboost_numbers.py"),
+        (
+            "continuous RankBoost forgets the pairs it ties",
+            'share = tied / 2 if self.variant == "continuous" else 0.0',
+            "share = 0.0",
+        ),
+        (
+            "a weight is undefined by a whole pair",
+            "right, wrong = right + 0.5 / n_pairs, wrong + 0.5 / n_pairs",
+            "right, wrong = right + 1.0 / n_pairs, wrong + 1.0 / n_pairs",
+        ),
+        ("RankBoost+ ignores the weights of pairs that no cut parts", "* np.tanh(self.eta)", "* self.eta"),
+    ),
+    *_in(
+        "rankers",
+        ("rankers",),
+        (
+            "directed distances between grades have one sign",
+            "directed[first_cell[query] + b * n_grades + a] = -distances",
+            "directed[first_cell[query] + b * n_grades + a] = distances",
+        ),
+        (
+            "NDCG_Boost counts a document as its own rival",
+            "[0, ::2] - 0.5 * self._row_weight",
+            "[0, ::2]",
+        ),
+        (
+            "the averaged weights of QBRank count labels twice",
+            "return gradient, 0.5 * (hessian + labels)",
+            "return gradient, 0.5 * hessian + labels",
+        ),
+        (
+            "a line search ends at the first step that overshoots",
+            "low, high = high, 2.0 * high",
+            "low, high = low, 2.0 * high",
+        ),
+    ),
+    *_in(
+        "plug",
+        ("plug", "estimators"),
+        ("a dataset's new labels are not read", "_equal(self.labels, other.labels) and ", ""),
+        ("a dataset's new weights are not read", " and _equal(self.weight, other.weight)", ""),
+        ("a dataset's new pairs are not read", "known.preferences is preferences and ", ""),
+        (
+            "labels that LightGBM made of missing ones count",
+            "if labels is not None and labelled is None and not labels.any():",
+            "if labels is not None and labelled is None and not len(labels):",
+        ),
+        (
+            "the pairs of a part are those of the whole's last pairs but one",
+            "if record.inherited is None or record.inherited[0] is not of_whole:",
+            "if record.inherited is None:",
+        ),
+        (
+            "of several aliases LightGBM takes the last",
+            "for alias in ALIASES[name] if",
+            "for alias in ALIASES[name][::-1] if",
+        ),
+    ),
+    *_in(
+        "kernels",
+        ("plug", "estimators"),
+        ("a Hessian below single precision keeps its gradient", "keep = y >= _TINY", "keep = y > 0.0"),
+    ),
+    *_in(
+        "replicate",
+        ("replicate/test_claims.py", "replicate/test_outcome.py"),
+        (
+            "Extreme is judged the other way",
+            "reverse=not self.lowest)",
+            "reverse=self.lowest)",
+        ),
+        (
+            "Rise is judged the other way",
+            "fall[name] = float(np.max(curve) - curve[-1])\n        order = sorted(fall, key=lambda name: fall[name])",
+            "fall[name] = float(np.max(curve) - curve[-1])\n        order = sorted(fall, key=lambda name: -fall[name])",
+        ),
+        (
+            "Apart needs no critical difference",
+            "all(gap > critical for gap in apart)",
+            "all(gap > 0.0 for gap in apart)",
+        ),
+        (
+            "Close forgets how far from the figure it is claimed to be",
+            "abs(difference - self.offset) <= self.tolerance",
+            "abs(difference) <= self.tolerance",
+        ),
+        ("Ranked takes equal ranks", "all(a < b for a, b in pairwise(own))", "all(a <= b for a, b in pairwise(own))"),
+        (
+            "Throughout asks for one measure alone",
+            "holds = holds and single.judge(outcome).holds",
+            "holds = single.judge(outcome).holds",
+        ),
+        (
+            "two tasks are taken for one",
+            "_mean(table, axis=1) if len(self.tasks) > 1",
+            "_mean(table, axis=1) if len(self.tasks) > 2",
+        ),
+    ),
+    *_in(
+        "experiments",
+        ("experiments",),
+        (
+            "Holm's p-values may fall",
+            "np.minimum(np.maximum.accumulate(factor * values[order]), 1.0)",
+            "np.minimum(factor * values[order], 1.0)",
+        ),
+        (
+            "a random test leaves out the observed pattern",
+            "return (1 + reached) / (1 + flips)",
+            "return reached / flips",
+        ),
+    ),
+    *_in(
+        "threads",
+        ("test_threads.py",),
+        ("errors of helping threads are lost", "            helper.result()", "            helper.exception()"),
+        ("a forked child waits for threads that it has not", "_pool[0] != os.getpid() or ", ""),
+        (
+            "the last query is nobody's",
+            "cuts[0], cuts[-1] = 0, n_queries",
+            "cuts[0], cuts[-1] = 0, n_queries - (chunks > 4)",
+        ),
+        ("a framework's threads stay after it", "        _of_framework.reset(token)", "        pass"),
+    ),
+    *_in(
+        "model",
+        ("model",),
+        (
+            "a threshold sends equal values right in LightGBM",
+            "np.maximum(tree.threshold[inner], _LOWEST)",
+            "np.nextafter(np.maximum(tree.threshold[inner], _LOWEST), -np.inf)",
+        ),
+        (
+            "missing values go the other way in XGBoost",
+            "(tree.missing_left != swapped)[order]",
+            "(tree.missing_left == swapped)[order]",
+        ),
+        (
+            "XGBoost's last tree forgets the constant",
+            "shifts[order[-1]] += np.sum(centres)",
+            "shifts[order[-1]] += np.sum(centres[1:])",
+        ),
+        (
+            "the importance of a stump ignores its weight",
+            "moved[weak.feature] += abs(weight * (weak.above - weak.below))",
+            "moved[weak.feature] += abs(weak.above - weak.below)",
+        ),
+    ),
+    *_in(
+        "kernels",
+        ("model",),
+        (
+            "a tree sends what equals its threshold right",
+            "goes_left = x <= threshold[node] or",
+            "goes_left = x < threshold[node] or",
+        ),
+    ),
+    *_in(
+        "weak_rankers",
+        ("weak_rankers",),
+        (
+            "a double at a rounding edge falls on the other side",
+            "return np.where(edge.astype(np.float32) > below, np.nextafter(edge, -np.inf), edge)",
+            "return edge",
+        ),
+    ),
+    *_in(
+        "queries",
+        ("test_queries.py", "losses", "metrics"),
+        (
+            "an unlabelled row is judged by its weight",
+            "return frozen(self.labelled_rows & (self.row_weight > 0))",
+            "return frozen(self.row_weight > 0)",
+        ),
+        (
+            "a query's weight is its rows' sum",
+            "np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0)",
+            "sums * (sizes > 0)",
+        ),
+    ),
+    *_in(
+        "selection",
+        ("selection",),
+        (
+            "folds are not balanced in documents",
+            'to = np.argsort(load, kind="stable") if random is None',
+            "to = np.arange(n_splits) if random is None",
+        ),
+        (
+            "the scorer praises errors",
+            "return value if self.metric.greater_is_better else -value",
+            "return value",
+        ),
+    ),
+    *_in(
+        "best_round",
+        ("rankers", "estimators"),
+        (
+            "the last of equal rounds is the best",
+            "self._sign * value > self._sign * self.value",
+            "self._sign * value >= self._sign * self.value",
+        ),
+        (
+            "training goes on a round too long",
+            "self.n_rounds - self.number >= self.patience",
+            "self.n_rounds - self.number > self.patience",
+        ),
+    ),
+]
