@@ -246,13 +246,13 @@ BREAKAGES = [
         ("replicate/test_claims.py", "replicate/test_outcome.py"),
         (
             "Extreme is judged the other way",
-            "reverse=not self.lowest)",
-            "reverse=self.lowest)",
+            "descending=not self.lowest)",
+            "descending=self.lowest)",
         ),
         (
             "Rise is judged the other way",
-            "fall[name] = float(np.max(curve) - curve[-1])\n        order = sorted(fall, key=lambda name: fall[name])",
-            "fall[name] = float(np.max(curve) - curve[-1])\n        order = sorted(fall, key=lambda name: -fall[name])",
+            'in falls.items()}, ".4f")',
+            'in falls.items()}, ".4f", descending=True)',
         ),
         (
             "Apart needs no critical difference",
