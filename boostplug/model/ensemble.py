@@ -1,35 +1,28 @@
 """`Ensemble`: a fitted model, the frozen weighted sum of weak rankers."""
 
-import json
 import os
-import re
-import secrets
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from math import fsum, inf, isfinite
-from pathlib import Path
+from math import fsum, isfinite
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer
-from boostplug.kernels.trees import trees_and_line
+from boostplug.checks import check_integer, check_number, frozen
+from boostplug.kernels.trees import Forest, Line, scores_of
+from boostplug.model import saved
 from boostplug.model.lightgbm import lightgbm_model
-from boostplug.model.xgboost import xgboost_lines, xgboost_trees
-from boostplug.threads import run_over_queries
+from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
 from boostplug.weak_rankers.tree import joined
 
 __all__ = ["Ensemble", "load"]
 
 Floats = NDArray[np.float64]
-
-_FORMAT, _VERSION = "boostplug.Ensemble", 1
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -121,8 +114,8 @@ class Ensemble:
         ValueError
             If there are fewer.
         """
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= len(self):
-            raise ValueError(f"n must be an integer from 0 to {len(self)}, the number of rounds; got {n!r}")
+        if check_integer("n", n, 0) > len(self):
+            raise ValueError(f"n must be at most {len(self)}, the number of rounds; got {n!r}")
         return type(self)(self.rounds[:n], n_features=self.n_features, feature_names=self.feature_names)
 
     def predict(self, X: Any) -> Floats:
@@ -146,11 +139,7 @@ class Ensemble:
             If X does not have the model's columns, or holds infinite values.
         """
         features = self._checked(X)
-        scores = np.empty(len(features))
-        run_over_queries(
-            lambda first, last: trees_and_line(features, first, last, *self._compiled, scores),
-            np.arange(len(features) + 1),
-        )
+        scores = scores_of(features, *self._compiled)
         for fitted, weight in self._fitted:
             scores += weight * fitted.predict(features)
         return scores
@@ -193,13 +182,7 @@ class Ensemble:
     def to_dict(self) -> dict[str, Any]:
         """Return the model in types that JSON has; see `save`."""
         self._refuse_fitted("save and to_dict", chain.from_iterable(self.rounds))
-        return {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "n_features": self.n_features,
-            "feature_names": None if self.feature_names is None else list(self.feature_names),
-            "rounds": [[_term_to_dict(weak, weight) for weak, weight in terms] for terms in self.rounds],
-        }
+        return saved.to_document(self.rounds, self.n_features, self.feature_names)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
@@ -210,35 +193,14 @@ class Ensemble:
         ValueError
             If anything in it is unknown, missing, or of a wrong type or value.
         """
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise ValueError(f'not a saved ensemble: there is no "format": "{_FORMAT}"')
-        version = _integer(data.get("version"), "version")
-        if version != _VERSION:
-            raise ValueError(f"version {version} of the format is unknown, this boostplug reads {_VERSION}; upgrade it")
-        _refuse_other_keys(data, {"format", "version", "n_features", "feature_names", "rounds"}, "the model")
-        names = data["feature_names"]
-        return cls(
-            [
-                [_term_from_dict(term, f"rounds[{i}][{j}]") for j, term in enumerate(_list(terms, f"rounds[{i}]"))]
-                for i, terms in enumerate(_list(data["rounds"], "rounds"))
-            ],
-            n_features=_integer(data["n_features"], "n_features"),
-            feature_names=None if names is None else _list(names, "feature_names"),
-        )
+        return cls(**saved.from_document(data))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, whole or not at all.
 
         Numbers come back bit for bit. The format carries a version; -inf is the string "-inf".
         """
-        target = Path(path)
-        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-        try:
-            temporary.write_text(text + "\n", encoding="utf-8")
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        saved.write(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -250,9 +212,7 @@ class Ensemble:
             If it is no such file, or from a newer version of the format.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
-            data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
-            return cls.from_dict(data)
+            return cls.from_dict(saved.read(path))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 
@@ -278,12 +238,7 @@ class Ensemble:
         except ImportError as error:
             raise ImportError("Ensemble.to_lightgbm needs LightGBM: pip install 'boostplug[lightgbm]'") from error
         self._refuse_fitted("to_lightgbm")
-        names = _allowed_names(self.feature_names, r'[\s"\[\]{}:,\x00-\x1f]')
-        names = names or [f"Column_{k}" for k in range(self.n_features)]
-        trees, slopes = self._sum
-        if not (trees or slopes):
-            trees = [Tree.steps(0, (), (0.0,))]
-        return lgb.Booster(model_str=lightgbm_model(trees, slopes, names))
+        return lgb.Booster(model_str=lightgbm_model(*self._sum, self.feature_names, self.n_features))
 
     def to_xgboost(self) -> Any:
         """Return the model as an `xgboost.Booster`.
@@ -311,24 +266,10 @@ class Ensemble:
         except ImportError as error:
             raise ImportError("Ensemble.to_xgboost needs XGBoost: pip install 'boostplug[xgboost]'") from error
         self._refuse_fitted("to_xgboost")
-        trees, slopes = self._sum
-        if trees and slopes:
-            raise ValueError(
-                "XGBoost has no model that adds features (weak ranker Feature) to stumps or trees; "
-                "use to_lightgbm(), or convert two ensembles and add their predictions"
-            )
-        reach = sum(abs(slope) for slope in slopes.values()) + sum(np.abs(tree.value).max() for tree in trees)
-        if reach and not 1e-30 < reach < 1e38:
-            raise ValueError(f"scores of size {reach:.3g} are beyond single precision; scale the weights")
-        names = _allowed_names(self.feature_names, r"[\[\]<]")
-        if slopes:
-            model = xgboost_lines(slopes, names, self.n_features)
-        else:
-            model = xgboost_trees(trees, names, self.n_features)
         booster = xgb.Booster()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"(?s).*booster=gblinear. is deprecated")
-            booster.load_model(bytearray(model))
+            booster.load_model(bytearray(xgboost_model(*self._sum, self.feature_names, self.n_features)))
             booster.save_config()  # now, not at the first prediction, XGBoost warns
         return booster
 
@@ -366,9 +307,10 @@ class Ensemble:
                 raise ValueError(f"{what}: not for an ensemble with {weak!r}; use trees or stumps as weak rankers")
 
     @cached_property
-    def _compiled(self) -> tuple[NDArray[Any], ...]:
+    def _compiled(self) -> tuple[Forest, Line]:
         trees, slopes = self._sum
-        return (*joined(trees), np.array(list(slopes), np.int64), np.array(list(slopes.values()), np.float64))
+        columns, values = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)
+        return joined(trees), Line(frozen(columns), frozen(values))
 
     def _checked(self, X: Any) -> NDArray[np.floating]:
         from sklearn.utils import check_array
@@ -404,14 +346,10 @@ def _term(term: Any, where: str, n_features: int) -> tuple[WeakRanker, float]:
         raise ValueError(f"{where} must hold pairs (weak ranker, weight); got {term!r}") from None
     if not isinstance(weak, WeakRanker):
         raise ValueError(f"{where}: a weak ranker is a Stump, Feature, Tree or Fitted; got {weak!r}")
-    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{where}: the weight of {weak!r} must be a number; got {weight!r}")
-    if not isfinite(weight):
-        raise ValueError(f"{where}: the weight of {weak!r} must be finite; got {weight!r}")
     feature = -1 if isinstance(weak, Fitted) else int(np.max(weak.feature))
     if feature >= n_features:
         raise ValueError(f"{where}: {weak!r} is of feature {feature}, but n_features is {n_features}")
-    return weak, float(weight)
+    return weak, check_number(f"{where}: the weight", weight)
 
 
 def _size(weak: WeakRanker) -> float:
@@ -423,119 +361,6 @@ def _size(weak: WeakRanker) -> float:
             return 1.0
         case Tree():
             return float(np.abs(weak.value).max())
-
-
-def _allowed_names(names: Sequence[str] | None, forbidden: str) -> list[str] | None:
-    """Return feature names without the characters that match `forbidden`, all different."""
-    if names is None:
-        return None
-    out: dict[str, None] = {}
-    for k, name in enumerate(names):
-        allowed = re.sub(forbidden, "_", name)
-        while not allowed or allowed in out:
-            allowed += f"_{k}"
-        out[allowed] = None
-    return list(out)
-
-
-# What the JSON format holds
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of a saved ensemble")
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) < len(pairs):
-        raise ValueError(f"a key stands twice among {[key for key, _ in pairs]}")
-    return out
-
-
-def _refuse_other_keys(data: dict[str, Any], keys: set[str], where: str) -> None:
-    if data.keys() != keys:
-        missing, unknown = sorted(keys - data.keys()), sorted(data.keys() - keys)
-        raise ValueError(f"{where}: missing keys {missing}, unknown keys {unknown}")
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise ValueError(f"{where} must be a list; got {value!r}")
-    return value
-
-
-def _integer(value: Any, where: str) -> int:
-    if type(value) is not int or abs(value) >= 2**63:
-        raise ValueError(f"{where} must be an integer; got {value!r}")
-    return value
-
-
-def _number(value: Any, where: str) -> float:
-    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
-        raise ValueError(f"{where} must be a finite number; got {value!r}")
-    return float(value)
-
-
-def _threshold(value: Any, where: str) -> float:
-    return -inf if value == "-inf" else _number(value, where)
-
-
-def _boolean(value: Any, where: str) -> bool:
-    if type(value) is not bool:
-        raise ValueError(f"{where} must be true or false; got {value!r}")
-    return value
-
-
-Reader = Callable[[Any, str], Any]
-
-
-def _each(read: Reader) -> Reader:
-    return lambda values, where: [read(value, f"{where}[{i}]") for i, value in enumerate(_list(values, where))]
-
-
-_KINDS: dict[str, tuple[Callable[..., WeakRanker], dict[str, Reader]]] = {
-    "stump": (Stump, {"feature": _integer, "threshold": _threshold, "below": _number, "above": _number}),
-    "feature": (Feature, {"feature": _integer}),
-    "tree": (
-        Tree,
-        {
-            "feature": _each(_integer),
-            "threshold": _each(_threshold),
-            "left": _each(_integer),
-            "right": _each(_integer),
-            "value": _each(_number),
-            "missing_left": _each(_boolean),
-        },
-    ),
-}
-
-
-def _term_to_dict(weak: WeakRanker, weight: float) -> dict[str, Any]:
-    kind = next(name for name, (make, _) in _KINDS.items() if make is type(weak))
-    out: dict[str, Any] = {"weight": weight, "kind": kind}
-    for entry in fields(weak):
-        value = np.asarray(getattr(weak, entry.name)).tolist()
-        if entry.name == "threshold":
-            value = [_encoded(at) for at in value] if isinstance(value, list) else _encoded(value)
-        out[entry.name] = value
-    return out
-
-
-def _encoded(threshold: float) -> float | str:
-    return "-inf" if threshold == -inf else threshold
-
-
-def _term_from_dict(data: Any, where: str) -> tuple[WeakRanker, float]:
-    kind = data.get("kind") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"{where} must have a kind, one of {list(_KINDS)}; got {kind!r}")
-    make, readers = _KINDS[kind]
-    _refuse_other_keys(data, {"weight", "kind", *readers}, where)
-    try:
-        weak = make(**{name: read(data[name], f"{where}.{name}") for name, read in readers.items()})
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
-    return weak, _number(data["weight"], f"{where}.weight")
 
 
 load = Ensemble.load

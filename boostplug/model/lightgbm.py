@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
 __all__ = ["lightgbm_model"]
@@ -14,8 +15,13 @@ _LOWEST = np.finfo(np.float64).min
 _MISSING_IS_NAN, _DEFAULT_LEFT = 8, 2  # bits of decision_type
 
 
-def lightgbm_model(trees: Sequence[Tree], lines: dict[int, float], names: Sequence[str]) -> str:
+def lightgbm_model(
+    trees: Sequence[Tree], lines: dict[int, float], feature_names: Sequence[str] | None, n_features: int
+) -> str:
     """Return the model of a sum of trees and of slopes times features (missing: 0)."""
+    names = allowed_names(feature_names, r'[\s"\[\]{}:,\x00-\x1f]') or [f"Column_{k}" for k in range(n_features)]
+    if not (trees or lines):
+        trees = [Tree.steps(0, (), (0.0,))]
     blocks = [_tree(tree) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
     blocks = [f"Tree={i}\n{block}\n\n" for i, block in enumerate(blocks)]
     head = _lines(

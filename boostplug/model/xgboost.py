@@ -7,16 +7,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["xgboost_lines", "xgboost_trees"]
+__all__ = ["xgboost_model"]
 
 _LOWEST = np.finfo(np.float32).min
 _NO_PARENT = 2**31 - 1
 
 
-def xgboost_trees(trees: Sequence[Tree], names: Sequence[str] | None, n_features: int) -> bytes:
-    """Return the model of a sum of trees.
+def xgboost_model(
+    trees: Sequence[Tree], lines: dict[int, float], feature_names: Sequence[str] | None, n_features: int
+) -> bytes:
+    """Return the model of a sum of trees, or of slopes times features (missing: 0)."""
+    if trees and lines:
+        raise ValueError(
+            "XGBoost has no model that adds features (weak ranker Feature) to stumps or trees; "
+            "use to_lightgbm(), or convert two ensembles and add their predictions"
+        )
+    reach = sum(abs(slope) for slope in lines.values()) + sum(np.abs(tree.value).max() for tree in trees)
+    if reach and not 1e-30 < reach < 1e38:
+        raise ValueError(f"scores of size {reach:.3g} are beyond single precision; scale the weights")
+    return _model(
+        _gblinear(lines, n_features) if lines else _gbtree(trees, n_features),
+        allowed_names(feature_names, r"[\[\]<]"),
+        n_features,
+    )
+
+
+def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
+    """Return the booster of a sum of trees.
 
     XGBoost adds in single precision. So that little is rounded, each tree is centred, the trees with the smallest
     range come first, and the last one takes the constant.
@@ -34,14 +54,13 @@ def xgboost_trees(trees: Sequence[Tree], names: Sequence[str] | None, n_features
         "tree_info": [0] * len(trees),
         "trees": [_tree(trees[at], shifts[at], i, n_features) for i, at in enumerate(order)],
     }
-    return _model({"name": "gbtree", "model": model}, names, n_features)
+    return {"name": "gbtree", "model": model}
 
 
-def xgboost_lines(lines: dict[int, float], names: Sequence[str] | None, n_features: int) -> bytes:
-    """Return the model of a sum of slopes times features (missing: 0)."""
+def _gblinear(lines: dict[int, float], n_features: int) -> dict[str, Any]:
     weights = np.zeros(n_features + 1)  # the last one is the bias
     weights[list(lines)] = list(lines.values())
-    return _model({"name": "gblinear", "model": {"boosted_rounds": 1, "weights": _singles(weights)}}, names, n_features)
+    return {"name": "gblinear", "model": {"boosted_rounds": 1, "weights": _singles(weights)}}
 
 
 def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen
-from boostplug.kernels.trees import trees_and_line
+from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.weak_rankers.stump import rounding_edges
 
 __all__ = ["Tree", "joined"]
@@ -16,7 +16,7 @@ __all__ = ["Tree", "joined"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_NO_COLUMNS, _NO_SLOPES = frozen(np.empty(0, np.int64)), frozen(np.empty(0))
+_NO_LINE = Line(frozen(np.empty(0, np.int64)), frozen(np.empty(0)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,9 +166,7 @@ class Tree:
 
     def predict(self, X: NDArray[np.floating]) -> Floats:
         """Return the scores of the rows of X, of shape (n_rows,)."""
-        out = np.empty(len(X))
-        trees_and_line(X, 0, len(X), *joined([self]), _NO_COLUMNS, _NO_SLOPES, out)
-        return out
+        return scores_of(X, joined([self]), _NO_LINE)
 
     def _key(self) -> tuple[bytes, ...]:
         # + 0.0: -0.0 and 0.0 are equal
@@ -188,8 +186,8 @@ class Tree:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
-def joined(trees: Sequence[Tree]) -> tuple[NDArray[Any], ...]:
-    """Return the trees' nodes in common arrays, as `boostplug.kernels.trees` takes them."""
+def joined(trees: Sequence[Tree]) -> Forest:
+    """Return the trees' nodes in common arrays."""
     sizes = [len(tree.value) for tree in trees]
     root = np.cumsum([0, *sizes])[:-1]
     feature, threshold, left, right, value, missing_left = (
@@ -197,7 +195,7 @@ def joined(trees: Sequence[Tree]) -> tuple[NDArray[Any], ...]:
     )
     offset = np.repeat(root, sizes)
     left, right = (np.where(children < 0, -1, children + offset) for children in (left, right))
-    return tuple(map(frozen, (root, feature, threshold, left, right, value, missing_left)))
+    return Forest(*map(frozen, (root, feature, threshold, left, right, value, missing_left)))
 
 
 _LEAF = Tree.steps(0, (), (0.0,))  # keeps the arrays' types where there are no trees

@@ -309,7 +309,7 @@ def test_equality_hash_length_and_first(model):
     assert model.first(len(model)) == model
     assert len(model.first(0)) == 0
     for n in (-1, len(model) + 1, 1.0, True):
-        with pytest.raises(ValueError, match="n must be an integer from 0"):
+        with pytest.raises(ValueError, match="n must be"):
             model.first(n)
 
 
@@ -329,10 +329,10 @@ def test_repr_says_what_it_is_made_of():
 @pytest.mark.parametrize(
     ("rounds", "options", "message"),
     [
-        ([[(Stump(0, 0.5), np.nan)]], {}, r"rounds\[0\]: the weight .* must be finite; got nan"),
-        ([[], [(Stump(0, 0.5), -np.inf)]], {}, r"rounds\[1\]: the weight .* must be finite; got -inf"),
-        ([[(Stump(0, 0.5), "1")]], {}, "must be a number"),
-        ([[(Stump(0, 0.5), True)]], {}, "must be a number"),
+        ([[(Stump(0, 0.5), np.nan)]], {}, r"rounds\[0\]: the weight must be a finite number; got nan"),
+        ([[], [(Stump(0, 0.5), -np.inf)]], {}, r"rounds\[1\]: the weight must be a finite number; got -inf"),
+        ([[(Stump(0, 0.5), "1")]], {}, "must be a finite number"),
+        ([[(Stump(0, 0.5), True)]], {}, "must be a finite number"),
         ([[(Stump(2, 0.5), 1.0)]], {}, "is of feature 2, but n_features is 2"),
         ([[(Tree.steps(2, [0.5], [0.0, 1.0]), 1.0)]], {}, "is of feature 2, but n_features is 2"),
         ([[(object(), 1.0)]], {}, "a weak ranker is a Stump, Feature, Tree or Fitted"),

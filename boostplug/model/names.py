@@ -1,0 +1,19 @@
+"""Feature names as the frameworks take them."""
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["allowed_names"]
+
+
+def allowed_names(names: Sequence[str] | None, forbidden: str) -> list[str] | None:
+    """Return feature names without the characters that match `forbidden`, all different."""
+    if names is None:
+        return None
+    out: dict[str, None] = {}
+    for k, name in enumerate(names):
+        allowed = re.sub(forbidden, "_", name)
+        while not allowed or allowed in out:
+            allowed += f"_{k}"
+        out[allowed] = None
+    return list(out)
