@@ -13,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
+from boostplug.kernels.ranking import longest_query, sort
 from boostplug.kernels.views import Runs
 from boostplug.threads import run_evenly, run_over_queries
+
+# compiled in: ranking.py 1a161b2ce626
 
 __all__ = [
     "CriticalPairs",
@@ -203,59 +206,59 @@ def tilted(pairs: Any, mass: Any, sides: Any, eta: Any, beta: Any, step: float, 
 @compiled()
 def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) -> None:
     rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
+    size = longest_query(run_start[query_run], first, last)
+    keys, docs, spare_keys, spare_docs = (
+        np.empty(size),
+        np.empty(size, np.int64),
+        np.empty(size),
+        np.empty(size, np.int64),
+    )
+    grade = np.empty(size, np.int64)  # 1, 2, … from the lowest up
+    tree = np.zeros(size + 1)  # Fenwick's: sums of weights by grade, of the documents that score as high or higher
     for q in range(first, last):
-        u0, u1 = query_run[q], query_run[q + 1]
-        base, n, n_runs = run_start[u0], run_start[u1] - run_start[u0], u1 - u0
-        f = np.empty(n)
-        run = np.empty(n, np.int64)
-        for u in range(u0, u1):
-            for d in range(run_start[u], run_start[u + 1]):
-                f[d - base] = scores[rows[d]]
-                run[d - base] = u1 - u  # 1 for the highest grade
-        order = np.argsort(f)
-        tree = np.zeros(n_runs + 1)  # weights of documents of lower scores, summed by grade from the highest down
-        wrong, tied = 0.0, 0.0
-        a = 0
-        while a < n:
-            b = a
-            while b < n and f[order[b]] == f[order[a]]:
-                b += 1
-            for k in range(a, b):
-                i = order[k]
-                weight = root[base + i] if len(root) else 1.0
-                place = run[i] - 1
-                while place > 0:
-                    wrong += weight * tree[place]
-                    place -= place & -place
-            for k in range(a, b):
-                i = order[k]
-                weight = root[base + i] if len(root) else 1.0
-                place = run[i]
-                while place <= n_runs:
-                    tree[place] += weight
-                    place += place & -place
-            if b - a > 1:
-                tied += _tied(order[a:b], run, root, base)
-            a = b
-        out[q, 0], out[q, 1] = wrong, tied
+        u0, n_runs = query_run[q], query_run[q + 1] - query_run[q]
+        base = run_start[u0]
+        n = run_start[u0 + n_runs] - base
+        for u in range(n_runs):
+            for d in range(run_start[u0 + u] - base, run_start[u0 + u + 1] - base):
+                keys[d], docs[d], grade[d] = scores[rows[base + d]], d, u + 1
+        sort(keys, docs, n, spare_keys, spare_docs)
+        tree[: n_runs + 1] = 0.0
+        wrong, wrong_or_tied = 0.0, 0.0
+        done = 0
+        while done < n:
+            after = done
+            while after < n and keys[after] == keys[done]:
+                after += 1
+            if after - done > 1:
+                for i in range(done, after):
+                    wrong += _weight(root, base + docs[i]) * _sum_below(tree, grade[docs[i]])
+            for i in range(done, after):
+                node, weight = grade[docs[i]], _weight(root, base + docs[i])
+                while node <= n_runs:
+                    tree[node] += weight
+                    node += node & -node
+            for i in range(done, after):
+                weight = _weight(root, base + docs[i]) * _sum_below(tree, grade[docs[i]])
+                wrong_or_tied += weight
+                if after - done == 1:
+                    wrong += weight
+            done = after
+        out[q, 0], out[q, 1] = wrong, wrong_or_tied - wrong
 
 
 @compiled()
-def _tied(group: Any, run: Any, root: Any, base: int) -> float:
-    """Return the weight of the pairs of different grades within a group of equal scores."""
-    runs = np.empty(len(group), np.int64)
-    for k in range(len(group)):
-        runs[k] = run[group[k]]
-    order = np.argsort(runs)
-    total, before, same = 0.0, 0.0, 0.0
-    for k in range(len(order)):
-        i = group[order[k]]
-        if k and run[i] != run[group[order[k - 1]]]:
-            before += same
-            same = 0.0
-        weight = root[base + i] if len(root) else 1.0
-        total += weight * before
-        same += weight
+def _weight(root: Any, d: int) -> float:
+    return root[d] if len(root) else 1.0
+
+
+@compiled()
+def _sum_below(tree: Any, grade: int) -> float:
+    """Return the sum over the grades below one."""
+    node, total = grade - 1, 0.0
+    while node > 0:
+        total += tree[node]
+        node -= node & -node
     return total
 
 

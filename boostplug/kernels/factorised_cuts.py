@@ -140,11 +140,9 @@ def add_listed(pairs: DirectedPairs, mass: Floats, cuts: CutCodes, bins: Floats)
     run_evenly(lambda a, b: _add_listed(pairs, mass, cuts, a, b, bins), len(cuts.codes), len(mass))
 
 
-def decreases(cuts: CutCodes, slope: Floats, bins: Floats, smallest: float) -> tuple[Floats, Floats]:
-    """Return the mass of each cut and slope² / mass, 0 where the mass is below `smallest`."""
-    mass, decrease = np.empty(len(slope)), np.empty(len(slope))
+def decreases(cuts: CutCodes, slope: Floats, bins: Floats, smallest: float, mass: Floats, decrease: Floats) -> None:
+    """Write the mass of each cut and slope² / mass, 0 where the mass is below `smallest`."""
     run_evenly(lambda a, b: _decreases(cuts, slope, bins, smallest, a, b, mass, decrease), *cuts.codes.shape)
-    return mass, decrease
 
 
 @compiled()

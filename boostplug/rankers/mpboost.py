@@ -191,6 +191,7 @@ class _WeighedPairs:
             )
         self.slope = np.zeros(queries.n_rows)  # Σ_j w_ij d_ij
         self.bins = np.empty(len(cuts) + len(cuts.start) - 1)
+        self.mass, self.decrease = np.empty(len(cuts)), np.empty(len(cuts))
         self.all_mass = 0.0
 
     def weigh(self, scores: Floats) -> float:
@@ -208,7 +209,8 @@ class _WeighedPairs:
             return None
         slope = self.cuts.sums_above(self.slope)
         smallest = max(2.0 * _SMALLEST * self.all_mass, np.finfo(np.float64).tiny)
-        mass, decrease = kernels.decreases(self.cuts.view, slope, self.bins, smallest)
+        mass, decrease = self.mass, self.decrease
+        kernels.decreases(self.cuts.view, slope, self.bins, smallest, mass, decrease)
         best = int(np.argmax(decrease))
         if decrease[best] == 0.0:
             return None
