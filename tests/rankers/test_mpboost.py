@@ -286,8 +286,8 @@ def test_thresholds_are_drawn():
         ({"distance": 3}, "distance must be a distance"),
         ({"distance": np.negative}, "condition 3"),
         ({"step": "half"}, "step must be one of 'paper', 'newton'"),
-        ({"learning_rate": 0.0}, "learning_rate must be a number, 0 < learning_rate <= 1; got 0.0"),
-        ({"learning_rate": True}, "learning_rate must be a number"),
+        ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0 and of at most 1; got 0.0"),
+        ({"learning_rate": True}, "learning_rate must be a finite number"),
         ({"n_estimators": 0}, "n_estimators must be an integer of at least 1"),
     ],
 )
