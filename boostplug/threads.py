@@ -11,13 +11,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import check_integer
 
-__all__ = ["get_num_threads", "run_evenly", "run_over_queries", "set_num_threads", "threads_of_framework"]
+__all__ = [
+    "get_num_threads",
+    "numbers_by_query",
+    "run_evenly",
+    "run_over_queries",
+    "set_num_threads",
+    "threads_of_framework",
+]
 
 _CHUNKS_PER_THREAD = 4
 _MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
@@ -123,3 +131,15 @@ def run_over_queries(
 def run_evenly(kernel: Callable[[int, int], None], n_parts: int, work: int) -> None:
     """Call ``kernel(first, last)`` on ranges of parts that each take as long as `work` rows, in parallel."""
     run_over_queries(kernel, np.arange(n_parts + 1) * work)
+
+
+def numbers_by_query(
+    kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
+) -> NDArray[np.float64]:
+    """Return the number that a kernel writes for each query.
+
+    Called ``kernel(*arguments, first, last, out)`` over all queries as `run_over_queries` does, by their rows.
+    """
+    out = np.empty(len(boundaries) - 1)
+    run_over_queries(lambda first, last: kernel(*arguments, first, last, out), boundaries)
+    return out

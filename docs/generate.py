@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.losses import LOSSES, Loss, PairwiseLoss
-from boostplug.metrics import METRICS
+from boostplug.metrics import METRICS, Metric
 from boostplug.model.ensemble import Ensemble
 from boostplug.pairs import Pairs
 from boostplug.plug.preferences import set_pairs
@@ -58,12 +58,9 @@ def metrics() -> str:
         metric = kind()
         better = "yes" if metric.greater_is_better else "no"
         table.append(f"| `{signature_of(kind)}` | {metric.name} | {better} |")
-    return (
-        f"# Metrics\n\n{_NOTE}"
-        + "\n".join(table)
-        + "\n\n"
-        + "".join(entry(kind, signature_of(kind)) for kind in METRICS.values())
-    )
+    body = entry(Metric, "Metric, the base of all and of metrics of your own")
+    body += "".join(entry(kind, signature_of(kind)) for kind in METRICS.values())
+    return f"# Metrics\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}"
 
 
 def data() -> str:

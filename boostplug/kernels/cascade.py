@@ -1,20 +1,30 @@
 """Expected reciprocal rank at which a user stops who reads from the top; exact for tied documents."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import best_rows, longest_query
+from boostplug.kernels.ranking import best_rows, room_for
+from boostplug.threads import numbers_by_query
 
-# compiled in: ranking.py 1a161b2ce626
+# compiled in: ranking.py f2f82ac5b1b8
 
-__all__ = ["expected_reciprocal_rank"]
+__all__ = ["Chances", "expected_reciprocal_rank"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _NEVER = 1e-15  # a user who gets this far with a smaller probability adds nothing to the sum
 _NO_WAY = 1e-25  # the same for one way among many
+
+
+class Chances(NamedTuple):
+    """The rows of each query in some order, and the chance of each, in that order, to stop a user who reads it."""
+
+    order: Ints
+    stops: Floats
 
 
 @compiled(fastmath={"reassoc", "contract"})
@@ -160,34 +170,27 @@ def _at_least(n: int, r: int, first: int, out: Floats) -> None:
 
 
 @compiled()
-def expected_reciprocal_rank(
-    scores: Floats,
-    stops: Floats,
-    order: Ints,
-    boundaries: Ints,
-    k: int,
-    average: bool,
-    first: int,
-    last: int,
-    out: Floats,
+def _expected_reciprocal_rank(
+    scores: Floats, chances: Chances, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
 ) -> None:
     r"""Compute the expected 1/rank at which a user stops; NaN for a query in which no document ever stops one.
 
     .. math:: \sum_{j \le k} \frac1j R_j \prod_{i < j} (1 - R_i)
 
-    `order` holds the rows of each query, and `stops` the :math:`R_i` in that order; ties stay in it, or, with
-    `average`, it is that of descending R and the value is the expected one over a random order of tied documents:
+    The :math:`R_i` are `chances`; ties stay in their order, or, with `average`, that is the order of descending R and
+    the value is the expected one over a random order of tied documents:
 
     .. math:: \sum_j P(\text{stops at the j-th with R > 0})\, E[1/\text{rank of the j-th with R > 0}] .
 
     The user's chance to get past a whole block of them does not depend on their order.
     """
-    n_longest = longest_query(boundaries, first, last)
-    own, keys, spare_keys = np.empty(n_longest), np.empty(n_longest), np.empty(n_longest)
-    rows, spare_rows = np.empty(n_longest, np.int64), np.empty(n_longest, np.int64)
-    tied, rank = np.empty(n_longest), np.empty(n_longest)
-    stop_at, goes_on, spare = np.empty(n_longest + 1), np.empty(n_longest + 1), np.empty(2 * n_longest + 2)
-    way, rest = np.empty(n_longest + 1), np.empty(n_longest + 1)
+    order, stops = chances
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
+    longest = len(keys)
+    own, tied, rank = np.empty(longest), np.empty(longest), np.empty(longest)
+    stop_at, goes_on, spare = np.empty(longest + 1), np.empty(longest + 1), np.empty(2 * longest + 2)
+    way, rest = np.empty(longest + 1), np.empty(longest + 1)
     for q in range(first, last):
         start = boundaries[q]
         n = boundaries[q + 1] - start
@@ -199,7 +202,7 @@ def expected_reciprocal_rank(
             out[q] = np.nan
             continue
         cut = min(k, n)
-        m = best_rows(own, 0, n, cut, keys, rows, spare_keys, spare_rows)
+        m = best_rows(own, 0, n, cut, room)
         total, alive = 0.0, 1.0
         a = 0
         while a < cut and alive > 1e-18:
@@ -227,3 +230,8 @@ def expected_reciprocal_rank(
                         alive *= 1.0 - tied[p]
             a = b
         out[q] = total
+
+
+def expected_reciprocal_rank(scores: Floats, chances: Chances, boundaries: Ints, k: int, *, average: bool) -> Floats:
+    """Return the expected reciprocal rank of each query."""
+    return numbers_by_query(_expected_reciprocal_rank, boundaries, scores, chances, boundaries, k, average)

@@ -1,17 +1,21 @@
 """Pairs of documents of different grades by how far their scores are apart, counted without listing them."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import longest_query, sort
-from boostplug.kernels.ranks import add_grade, grades_below
+from boostplug.kernels.ranking import room_for
+from boostplug.kernels.ranks import Grades, add_grade, codes_by_score, grades_below
+from boostplug.threads import numbers_by_query, run_over_queries
 
-# compiled in: ranking.py 1a161b2ce626
-# compiled in: ranks.py 7572fa5cd1db
+# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: ranks.py 3fa312392acb
 
 __all__ = [
-    "by_score",
+    "PairsBetween",
+    "documents_by_score",
     "next_gap",
     "pairs_apart",
     "pairs_between",
@@ -23,43 +27,79 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FEW = 512  # pairs; from here on the gap at the cut is found by listing them
-_LEAST = 5e-324  # of all gaps above 0
+LEAST = 5e-324  # of all gaps above 0
+BINS = 4096
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+class Documents(NamedTuple):
+    """The judged documents of each query q by descending score, at ``start[q]:start[q + 1]``."""
+
+    score: Floats
+    code: Ints  # of the grade, from 0 to n_grades[q] - 1
+    start: Ints
+    n_grades: Ints
+
+
+class Apart(NamedTuple):
+    """Counts by query of pairs at least some gap apart, and bounds of the gaps beside it.
+
+    Pairs of different grades, and those of them that are misordered; a lower bound of the least gap that counts, and an
+    upper bound of the largest that does not.
+    """
+
+    n: Floats
+    wrong: Floats
+    least: Floats
+    largest: Floats
+
+
+class Listed(NamedTuple):
+    """Pairs one by one: their gap, 1 where the scores order them as the grades do, weight of their query, and bin."""
+
+    gap: Floats
+    right: Floats
+    weight: Floats
+    bin: Ints
 
 
 @compiled()
-def by_score(
-    scores: Floats,
-    code: Ints,
-    boundaries: Ints,
-    starts: Ints,
-    first: int,
-    last: int,
-    sorted_scores: Floats,
-    sorted_code: Ints,
+def _documents_by_score(
+    scores: Floats, grades: Grades, boundaries: Ints, first: int, last: int, out: Documents
 ) -> None:
-    """Write the judged documents of each query q by descending score to ``starts[q]:starts[q + 1]``."""
-    n_longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(n_longest), np.empty(n_longest)
-    codes, spare_codes = np.empty(n_longest, np.int64), np.empty(n_longest, np.int64)
+    """Write the judged documents of each query to their places."""
+    room = room_for(boundaries, first, last)
     for q in range(first, last):
-        n = 0
-        for i in range(boundaries[q], boundaries[q + 1]):
-            if code[i] >= 0:
-                keys[n], codes[n] = scores[i], code[i]
-                n += 1
-        sort(keys, codes, n, spare_keys, spare_codes)
+        n = codes_by_score(scores, grades.code, boundaries[q], boundaries[q + 1], room)
         for j in range(n):
-            sorted_scores[starts[q] + j], sorted_code[starts[q] + j] = keys[j], codes[j]
+            out.score[out.start[q] + j], out.code[out.start[q] + j] = room.keys[j], room.rows[j]
+
+
+def documents_by_score(scores: Floats, grades: Grades, boundaries: Ints) -> Documents:
+    """Return the judged documents in the order of their scores."""
+    start = np.r_[0, np.cumsum(grades.n_judged)]
+    documents = Documents(np.empty(start[-1]), np.empty(start[-1], np.int64), start, grades.n_grades)
+    run_over_queries(lambda a, b: _documents_by_score(scores, grades, boundaries, a, b, documents), boundaries)
+    return documents
 
 
 @compiled()
-def _pairs_apart(
-    x: Floats, code: Ints, start: int, stop: int, grades: int, gap: float, counts: Ints, same: Ints
-) -> tuple[int, int]:
-    """Return how many pairs of different grades in ``start:stop`` are at least `gap` > 0 apart, and misordered of them.
+def _counts_for(documents: Documents, first: int, last: int) -> tuple[Ints, Ints]:
+    """Return scratch of `_pairs_apart`, for the queries ``first <= q < last``."""
+    size = 1
+    for q in range(first, last):
+        size = max(size, documents.n_grades[q] + 1)
+    return np.empty(size, np.int64), np.empty(size, np.int64)
+
+
+@compiled()
+def _pairs_apart(documents: Documents, q: int, gap: float, counts: Ints, same: Ints) -> tuple[int, int]:
+    """Return how many pairs of different grades of query q are at least `gap` > 0 apart, and misordered of them.
 
     O(n log K) for n documents of K grades; `counts` and `same` are scratch.
     """
+    x, code, grades = documents.score, documents.code, documents.n_grades[q]
+    start, stop = documents.start[q], documents.start[q + 1]
     for u in range(grades + 1):
         counts[u] = same[u] = 0
     n = wrong = 0
@@ -95,56 +135,34 @@ def _nearest_gaps(x: Floats, start: int, stop: int, gap: float) -> tuple[float, 
 
 
 @compiled()
-def pairs_apart(
-    sorted_scores: Floats,
-    sorted_code: Ints,
-    starts: Ints,
-    n_grades: Ints,
-    gap: float,
-    nearest: bool,
-    first: int,
-    last: int,
-    n: Floats,
-    wrong: Floats,
-    least: Floats,
-    largest: Floats,
-) -> None:
-    """Count, by query, the pairs of different grades with scores at least `gap` > 0 apart, and those misordered.
-
-    Writes a lower bound of the least gap that counts, and an upper bound of the largest that does not: `gap` and the
-    number below, or with `nearest` gaps that occur.
-    """
-    size = 1
+def _all_pairs_apart(documents: Documents, gap: float, nearest: bool, first: int, last: int, out: Apart) -> None:
+    """Count the pairs of each query, and write `gap` and the number below, or with `nearest` gaps that occur."""
+    counts, same = _counts_for(documents, first, last)
     for q in range(first, last):
-        size = max(size, n_grades[q] + 1)
-    counts, same = np.empty(size, np.int64), np.empty(size, np.int64)
-    for q in range(first, last):
-        a, b = starts[q], starts[q + 1]
-        n[q], wrong[q] = _pairs_apart(sorted_scores, sorted_code, a, b, n_grades[q], gap, counts, same)
+        out.n[q], out.wrong[q] = _pairs_apart(documents, q, gap, counts, same)
         if nearest:
-            least[q], largest[q] = _nearest_gaps(sorted_scores, a, b, gap)
+            start, stop = documents.start[q], documents.start[q + 1]
+            out.least[q], out.largest[q] = _nearest_gaps(documents.score, start, stop, gap)
         else:
-            least[q], largest[q] = gap, np.nextafter(gap, 0.0)
+            out.least[q], out.largest[q] = gap, np.nextafter(gap, 0.0)
+
+
+def pairs_apart(documents: Documents, gap: float, *, nearest: bool) -> Apart:
+    """Return by query what is at least `gap` > 0 apart; with `nearest` the bounds are gaps that occur."""
+    out = Apart(*np.empty((4, len(documents.start) - 1)))
+    run_over_queries(lambda a, b: _all_pairs_apart(documents, gap, nearest, a, b, out), documents.start)
+    return out
 
 
 @compiled()
-def _list(
-    x: Floats,
-    code: Ints,
-    start: int,
-    stop: int,
-    low: float,
-    high: float,
-    at: int,
-    end: int,
-    gaps: Floats,
-    right: Floats,
-) -> int:
-    """List the pairs of different grades with ``low <= gap <= high``, low > 0, from the position `at` on.
+def _list(documents: Documents, q: int, low: float, high: float, at: int, end: int, gaps: Floats, right: Floats) -> int:
+    """List the pairs of different grades of query q with ``low <= gap <= high``, low > 0, from the position `at` on.
 
     Writes the gap of each, and 1 where the scores order it as the grades do, else 0. Returns where the list ends, or -1
     where it does not fit in before `end`.
     """
+    x, code = documents.score, documents.code
+    start, stop = documents.start[q], documents.start[q + 1]
     j_low = start
     for i in range(start, stop):
         while j_low < stop and not x[i] - x[j_low] >= low:
@@ -161,40 +179,75 @@ def _list(
 
 
 @compiled()
-def pairs_between(
-    sorted_scores: Floats,
-    sorted_code: Ints,
-    starts: Ints,
+def _pairs_between(
+    documents: Documents,
     weight: Floats,
-    low: float,
-    high: float,
-    scale: float,
+    gaps: tuple[float, float, float],
     first: int,
     last: int,
-    gaps: Floats,
-    right: Floats,
-    of_query: Floats,
-    bins: Ints,
+    out: Listed,
     by_bin: Floats,
-    right_by_bin: Floats,
 ) -> int:
     """List the pairs of different grades with scores ``low <= gap <= high`` apart, low > 0, at most one per document.
 
-    Writes, from the position ``starts[first]`` on, what `_list` does, the weight of the query, and the bin
-    ``scale * (gap - low)``; adds the weights up by bin. Returns where the list ends, or -1 where it is too long.
+    `gaps` is low, high, and how many bins there are to a unit between them. Writes from the position ``start[first]``
+    on, and adds the weights up by bin, of all and of those in order. Returns where the list ends, or -1 where it is too
+    long.
     """
-    at = int(starts[first])
+    low, high, scale = gaps
+    at = int(documents.start[first])
     for q in range(first, last):
         begin = at
-        at = _list(sorted_scores, sorted_code, starts[q], starts[q + 1], low, high, at, starts[last], gaps, right)
+        at = _list(documents, q, low, high, at, documents.start[last], out.gap, out.right)
         if at < 0:
             return -1
         for p in range(begin, at):
-            u = int(scale * (gaps[p] - low)) if scale > 0.0 else 0
-            of_query[p], bins[p] = weight[q], u
-            by_bin[u] += weight[q]
-            right_by_bin[u] += weight[q] * right[p]
+            u = int(scale * (out.gap[p] - low)) if scale > 0.0 else 0
+            out.weight[p], out.bin[p] = weight[q], u
+            by_bin[0, u] += weight[q]
+            by_bin[1, u] += weight[q] * out.right[p]
     return at
+
+
+class PairsBetween(NamedTuple):
+    """What `pairs_between` found: pairs, in parts of the arrays, and weights by bin, of all and of those in order."""
+
+    listed: Listed
+    parts: list[tuple[int, int]]
+    by_bin: Floats
+
+    def in_bin(self, at: int) -> Listed:
+        """Return the pairs of one bin."""
+        kept = np.concatenate([a + np.flatnonzero(self.listed.bin[a:b] == at) for a, b in self.parts])
+        return Listed(*(values[kept] for values in self.listed))
+
+
+def pairs_between(documents: Documents, weight: Floats, low: float, high: float) -> PairsBetween | None:
+    """Return the pairs of different grades with scores ``low <= gap <= high`` apart, low > 0, by `BINS` bins and one.
+
+    None where there are more than one per document. `weight` is that of each query.
+    """
+    n = len(documents.score)
+    listed = Listed(np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64))
+    gaps = (low, high, _bins_per_unit(low, high))
+    parts: list[tuple[int, int, Floats]] = []
+
+    def list_chunk(a: int, b: int) -> None:
+        by_bin = np.zeros((2, BINS + 1))
+        parts.append((int(documents.start[a]), _pairs_between(documents, weight, gaps, a, b, listed, by_bin), by_bin))
+
+    run_over_queries(list_chunk, documents.start)
+    parts.sort(key=lambda part: part[0])
+    if any(end < 0 for _, end, _ in parts):
+        return None
+    by_bin = sum((part[2] for part in parts), np.zeros((2, BINS + 1)))
+    return PairsBetween(listed, [part[:2] for part in parts], by_bin)
+
+
+def _bins_per_unit(low: float, high: float) -> float:
+    """Return how many bins there are to a unit of the gaps from `low` to `high`; 0 where it is no number."""
+    width = high - low
+    return BINS / width if BINS / _LARGEST < width < np.inf else 0.0
 
 
 @compiled()
@@ -226,56 +279,42 @@ def _nth(values: Floats, spare: Floats, n: int, at: int) -> float:
 
 
 @compiled()
-def precision_at_percent(
-    sorted_scores: Floats,
-    sorted_code: Ints,
-    starts: Ints,
-    n_grades: Ints,
-    n_pairs: Floats,
-    share: float,
-    first: int,
-    last: int,
-    out: Floats,
+def _precision_at_percent(
+    documents: Documents, n_pairs: Floats, share: float, first: int, last: int, out: Floats
 ) -> None:
     """Share of pairs that are not misordered among the `share` of a query's pairs whose scores are farthest apart.
 
     Steps of linear time narrow down the gap at the cut, until the pairs left are few, or of one gap.
     """
     gaps, spare, right = np.empty(_FEW), np.empty(_FEW), np.empty(_FEW)
-    size = 1
-    for q in range(first, last):
-        size = max(size, n_grades[q] + 1)
-    counts, same = np.empty(size, np.int64), np.empty(size, np.int64)
+    counts, same = _counts_for(documents, first, last)
     for q in range(first, last):
         if n_pairs[q] == 0.0:
             out[q] = np.nan
             continue
-        start, stop, grades = starts[q], starts[q + 1], n_grades[q]
         if share == 1.0:
-            out[q] = (
-                1.0
-                - _pairs_apart(sorted_scores, sorted_code, start, stop, grades, _LEAST, counts, same)[1] / n_pairs[q]
-            )
+            out[q] = 1.0 - _pairs_apart(documents, q, LEAST, counts, same)[1] / n_pairs[q]
             continue
+        x, start, stop = documents.score, documents.start[q], documents.start[q + 1]
         wanted = share * n_pairs[q]
         low, n_low, right_low = 0.0, n_pairs[q], -1.0  # as many pairs are at least this far apart: enough
-        high, n_beyond, right_beyond = sorted_scores[start] - sorted_scores[stop - 1], 0.0, 0.0  # beyond it: too few
+        high, n_beyond, right_beyond = x[start] - x[stop - 1], 0.0, 0.0  # beyond it: too few
         if not high >= 0.0:
             high = 0.0  # ∞ alone
         step = 0
         while low < high and not (low > 0.0 and n_low - n_beyond <= _FEW):
             gap = next_gap(low, high, step, n_low, n_beyond, wanted, 0.4 * _FEW)
-            n, wrong = _pairs_apart(sorted_scores, sorted_code, start, stop, grades, gap, counts, same)
+            n, wrong = _pairs_apart(documents, q, gap, counts, same)
             least, largest = gap, np.nextafter(gap, 0.0)
             if not n_beyond < n < n_low:  # perhaps no gap between occurs
-                least, largest = _nearest_gaps(sorted_scores, start, stop, gap)
+                least, largest = _nearest_gaps(x, start, stop, gap)
             if n >= wanted:
                 low, n_low, right_low = least, float(n), float(n - wrong)
             else:
                 high, n_beyond, right_beyond = largest, float(n), float(n - wrong)
             step += 1
         if low < high:
-            found = _list(sorted_scores, sorted_code, start, stop, low, high, 0, _FEW, gaps, right)
+            found = _list(documents, q, low, high, 0, _FEW, gaps, right)
             at = max(found - max(int(np.ceil(wanted - n_beyond)), 1), 0)
             low = _nth(gaps, spare, found, at)
             n_low, right_low = n_beyond, right_beyond
@@ -287,9 +326,14 @@ def precision_at_percent(
                         n_beyond += 1.0
                         right_beyond += right[p]
         elif low == 0.0:
-            wrong = _pairs_apart(sorted_scores, sorted_code, start, stop, grades, _LEAST, counts, same)[1]
+            wrong = _pairs_apart(documents, q, LEAST, counts, same)[1]
             right_low = n_low - wrong
         out[q] = share_at_the_cut(wanted, n_low, right_low, n_beyond, right_beyond)
+
+
+def precision_at_percent(documents: Documents, n_pairs: Floats, share: float) -> Floats:
+    """Return the share of each query."""
+    return numbers_by_query(_precision_at_percent, documents.start, documents, n_pairs, share)
 
 
 @compiled()
@@ -301,7 +345,7 @@ def next_gap(low: float, high: float, step: int, n_low: float, n_high: float, wa
     safe, and by the least gap there is, since ties may be at the cut.
     """
     if low == 0.0 and step % 6 == 4:
-        return _LEAST
+        return LEAST
     if high == np.inf:
         return high
     if step % 6 == 5:

@@ -3,24 +3,24 @@
 from typing import Any
 
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import sort
+from boostplug.kernels.ranking import Room, sort
 
-# compiled in: ranking.py 1a161b2ce626
+# compiled in: ranking.py f2f82ac5b1b8
 
 __all__ = ["order_by_score", "over_ties"]
 
 
 @compiled()
-def order_by_score(scores: Any, lists: Any, q: int, keys: Any, place: Any, spare_keys: Any, spare_place: Any) -> int:
-    """Write the places in ``lists.rows`` of list q's documents, best first, and their scores to `keys`.
+def order_by_score(scores: Any, lists: Any, q: int, room: Room) -> int:
+    """Write the places in ``lists.rows`` of list q's documents, best first, to ``room.rows``, their scores as keys.
 
-    Return their number; the four buffers hold at least as many. Tied documents stand in file order: see `over_ties`.
+    Return their number. Tied documents stand in file order: see `over_ties`. `ranking.room_for` has room.
     """
     start = lists.start[q]
     n: int = lists.start[q + 1] - start
     for j in range(n):
-        keys[j], place[j] = scores[lists.rows[start + j]], start + j
-    sort(keys, place, n, spare_keys, spare_place)
+        room.keys[j], room.rows[j] = scores[lists.rows[start + j]], start + j
+    sort(room, n)
     return n
 
 

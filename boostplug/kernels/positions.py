@@ -3,10 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import best_rows, longest_query, sort
+from boostplug.kernels.ranking import best_rows, room_for, sort
+from boostplug.threads import numbers_by_query, run_over_queries
 
-# compiled in: ranking.py 1a161b2ce626
+# compiled in: ranking.py f2f82ac5b1b8
 
 __all__ = [
     "average_precision",
@@ -19,10 +21,11 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @compiled()
-def dcg(
+def _dcg(
     scores: Floats,
     gains: Floats,
     boundaries: Ints,
@@ -39,15 +42,14 @@ def dcg(
     `discount` holds :math:`d_1 … d_k`. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie
     with the one at position j; otherwise its own gain, ties in file order.
     """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         cut = min(stop - start, len(discount))
         total = 0.0
         if cut > 0:
-            m = best_rows(scores, start, stop, cut, keys, rows, spare_keys, spare_rows)
+            m = best_rows(scores, start, stop, cut, room)
             a = 0
             while a < cut:
                 b = a + 1
@@ -65,10 +67,15 @@ def dcg(
         out[q] = total
 
 
+def dcg(scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, *, average: bool) -> Floats:
+    """Return the DCG of each query; all arrays are read-only, so that the kernel is compiled for one type."""
+    return numbers_by_query(_dcg, boundaries, scores, gains, boundaries, discount, average)
+
+
 @compiled()
-def average_precision(
+def _average_precision(
     scores: Floats,
-    relevant: NDArray[np.bool_],
+    relevant: Bools,
     boundaries: Ints,
     k: int,
     average: bool,
@@ -86,9 +93,8 @@ def average_precision(
 
     .. math:: \frac rn \Bigl(s + 1 + (j - a - 1)\frac{r - 1}{n - 1}\Bigr)\frac1j .
     """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         n_relevant = 0
@@ -98,7 +104,7 @@ def average_precision(
             out[q] = np.nan
             continue
         cut = min(k, stop - start)
-        m = best_rows(scores, start, stop, cut, keys, rows, spare_keys, spare_rows)
+        m = best_rows(scores, start, stop, cut, room)
         total = 0.0
         before = 0  # relevant documents above the block
         a = 0
@@ -119,8 +125,13 @@ def average_precision(
         out[q] = min(total / n_relevant, 1.0)
 
 
+def average_precision(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
+    """Return the average precision of each query."""
+    return numbers_by_query(_average_precision, boundaries, scores, relevant, boundaries, k, average)
+
+
 @compiled()
-def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: int, last: int, out: Floats) -> None:
+def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: int, last: int, out: Floats) -> None:
     r"""Weights that turn gains by position into the mean NDCG over the cut-offs 1 … n; 0 where the ideal DCG is 0.
 
     .. math:: \frac1n \sum_{k \le n} \frac{\mathrm{DCG}_k}{\mathrm{ideal}_k} = \sum_j g_j c_j, \qquad
@@ -128,15 +139,14 @@ def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: 
 
     :math:`c_j` goes to row ``start + j - 1`` of the query.
     """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    room = room_for(boundaries, first, last)
+    keys = room.keys
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         n = stop - start
         for i in range(n):
             keys[i] = gains[start + i]
-        sort(keys, rows, n, spare_keys, spare_rows)
+        sort(room, n)
         total = 0.0
         for i in range(n):
             total += discount[i] * keys[i]
@@ -148,8 +158,15 @@ def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: 
             out[start + i] = discount[i] * inverse / n
 
 
+def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats) -> Floats:
+    """Return the weights of `mean_ndcg`, an entry per row."""
+    out = np.empty(len(gains))
+    run_over_queries(lambda a, b: _mean_ndcg_weights(gains, boundaries, discount, a, b, out), boundaries)
+    return frozen(out)
+
+
 @compiled()
-def mean_ndcg(
+def _mean_ndcg(
     scores: Floats,
     gains: Floats,
     boundaries: Ints,
@@ -160,15 +177,14 @@ def mean_ndcg(
     out: Floats,
 ) -> None:
     """Sum of the gains by position, weighted by `weights` of `mean_ndcg_weights`; ties as in `dcg`."""
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         n = stop - start
         total = 0.0
         if n > 0:
-            best_rows(scores, start, stop, n, keys, rows, spare_keys, spare_rows)
+            best_rows(scores, start, stop, n, room)
         a = 0
         while a < n:
             b = a + 1
@@ -182,10 +198,15 @@ def mean_ndcg(
         out[q] = total
 
 
+def mean_ndcg(scores: Floats, gains: Floats, boundaries: Ints, weights: Floats, *, average: bool) -> Floats:
+    """Return the mean NDCG of each query."""
+    return numbers_by_query(_mean_ndcg, boundaries, scores, gains, boundaries, weights, average)
+
+
 @compiled()
-def reciprocal_rank(
+def _reciprocal_rank(
     scores: Floats,
-    relevant: NDArray[np.bool_],
+    relevant: Bools,
     boundaries: Ints,
     k: int,
     average: bool,
@@ -227,10 +248,15 @@ def reciprocal_rank(
         out[q] = total
 
 
+def reciprocal_rank(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
+    """Return the reciprocal rank of each query."""
+    return numbers_by_query(_reciprocal_rank, boundaries, scores, relevant, boundaries, k, average)
+
+
 @compiled()
-def precision(
+def _precision(
     scores: Floats,
-    relevant: NDArray[np.bool_],
+    relevant: Bools,
     boundaries: Ints,
     k: int,
     average: bool,
@@ -242,9 +268,8 @@ def precision(
 
     With `average`, tied documents at the cut count as often as a random order puts them above it.
     """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         n_relevant = 0
@@ -254,7 +279,7 @@ def precision(
             out[q] = np.nan
             continue
         cut = min(k, stop - start)
-        m = best_rows(scores, start, stop, cut, keys, rows, spare_keys, spare_rows)
+        m = best_rows(scores, start, stop, cut, room)
         sure = hits = 0  # relevant documents above the block at the cut, and in it
         a = 0
         for j in range(m if average else cut):
@@ -264,3 +289,8 @@ def precision(
             else:
                 hits += 1 if relevant[rows[j]] else 0
         out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / k
+
+
+def precision(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
+    """Return the precision at k of each query."""
+    return numbers_by_query(_precision, boundaries, scores, relevant, boundaries, k, average)

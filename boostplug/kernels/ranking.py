@@ -1,15 +1,13 @@
 """Order the documents of a query by score."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
 
-__all__ = [
-    "best_rows",
-    "longest_query",
-    "sort",
-]
+__all__ = ["Room", "best_rows", "room_for", "sort"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,12 +16,31 @@ _SELECT = 64  # up to this cut-off a sorted list of the best scores beats sortin
 _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
+class Room(NamedTuple):
+    """Where the documents of one query are sorted: a key and a row each, and as much again to merge them in."""
+
+    keys: Floats
+    rows: Ints
+    spare_keys: Floats
+    spare_rows: Ints
+
+
 @compiled()
-def sort(keys: Floats, rows: Ints, n: int, spare_keys: Floats, spare_rows: Ints) -> None:
-    """Sort ``keys[:n]`` in descending order, stably, and ``rows[:n]`` along with it.
+def room_for(boundaries: Ints, first: int, last: int) -> Room:
+    """Return room for the longest of the queries ``first <= q < last``."""
+    n = 0
+    for q in range(first, last):
+        n = max(n, boundaries[q + 1] - boundaries[q])
+    return Room(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
+
+
+@compiled()
+def sort(room: Room, n: int) -> None:
+    """Sort the first n of `room` by descending key, stably.
 
     Runs are sorted by counting how many keys go before each, which takes no branch, then merged.
     """
+    keys, rows, spare_keys, spare_rows = room
     for low in range(0, n, _RUN):
         high = min(low + _RUN, n)
         for i in range(low, high):
@@ -61,14 +78,13 @@ def sort(keys: Floats, rows: Ints, n: int, spare_keys: Floats, spare_rows: Ints)
 
 
 @compiled()
-def best_rows(
-    scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints, spare_keys: Floats, spare_rows: Ints
-) -> int:
-    """Write the best rows of one query to `rows` and their scores to `keys`; return their number.
+def best_rows(scores: Floats, start: int, stop: int, k: int, room: Room) -> int:
+    """Write the best rows of one query, and their scores as keys, to `room`; return their number.
 
     The rows ``start <= i < stop`` that score at least as high as the `k`-th best, best first, ties in file order: the
-    block of tied documents at the cut is complete. `k` is at least 1; the buffers hold ``stop - start`` elements.
+    block of tied documents at the cut is complete. `k` is at least 1.
     """
+    keys, rows, spare_keys, _ = room
     n = stop - start
     select = k <= _SELECT and 2 * k < n
     kth = -np.inf  # of the k best scores so far, kept in descending order as spare_keys[:k]
@@ -88,7 +104,7 @@ def best_rows(
         if scores[i] > kth or not select:
             keys[m], rows[m] = scores[i], i
             m += 1
-    sort(keys, rows, m, spare_keys, spare_rows)
+    sort(room, m)
     if select:
         for i in range(start, stop):
             if scores[i] == kth:
@@ -99,12 +115,3 @@ def best_rows(
         while 0 < m < n and keys[m] == keys[m - 1]:
             m += 1
     return m
-
-
-@compiled()
-def longest_query(boundaries: Ints, first: int, last: int) -> int:
-    """Return the number of rows of the longest of the queries ``first <= q < last``."""
-    n = 0
-    for q in range(first, last):
-        n = max(n, boundaries[q + 1] - boundaries[q])
-    return n

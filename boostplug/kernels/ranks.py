@@ -3,48 +3,78 @@
 `grades_by_query` says of their grades what depends on the data alone.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import longest_query, sort
+from boostplug.kernels.ranking import Room, room_for, sort
+from boostplug.threads import run_over_queries
 
-# compiled in: ranking.py 1a161b2ce626
+# compiled in: ranking.py f2f82ac5b1b8
 
 __all__ = [
+    "Discordance",
+    "Grades",
+    "RankSums",
     "add_grade",
+    "codes_by_score",
     "discordance",
     "grades_below",
     "grades_by_query",
-    "rank_covariance",
+    "rank_sums",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Grades(NamedTuple):
+    """The judged documents of each query by grade; rows that are not labelled are left out.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n_rows,), int64
+        0 for a query's lowest grade, 1 for the next; -1 where not judged.
+    rank : ndarray of shape (n_rows,)
+        Mean rank of the grade's documents, less the mean rank of all; 0 where not judged.
+    n_judged, n_grades : ndarray of shape (n_queries,), int64
+        Judged documents, and different grades among them.
+    n_pairs : ndarray of shape (n_queries,)
+        Pairs of judged documents of different grades.
+    """
+
+    code: Ints
+    rank: Floats
+    n_judged: Ints
+    n_grades: Ints
+    n_pairs: Floats
+
+
+class Discordance(NamedTuple):
+    """Pairs of judged documents by query: misordered, tied though of different grades, and tied altogether."""
+
+    wrong: Floats
+    tied: Floats
+    same_score: Floats
+
+
+class RankSums(NamedTuple):
+    """Sums by query of centred ranks, x by score and y by grade: of their products and of their squares."""
+
+    xy: Floats
+    xx: Floats
+    yy: Floats
 
 
 @compiled()
-def grades_by_query(
-    labels: Floats,
-    judged: NDArray[np.bool_],
-    boundaries: Ints,
-    first: int,
-    last: int,
-    code: Ints,
-    rank: Floats,
-    n_judged: Ints,
-    n_grades: Ints,
-    n_pairs: Floats,
-) -> None:
-    """Describe the grades of the judged documents of each query; the other rows count for nothing.
-
-    Writes, by row, `code`: 0 for the query's lowest grade, 1 for the next, -1 where not judged; and `rank`: the mean
-    rank of the documents of this grade, from the lowest up and less the mean of all, 0 where not judged. By query,
-    the numbers of judged documents, of grades among them, and of pairs of different grades.
-    """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int, last: int, out: Grades) -> None:
+    """Describe the grades of the judged documents of each query."""
+    code, rank, n_judged, n_grades, n_pairs = out
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
         n = 0
         for i in range(boundaries[q], boundaries[q + 1]):
@@ -52,7 +82,7 @@ def grades_by_query(
             if judged[i]:
                 keys[n], rows[n] = -labels[i], i
                 n += 1
-        sort(keys, rows, n, spare_keys, spare_rows)
+        sort(room, n)
         grades = 0
         pairs = 0.0
         a = 0
@@ -67,6 +97,22 @@ def grades_by_query(
             grades += 1
             a = b
         n_judged[q], n_grades[q], n_pairs[q] = n, grades, pairs
+
+
+def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
+    """Return the grades of the judged documents."""
+    n_rows, n_queries = len(labels), len(boundaries) - 1
+    grades = Grades(
+        code=np.empty(n_rows, np.int64),
+        rank=np.empty(n_rows),
+        n_judged=np.empty(n_queries, np.int64),
+        n_grades=np.empty(n_queries, np.int64),
+        n_pairs=np.empty(n_queries),
+    )
+    run_over_queries(lambda a, b: _grades_by_query(labels, judged, boundaries, a, b, grades), boundaries)
+    for array in grades:
+        array.setflags(write=False)
+    return grades
 
 
 @compiled()
@@ -89,36 +135,34 @@ def grades_below(counts: Ints, code: int) -> int:
 
 
 @compiled()
-def discordance(
-    scores: Floats,
-    code: Ints,
-    n_grades: Ints,
-    boundaries: Ints,
-    in_order: bool,
-    first: int,
-    last: int,
-    wrong: Floats,
-    tied: Floats,
-    same_score: Floats,
+def codes_by_score(scores: Floats, code: Ints, start: int, stop: int, room: Room) -> int:
+    """Write scores and codes of the judged documents in ``start:stop`` to `room`, best first; return their number."""
+    n = 0
+    for i in range(start, stop):
+        if code[i] >= 0:
+            room.keys[n], room.rows[n] = scores[i], code[i]
+            n += 1
+    sort(room, n)
+    return n
+
+
+@compiled()
+def _discordance(
+    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Discordance
 ) -> None:
-    """Count pairs of judged documents: misordered, tied though of different grades, and tied altogether.
+    """Count pairs of judged documents by query.
 
     O(n log K) after sorting, K grades: best first, each document counts those above it of a lower grade. With
     `in_order` tied documents are ranked in file order, and none are tied.
     """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    codes, spare_codes = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    counts, inside = np.empty(longest + 1, np.int64), np.zeros(longest + 1, np.int64)
+    code = grades.code
+    room = room_for(boundaries, first, last)
+    keys, codes = room.keys, room.rows
+    counts, inside = np.empty(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
     for q in range(first, last):
-        n = 0
-        for i in range(boundaries[q], boundaries[q + 1]):
-            if code[i] >= 0:
-                keys[n], codes[n] = scores[i], code[i]
-                n += 1
-        sort(keys, codes, n, spare_keys, spare_codes)
-        grades = n_grades[q]
-        for u in range(grades + 1):
+        n = codes_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        n_grades = grades.n_grades[q]
+        for u in range(n_grades + 1):
             counts[u] = 0
         n_wrong = n_tied = n_same = 0
         a = 0
@@ -136,38 +180,36 @@ def discordance(
                 for j in range(a, b):
                     inside[codes[j]] = 0
             for j in range(a, b):
-                add_grade(counts, codes[j], grades)
+                add_grade(counts, codes[j], n_grades)
             a = b
-        wrong[q], tied[q], same_score[q] = n_wrong, n_tied, n_same
+        out.wrong[q], out.tied[q], out.same_score[q] = n_wrong, n_tied, n_same
+
+
+def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> Discordance:
+    """Return the pairs that scores order otherwise than grades do."""
+    out = Discordance(*np.empty((3, len(boundaries) - 1)))
+    run_over_queries(lambda a, b: _discordance(scores, grades, boundaries, in_order, a, b, out), boundaries)
+    return out
 
 
 @compiled()
-def rank_covariance(
-    scores: Floats,
-    rank: Floats,
-    code: Ints,
-    boundaries: Ints,
-    in_order: bool,
-    first: int,
-    last: int,
-    covariance: Floats,
-    of_scores: Floats,
-    of_grades: Floats,
+def _rank_sums(
+    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: RankSums
 ) -> None:
-    """Sum products and squares of the centred ranks by score and by grade (`rank`) of the judged documents.
+    """Sum products and squares of the centred ranks of the judged documents.
 
     Tied scores share their mean rank; with `in_order` they are ranked in file order.
     """
-    longest = longest_query(boundaries, first, last)
-    keys, spare_keys = np.empty(longest), np.empty(longest)
-    rows, spare_rows = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    code, rank = grades.code, grades.rank
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
         n = 0
         for i in range(boundaries[q], boundaries[q + 1]):
             if code[i] >= 0:
                 keys[n], rows[n] = scores[i], i
                 n += 1
-        sort(keys, rows, n, spare_keys, spare_rows)
+        sort(room, n)
         sum_xy = sum_xx = sum_yy = 0.0
         a = 0
         while a < n:
@@ -183,4 +225,11 @@ def rank_covariance(
             sum_xy += x * y
             sum_xx += x * x * (b - a)
             a = b
-        covariance[q], of_scores[q], of_grades[q] = sum_xy, sum_xx, sum_yy
+        out.xy[q], out.xx[q], out.yy[q] = sum_xy, sum_xx, sum_yy
+
+
+def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> RankSums:
+    """Return the sums of which rank correlations are made."""
+    out = RankSums(*np.empty((3, len(boundaries) - 1)))
+    run_over_queries(lambda a, b: _rank_sums(scores, grades, boundaries, in_order, a, b, out), boundaries)
+    return out

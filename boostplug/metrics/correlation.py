@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 
 from boostplug.checks import check_choice
 from boostplug.kernels import ranks
-from boostplug.metrics.grades import discordance, grades_of
+from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
 
 __all__ = ["KendallTau", "SpearmanRho"]
 
@@ -57,15 +56,7 @@ class SpearmanRho(Metric):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
-        covariance, x, y = (np.empty(queries.n_queries) for _ in range(3))
-        starts = queries.boundaries
-        in_order = self.ties == "order"
-        run_over_queries(
-            lambda a, b: ranks.rank_covariance(
-                scores, grades.rank, grades.code, starts, in_order, a, b, covariance, x, y
-            ),
-            starts,
-        )
+        covariance, x, y = ranks.rank_sums(scores, grades, queries.boundaries, in_order=self.ties == "order")
         if self.ties == "average":
             n = grades.n_judged.astype(np.float64)
             x = (n - 1) * n * (n + 1) / 12
@@ -108,7 +99,8 @@ class KendallTau(Metric):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
-        wrong, tied, same_score = discordance(scores, queries, in_order=self.ties == "order")
+        in_order = self.ties == "order"
+        wrong, tied, same_score = ranks.discordance(scores, grades, queries.boundaries, in_order=in_order)
         n = grades.n_judged.astype(np.float64)
         untied = (n - 1) * n / 2
         if self.ties == "corrected":

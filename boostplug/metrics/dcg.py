@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, frozen
+from boostplug.checks import check_choice, frozen, refuse_where
 from boostplug.kernels import positions
-from boostplug.metrics.metric import Metric, check_cutoff, check_empty
+from boostplug.metrics.by_rank import ByRank, Empty, Ties
 from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
 
 __all__ = ["DCG", "NDCG", "MeanNDCG"]
 
@@ -20,11 +19,37 @@ Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
 Convention = Literal["standard", "letor"]
 
 _LARGEST_GAIN = 1e300  # 1e8 of them still add up to a finite number
-_LARGEST_GRADE = 996.0  # of the exponential gain: 2^996 < 1e300
+_NAMED_GAINS = {  # formula, largest grade (2^996 < 1e300), what to do above it
+    "exp2": ("2^r − 1", 996.0, 'scale the grades, or pass gain="linear"'),
+    "linear": ("r", _LARGEST_GAIN, "scale the grades"),
+}
+
+
+class Discounted(ByRank):
+    """A metric of gains by grade and discounts by rank."""
+
+    convention: Convention
+    gain: Gain
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        check_choice("convention", self.convention, ("standard", "letor"))
+        check_gain(self.gain)
+
+    @property
+    def empty_by_default(self) -> Empty:
+        """The convention's own."""
+        return 0 if self.convention == "letor" else "skip"
+
+    def discounts(self, queries: Queries) -> Floats:
+        """Return the discounts of the ranks down to the cut-off, or to the end of the longest list."""
+        longest = int(np.diff(queries.boundaries).max(initial=0))
+        return discounts(min(self.cutoff(queries), longest), self.convention)
 
 
 @dataclass(frozen=True)
-class NDCG(Metric):
+class NDCG(Discounted):
     r"""Normalised discounted cumulative gain of the best k documents.
 
     .. math:: \frac{\mathrm{DCG}_k}{\max_\pi \mathrm{DCG}_k(\pi)}, \qquad
@@ -35,8 +60,6 @@ class NDCG(Metric):
 
     Parameters
     ----------
-    k : int or None, default=10
-        Cut-off; None for the whole list.
     convention : {"standard", "letor"}, default="standard"
         "standard": :math:`d_j = 1/\log_2(1+j)`, as scikit-learn, LightGBM and XGBoost have it.
         "letor": the scripts of LETOR 3.0, LETOR 4.0 and MSLR, and the MPBoost paper: :math:`d_1 = d_2 = 1`, then
@@ -45,13 +68,8 @@ class NDCG(Metric):
         "exp2": :math:`g(r) = 2^r - 1`; "linear": :math:`g(r) = r`; or a hashable callable from the float64 grades of
         all labelled rows to their gains (module-level if the metric is to be pickled). Gains are finite and at least
         0, so both named gains refuse negative grades.
-    ties : {"average", "order"}, default="average"
-        "average": the expected value over a random order of the tied documents, as scikit-learn's ``ndcg_score``.
-        "order": documents with tied scores stay in file order, as in the scripts (where the file's order leaks
-        relevance, a constant score then looks good).
-    empty : {"skip", 0, 1} or None, default=None
-        Value of a query whose ideal DCG is 0: left out of the mean (NaN in `per_query`), 0, or 1 (LightGBM's and
-        XGBoost's). None is the convention's own: "skip" for "standard", 0 for "letor".
+    k, ties, empty
+        See `Metric`; a query without relevant documents is one whose ideal DCG is 0.
 
     Examples
     --------
@@ -69,42 +87,30 @@ class NDCG(Metric):
     _: KW_ONLY
     convention: Convention = "standard"
     gain: Gain = "exp2"
-    ties: Literal["average", "order"] = "average"
-    empty: Literal["skip", 0, 1] | None = None
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        object.__setattr__(self, "k", check_cutoff(self.k))
-        object.__setattr__(self, "empty", check_empty(self.empty))
-        check_choice("convention", self.convention, ("standard", "letor"))
-        check_choice("ties", self.ties, ("average", "order"))
-        check_gain(self.gain)
+    ties: Ties = "average"
+    empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the NDCG of each query."""
         gains = gains_of(queries, self.gain)
-        longest = int(np.diff(queries.boundaries).max(initial=0))
-        discount = discounts(longest if self.k is None else min(self.k, longest), self.convention)
+        discount = self.discounts(queries)
         ideal = queries.remember(
             ("ideal DCG", self.k, self.convention, self.gain),
             lambda: frozen(dcg(gains, gains, queries, discount, average=False)),
             limit=128,
         )
-        values = dcg(scores, gains, queries, discount, average=self.ties == "average")
-        empty = self.empty
-        if empty is None:
-            empty = 0 if self.convention == "letor" else "skip"
+        values = dcg(scores, gains, queries, discount, average=self.average)
         positive = ideal > 0
         np.divide(values, ideal, out=values, where=positive)
         np.minimum(values, 1.0, out=values)  # the last bit of rounding
         if self.convention == "letor" and self.k is not None:
             values[np.diff(queries.boundaries) < self.k] = 0.0
-        values[~positive] = np.nan if empty == "skip" else empty
-        return values
+        values[~positive] = np.nan
+        return self.filled(values)
 
 
 @dataclass(frozen=True)
-class DCG(Metric):
+class DCG(Discounted):
     r"""Discounted cumulative gain of the best k documents, not normalised.
 
     .. math:: \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
@@ -114,14 +120,10 @@ class DCG(Metric):
 
     Parameters
     ----------
-    k : int or None, default=10
-        Cut-off; None for the whole list.
-    convention : {"standard", "letor"}, default="standard"
-        The discounts, as in `NDCG`.
-    gain : {"exp2", "linear"} or callable, default="exp2"
-        As in `NDCG`; negative gains, and so negative grades under both named gains, are refused.
-    ties : {"average", "order"}, default="average"
-        As in `NDCG`.
+    k, ties
+        See `Metric`.
+    convention, gain
+        See `NDCG`.
 
     Examples
     --------
@@ -135,24 +137,16 @@ class DCG(Metric):
     _: KW_ONLY
     convention: Convention = "standard"
     gain: Gain = "exp2"
-    ties: Literal["average", "order"] = "average"
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        object.__setattr__(self, "k", check_cutoff(self.k))
-        check_choice("convention", self.convention, ("standard", "letor"))
-        check_choice("ties", self.ties, ("average", "order"))
-        check_gain(self.gain)
+    ties: Ties = "average"
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the DCG of each query."""
-        longest = int(np.diff(queries.boundaries).max(initial=0))
-        discount = discounts(longest if self.k is None else min(self.k, longest), self.convention)
-        return dcg(scores, gains_of(queries, self.gain), queries, discount, average=self.ties == "average")
+        gains = gains_of(queries, self.gain)
+        return dcg(scores, gains, queries, self.discounts(queries), average=self.average)
 
 
 @dataclass(frozen=True)
-class MeanNDCG(Metric):
+class MeanNDCG(Discounted):
     r"""Mean NDCG over all cut-offs 1 … n of a list of n documents: "MeanNDCG" of LETOR 4.0 and MSLR.
 
     .. math:: \frac1n \sum_{k=1}^n \mathrm{NDCG}_k
@@ -162,14 +156,10 @@ class MeanNDCG(Metric):
     Parameters
     ----------
     convention : {"letor", "standard"}, default="letor"
-        The discounts, as in `NDCG`. No list is shorter than its cut-offs here.
     gain : {"exp2", "linear"} or callable, default="exp2"
-        As in `NDCG`.
-    ties : {"average", "order"}, default="average"
-        As in `NDCG`; the scripts have "order".
-    empty : {"skip", 0, 1} or None, default=None
-        Value of a query whose ideal DCG is 0: left out of the mean (NaN in `per_query`), 0, or 1. None is the
-        convention's own: 0 for "letor", "skip" for "standard".
+        See `NDCG`. No list is shorter than its cut-offs here.
+    ties, empty
+        See `Metric`.
 
     Examples
     --------
@@ -182,15 +172,8 @@ class MeanNDCG(Metric):
     _: KW_ONLY
     convention: Convention = "letor"
     gain: Gain = "exp2"
-    ties: Literal["average", "order"] = "average"
-    empty: Literal["skip", 0, 1] | None = None
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        object.__setattr__(self, "empty", check_empty(self.empty))
-        check_choice("convention", self.convention, ("letor", "standard"))
-        check_choice("ties", self.ties, ("average", "order"))
-        check_gain(self.gain)
+    ties: Ties = "average"
+    empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the mean NDCG of each query."""
@@ -198,39 +181,19 @@ class MeanNDCG(Metric):
         starts = queries.boundaries
         weights = queries.remember(
             ("mean NDCG weights", self.convention, self.gain),
-            lambda: _mean_ndcg_weights(gains, queries, self.convention),
+            lambda: positions.mean_ndcg_weights(gains, starts, self.discounts(queries)),
             limit=4,
         )
-        values = np.empty(queries.n_queries)
-        average = self.ties == "average"
-        run_over_queries(
-            lambda a, b: positions.mean_ndcg(scores, gains, starts, weights, average, a, b, values), starts
-        )
+        values = positions.mean_ndcg(scores, gains, starts, weights, average=self.average)
         np.minimum(values, 1.0, out=values)  # the last bit of rounding
-        empty = self.empty
-        if empty is None:
-            empty = 0 if self.convention == "letor" else "skip"
-        filled = starts[1:] > starts[:-1]
-        values[filled] = np.where(
-            weights[starts[:-1][filled]] > 0, values[filled], np.nan if empty == "skip" else empty
-        )
-        return values
-
-
-def _mean_ndcg_weights(gains: Floats, queries: Queries, convention: Convention) -> Floats:
-    starts = queries.boundaries
-    discount = discounts(int(np.diff(starts).max(initial=0)), convention)
-    out = np.empty(queries.n_rows)
-    run_over_queries(lambda a, b: positions.mean_ndcg_weights(gains, starts, discount, a, b, out), starts)
-    return frozen(out)
+        with_rows = np.flatnonzero(starts[1:] > starts[:-1])
+        values[with_rows[weights[starts[with_rows]] == 0]] = np.nan
+        return self.filled(values)
 
 
 def dcg(scores: Floats, gains: Floats, queries: Queries, discount: Floats, *, average: bool) -> Floats:
     """Return the DCG of each query; all arrays are read-only, so that the kernel is compiled for one type."""
-    out = np.empty(queries.n_queries)
-    starts = queries.boundaries
-    run_over_queries(lambda a, b: positions.dcg(scores, gains, starts, discount, average, a, b, out), starts)
-    return out
+    return positions.dcg(scores, gains, queries.boundaries, discount, average=average)
 
 
 def discounts(k: int, convention: Convention) -> Floats:
@@ -259,8 +222,8 @@ def gains_of(queries: Queries, gain: Gain) -> Floats:
 
 
 def _gains(queries: Queries, gain: Gain) -> Floats:
-    judged = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
-    grades = queries.labels[judged]
+    judged, labels = queries.labelled_rows, queries.labels
+    grades = labels[judged]
     if callable(gain):
         values = _called(gain, grades)
         bad = ~((values >= 0) & (values <= _LARGEST_GAIN))
@@ -271,17 +234,11 @@ def _gains(queries: Queries, gain: Gain) -> Floats:
                 f"{grades[at]!s} of row {np.flatnonzero(judged)[at]}"
             )
     else:
-        formula = "2^r − 1" if gain == "exp2" else "r"
-        largest = _LARGEST_GRADE if gain == "exp2" else _LARGEST_GAIN
-        bad = ~((grades >= 0) & (grades <= largest))
-        if bad.any():
-            at = int(np.argmax(bad))
-            if grades[at] < 0:
-                why = f"is negative, and so is its gain {formula}; shift the grades to start at 0, or pass a callable"
-            else:
-                remedy = 'scale the grades, or pass gain="linear"' if gain == "exp2" else "scale the grades"
-                why = f"is too large: sums of the gain {formula} overflow above {largest:g}; {remedy} or a callable"
-            raise ValueError(f"labels[{np.flatnonzero(judged)[at]}] = {grades[at]!s} {why}")
+        formula, largest, remedy = _NAMED_GAINS[gain]
+        why = f"is negative, and so is its gain {formula}; shift the grades to start at 0, or pass a callable"
+        refuse_where("labels", judged & (labels < 0), labels, why)
+        why = f"is too large: sums of the gain {formula} overflow above {largest:g}; {remedy} or a callable"
+        refuse_where("labels", judged & (labels > largest), labels, why)
         values = np.exp2(grades) - 1.0 if gain == "exp2" else grades
     gains = np.zeros(queries.n_rows)
     gains[judged] = values

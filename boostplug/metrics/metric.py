@@ -1,8 +1,7 @@
-"""`Metric`: what every ranking metric takes and returns, said once; parameter checks."""
+"""`Metric`: what every ranking metric takes and returns, said once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from boostplug.naming import Named, exact_name, read_name, take_old_name
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 
-__all__ = ["Metric", "check_cutoff", "check_empty"]
+__all__ = ["Metric"]
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +28,18 @@ class Metric(Named, ABC):
       convention). Metrics on pairs of grades and on rank correlation leave it out.
     - A query without rows has no value (NaN). The mean is over the queries that have one, weighted by
       `Queries.query_weight`; NaN where no query has one.
+
+    Parameters that several metrics have, with one meaning:
+
+    - ``k``: the cut-off, documents below it count for nothing; None for the whole list.
+    - ``relevant``: documents of at least this grade are relevant (MSLR's script: 2).
+    - ``ties``, of documents with equal scores. "average": the expected value over a random order of them, exact and in
+      closed form (McSherry & Najork, "Computing information retrieval performance measures efficiently in the presence
+      of tied scores", ECIR 2008), as scikit-learn has it. "order": they stay in file order, as in the scripts of LETOR
+      and MSLR (where the file's order leaks relevance, a constant score then looks good).
+    - ``empty``, the value of a query without relevant documents: "skip", left out of the mean (NaN in `per_query`); 0,
+      as in the scripts of LETOR and MSLR, `trec_eval` and ir-measures; or 1, as NDCG in LightGBM and XGBoost. None is
+      "skip", but 0 under LETOR's convention.
 
     Attributes
     ----------
@@ -161,26 +172,3 @@ class Metric(Named, ABC):
         if isinstance(text, type):
             raise ValueError(f"a metric is the class {text.__name__}; pass {text.__name__}()")
         return read_name(str(text), cls.registry, "metric")
-
-
-def check_cutoff(k: Any, *, whole_list: bool = True) -> int | None:
-    """Return the cut-off as an int, or None for the whole list where `whole_list` allows it."""
-    if k is None and whole_list:
-        return None
-    remedy = ", or None for the whole list" if whole_list else ""
-    try:
-        cutoff = 0 if isinstance(k, (bool, np.bool_)) else index(k)
-    except TypeError:
-        cutoff = 0
-    if cutoff < 1:
-        raise ValueError(f"k must be an integer of at least 1{remedy}; got {k!r}")
-    return cutoff
-
-
-def check_empty(empty: Any) -> Any:
-    """Return the value of a query without relevant documents: None, "skip", 0 or 1."""
-    if empty is None or (isinstance(empty, str) and empty == "skip"):
-        return empty
-    if isinstance(empty, (int, float, np.number)) and not isinstance(empty, bool) and empty in {0, 1}:
-        return int(empty)
-    raise ValueError(f'empty must be "skip", 0, 1, or None for the default; got {empty!r}')

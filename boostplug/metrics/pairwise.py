@@ -1,31 +1,25 @@
 """Metrics on pairs of documents of different grades: `PairError` and `PrecisionAtPercent`."""
 
 from dataclasses import KW_ONLY, dataclass
-from math import isfinite
-from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_choice, check_flag, frozen, scores_of_rows
-from boostplug.kernels import gaps as kernels
-from boostplug.metrics.grades import discordance, grades_of
+from boostplug.checks import check_choice, check_flag, check_number, frozen, scores_of_rows
+from boostplug.kernels import gaps, ranks
+from boostplug.metrics.by_rank import whole
+from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
 
 __all__ = ["PairError", "PrecisionAtPercent"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SAMPLE = 1 << 16  # pairs
 _MARGIN = 3.0  # standard deviations of their number beyond the cut
 _FEWER = 4  # from here on, this many times fewer pairs than documents, they are listed
-_BINS = 4096
-_LARGEST = float(np.finfo(np.float64).max)
-_LEAST = 5e-324  # of all gaps above 0
 
 
 @dataclass(frozen=True)
@@ -68,13 +62,13 @@ class PairError(Metric):
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_choice("ties", self.ties, ("full", "half", "order"))
-        check_flag("pooled", self.pooled)
-        object.__setattr__(self, "pooled", bool(self.pooled))
+        object.__setattr__(self, "pooled", check_flag("pooled", self.pooled))
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the share of each query."""
         grades = grades_of(queries)
-        wrong, tied, _ = discordance(scores, queries, in_order=self.ties == "order")
+        in_order = self.ties == "order"
+        wrong, tied, _ = ranks.discordance(scores, grades, queries.boundaries, in_order=in_order)
         errors = wrong + (tied if self.ties == "full" else 0.5 * tied)
         values: Floats = np.divide(
             errors, grades.n_pairs, out=np.full(queries.n_queries, np.nan), where=grades.n_pairs > 0
@@ -130,20 +124,12 @@ class PrecisionAtPercent(Metric):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        p = self.p
-        if isinstance(p, (bool, np.bool_)) or not isinstance(p, Real) or not isfinite(p) or not 0 < p <= 100:
-            raise ValueError(f"p must be a percentage, 0 < p <= 100; got {p!r}")
-        object.__setattr__(self, "p", int(p) if float(p).is_integer() else float(p))
+        object.__setattr__(self, "p", whole(check_number("p", self.p, above=0, most=100, otherwise=", a percentage")))
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the share of each query among its own pairs."""
         pairs = _Preferences(scores, queries)
-        out = np.empty(queries.n_queries)
-        share = self.p / 100
-        run_over_queries(
-            lambda a, b: kernels.precision_at_percent(*pairs.documents, pairs.n_pairs, share, a, b, out), pairs.starts
-        )
-        return out
+        return gaps.precision_at_percent(pairs.documents, pairs.n_pairs, self.p / 100)
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:  # noqa: ARG002
         """Refuse: which pairs count depends on the scores of all queries together."""
@@ -162,7 +148,7 @@ class PrecisionAtPercent(Metric):
         if self.p == 100:
             return pairs.right() / pairs.total
         wanted = self.p / 100 * pairs.total
-        return float(kernels.share_at_the_cut(wanted, *pairs.at_the_cut(wanted)))
+        return float(gaps.share_at_the_cut(wanted, *pairs.at_the_cut(wanted)))
 
 
 class _Apart(NamedTuple):
@@ -181,19 +167,11 @@ class _Preferences:
         self.n_pairs = grades.n_pairs
         self.weight = frozen(np.ones(queries.n_queries)) if queries.query_weight is None else queries.query_weight
         self.total = float(self.n_pairs @ self.weight)
-        self.starts: Ints = np.r_[0, np.cumsum(grades.n_judged)]
-        n = int(self.starts[-1])
-        self.sorted, self.code = np.empty(n), np.empty(n, np.int64)
-        self.documents = (self.sorted, self.code, self.starts, grades.n_grades)
-        boundaries, code = queries.boundaries, grades.code
-        run_over_queries(
-            lambda a, b: kernels.by_score(scores, code, boundaries, self.starts, a, b, self.sorted, self.code),
-            boundaries,
-        )
+        self.documents = gaps.documents_by_score(scores, grades, queries.boundaries)
 
     def right(self) -> float:
         """Return the weight of the pairs that are not contradicted."""
-        apart, _, _ = self._apart(_LEAST)
+        apart, _, _ = self._apart(gaps.LEAST)
         return self.total - (apart.weight - apart.right)
 
     def at_the_cut(self, wanted: float) -> tuple[float, float, float, float]:
@@ -205,7 +183,7 @@ class _Preferences:
         to list those between. Where that fails, counts narrow it down, in steps of linear time. The result is exact.
         """
         low, at_low = 0.0, _Apart(float(self.n_pairs.sum()), self.total, np.nan)
-        high, beyond = _widest(self.sorted, self.starts), _Apart(0.0, 0.0, 0.0)
+        high, beyond = _widest(self.documents), _Apart(0.0, 0.0, 0.0)
         likely_low, likely_high = self._likely_gaps(wanted)
         if low < likely_low <= likely_high < high:
             above = float(np.nextafter(likely_high, np.inf))
@@ -217,7 +195,7 @@ class _Preferences:
                 found = self._listed(wanted, likely_low, high, beyond)
                 if found is not None:
                     return found
-        few = max(len(self.sorted) // _FEWER, 1)
+        few = max(len(self.documents.score) // _FEWER, 1)
         step = 0
         while low < high:
             if low > 0.0 and at_low.n - beyond.n <= few:
@@ -225,7 +203,7 @@ class _Preferences:
                 if found is not None:
                     return found
             slack = 0.4 * few * at_low.weight / at_low.n
-            gap = kernels.next_gap(low, high, step, at_low.weight, beyond.weight, wanted, slack)
+            gap = gaps.next_gap(low, high, step, at_low.weight, beyond.weight, wanted, slack)
             apart, least, largest = self._apart(gap)
             if not beyond.n < apart.n < at_low.n:  # perhaps no gap between occurs
                 apart, least, largest = self._apart(gap, nearest=True)
@@ -239,10 +217,7 @@ class _Preferences:
 
     def _apart(self, gap: float, *, nearest: bool = False) -> tuple[_Apart, float, float]:
         """Return what is at least `gap` apart, and gaps beside it: see `pairs_apart`."""
-        n, wrong, least, largest = (np.empty(len(self.n_pairs)) for _ in range(4))
-        run_over_queries(
-            lambda a, b: kernels.pairs_apart(*self.documents, gap, nearest, a, b, n, wrong, least, largest), self.starts
-        )
+        n, wrong, least, largest = gaps.pairs_apart(self.documents, gap, nearest=nearest)
         apart = _Apart(float(n.sum()), float(n @ self.weight), float((n - wrong) @ self.weight))
         return apart, float(least.min(initial=np.inf)), float(largest.max(initial=0.0))
 
@@ -250,31 +225,17 @@ class _Preferences:
         self, wanted: float, low: float, high: float, beyond: _Apart
     ) -> tuple[float, float, float, float] | None:
         """Return `at_the_cut` from the pairs between `low` and `high`; None if it is lower, or they are too many."""
-        n = len(self.sorted)
-        gaps, right, weight, bins = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
-        scale = _bins_per_unit(low, high)
-        parts: list[tuple[int, int, Floats]] = []
-
-        def list_chunk(a: int, b: int) -> None:
-            by_bin = np.zeros((2, _BINS + 1))
-            end = kernels.pairs_between(
-                *self.documents[:3], self.weight, low, high, scale, a, b, gaps, right, weight, bins, *by_bin
-            )
-            parts.append((int(self.starts[a]), end, by_bin))
-
-        run_over_queries(list_chunk, self.starts)
-        parts.sort(key=lambda part: part[0])
-        by_bin, right_by_bin = sum((part[2] for part in parts), np.zeros((2, _BINS + 1)))
-        if any(end < 0 for _, end, _ in parts) or beyond.weight + by_bin.sum() < wanted:
+        found = gaps.pairs_between(self.documents, self.weight, low, high)
+        if found is None or beyond.weight + found.by_bin[0].sum() < wanted:
             return None
-        at = _BINS - int(np.searchsorted(beyond.weight + np.cumsum(by_bin[::-1]), wanted))
+        by_bin, right_by_bin = found.by_bin
+        at = len(by_bin) - 1 - int(np.searchsorted(beyond.weight + np.cumsum(by_bin[::-1]), wanted))
         total, total_right = beyond.weight + by_bin[at + 1 :].sum(), beyond.right + right_by_bin[at + 1 :].sum()
-        kept = np.concatenate([a + np.flatnonzero(bins[a:b] == at) for a, b, _ in parts])
-        gaps, right, weight = gaps[kept], right[kept], weight[kept]
-        order = np.argsort(-gaps)
+        gap, right, weight, _ = found.in_bin(at)
+        order = np.argsort(-gap)
         last = min(int(np.searchsorted(total + np.cumsum(weight[order]), wanted)), len(order) - 1)
-        cut = gaps[order[last]]
-        farther, reached = gaps > cut, gaps >= cut
+        cut = gap[order[last]]
+        farther, reached = gap > cut, gap >= cut
         return (
             float(total + weight[reached].sum()),
             float(total_right + (weight * right)[reached].sum()),
@@ -284,7 +245,8 @@ class _Preferences:
 
     def _likely_gaps(self, wanted: float) -> tuple[float, float]:
         """Return gaps likely just below and above the one at the cut, by a sample of pairs; 0 where these are few."""
-        size = np.diff(self.starts)
+        score, code, start, _ = self.documents
+        size = np.diff(start)
         drawn = np.cumsum(self.weight * size.astype(np.float64) ** 2)  # equal grades are dropped below
         if self.n_pairs.sum() < 100 * _SAMPLE:
             return 0.0, 0.0
@@ -292,28 +254,23 @@ class _Preferences:
         place, first, second = rng.random((3, _SAMPLE))
         query = np.searchsorted(drawn, (np.arange(_SAMPLE) + place) * (drawn[-1] / _SAMPLE), side="right")
         query = np.minimum(query, len(size) - 1)
-        i, j = (self.starts[query] + (u * size[query]).astype(np.int64) for u in (first, second))
-        preferred = self.code[i] != self.code[j]
+        i, j = (start[query] + (u * size[query]).astype(np.int64) for u in (first, second))
+        preferred = code[i] != code[j]
         with np.errstate(invalid="ignore", over="ignore"):
-            gaps = np.abs(self.sorted[i] - self.sorted[j])[preferred]
-        np.nan_to_num(gaps, copy=False, posinf=np.inf)
-        m, share = len(gaps), wanted / self.total
+            apart = np.abs(score[i] - score[j])[preferred]
+        np.nan_to_num(apart, copy=False, posinf=np.inf)
+        m, share = len(apart), wanted / self.total
         if m == 0:
             return 0.0, 0.0
         margin = _MARGIN * np.sqrt(share * (1.0 - share) * m) + 1.0
         places = np.clip((m * (1.0 - share) + np.array([-margin, margin])).astype(np.int64), 0, m - 1)
-        low, high = np.partition(gaps, places)[places]
+        low, high = np.partition(apart, places)[places]
         return float(low), float(high)
 
 
-def _bins_per_unit(low: float, high: float) -> float:
-    """Return how many bins there are to a unit of the gaps from `low` to `high`; 0 where it is no number."""
-    width = high - low
-    return _BINS / width if _BINS / _LARGEST < width < np.inf else 0.0
-
-
-def _widest(x: Floats, starts: Ints) -> float:
+def _widest(documents: gaps.Documents) -> float:
     """Return the widest gap of scores in any query."""
-    filled = starts[1:] > starts[:-1]
+    x, start = documents.score, documents.start
+    with_rows = start[1:] > start[:-1]
     with np.errstate(invalid="ignore", over="ignore"):
-        return float(np.nanmax(x[starts[:-1][filled]] - x[starts[1:][filled] - 1], initial=0.0))
+        return float(np.nanmax(x[start[:-1][with_rows]] - x[start[1:][with_rows] - 1], initial=0.0))

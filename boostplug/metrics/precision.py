@@ -1,25 +1,16 @@
 """Metrics of what stands at the top: `Precision` and `WTA`."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boostplug.checks import check_choice
+from boostplug.checks import check_integer
 from boostplug.kernels import positions
-from boostplug.metrics.average_precision import check_relevant, relevant_rows
-from boostplug.metrics.metric import Metric, check_cutoff, check_empty
-from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
+from boostplug.metrics.by_rank import Empty, OfRelevance, Ties
 
 __all__ = ["WTA", "Precision"]
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Precision(Metric):
+class Precision(OfRelevance):
     r"""Share of relevant documents among the best k.
 
     .. math:: \frac1k \#\{j \le k : \mathrm{rel}_j\}
@@ -31,14 +22,8 @@ class Precision(Metric):
     ----------
     k : int, default=10
         Cut-off.
-    relevant : float, default=1
-        Documents of at least this grade are relevant (MSLR's script: 2).
-    ties : {"average", "order"}, default="average"
-        "average": the expected value over a random order of the tied documents, in closed form (McSherry & Najork,
-        ECIR 2008). "order": documents with tied scores stay in file order, as in the scripts of LETOR and MSLR.
-    empty : {"skip", 0, 1} or None, default=None
-        Value of a query without relevant documents: left out of the mean (NaN in `per_query`), 0 (the scripts,
-        `trec_eval`, ir-measures), or 1. None is "skip", as for `MAP`.
+    relevant, ties, empty
+        See `Metric`.
 
     Examples
     --------
@@ -53,23 +38,19 @@ class Precision(Metric):
     k: int = 10
     relevant: float = 1
     _: KW_ONLY
-    ties: Literal["average", "order"] = "average"
-    empty: Literal["skip", 0, 1] | None = None
+    ties: Ties = "average"
+    empty: Empty = None
+
+    kernel = staticmethod(positions.precision)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        object.__setattr__(self, "k", check_cutoff(self.k, whole_list=False))
-        object.__setattr__(self, "relevant", check_relevant(self.relevant))
-        object.__setattr__(self, "empty", check_empty(self.empty))
-        check_choice("ties", self.ties, ("average", "order"))
-
-    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the precision of each query."""
-        return _precision(scores, queries, self.k, self.relevant, self.ties == "average", self.empty)
+        check_integer("k", self.k, 1)
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class WTA(Metric):
+class WTA(OfRelevance):
     r"""Winner takes all: 1 if the best document is relevant, else 0.
 
     As Burges, Ragno & Le define it ("Learning to rank with nonsmooth cost functions", NIPS 2006: the cost is 0 if the
@@ -78,14 +59,8 @@ class WTA(Metric):
 
     Parameters
     ----------
-    relevant : float, default=1
-        Documents of at least this grade are relevant.
-    ties : {"average", "order"}, default="average"
-        "average": the share of relevant documents among those that tie for the best score. "order": the first of them
-        in the file counts.
-    empty : {"skip", 0, 1} or None, default=None
-        Value of a query without relevant documents: left out of the mean (NaN in `per_query`), 0, or 1. None is
-        "skip", as for `MAP`.
+    relevant, ties, empty
+        See `Metric`; "average" is the share of relevant documents among those that tie for the best score.
 
     Examples
     --------
@@ -99,27 +74,8 @@ class WTA(Metric):
 
     relevant: float = 1
     _: KW_ONLY
-    ties: Literal["average", "order"] = "average"
-    empty: Literal["skip", 0, 1] | None = None
+    ties: Ties = "average"
+    empty: Empty = None
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        object.__setattr__(self, "relevant", check_relevant(self.relevant))
-        object.__setattr__(self, "empty", check_empty(self.empty))
-        check_choice("ties", self.ties, ("average", "order"))
-
-    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the value of each query."""
-        return _precision(scores, queries, 1, self.relevant, self.ties == "average", self.empty)
-
-
-def _precision(
-    scores: Floats, queries: Queries, k: int, grade: float, average: bool, empty: Literal["skip", 0, 1] | None
-) -> Floats:
-    relevant = relevant_rows(queries, grade)
-    out = np.empty(queries.n_queries)
-    starts = queries.boundaries
-    run_over_queries(lambda a, b: positions.precision(scores, relevant, starts, k, average, a, b, out), starts)
-    if empty in {0, 1}:
-        out[np.isnan(out)] = empty
-    return out
+    kernel = staticmethod(positions.precision)
+    k = 1

@@ -8,6 +8,7 @@ import pytest
 import boostplug as bp
 from boostplug.kernels.compiling import compiled
 from boostplug.kernels.lists import order_by_score, over_ties
+from boostplug.kernels.ranking import room_for
 from boostplug.losses.lists import sums_over_lists
 from boostplug.threads import set_num_threads
 
@@ -32,12 +33,11 @@ def test_lists_hold_the_judged_documents_of_one_grade_too():
 @compiled()
 def ranks(lists, scores, worth, first, last, sums):
     """Write each document's mean worth over ties to the gradient, the mean distance in its block to the Hessian."""
-    n = len(scores)
-    keys, spare_keys, mean, apart = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    place, spare_place = np.empty(n, np.int64), np.empty(n, np.int64)
+    room = room_for(lists.start, first, last)
+    place, mean, apart = room.rows, np.empty(len(room.keys)), np.empty(len(room.keys))
     for q in range(first, last):
-        m = order_by_score(scores, lists, q, keys, place, spare_keys, spare_place)
-        over_ties(keys, m, worth, mean, apart)
+        m = order_by_score(scores, lists, q, room)
+        over_ties(room.keys, m, worth, mean, apart)
         for j in range(m):
             sums.value[q] += j * scores[lists.rows[place[j]]]
             sums.gradient[lists.rows[place[j]]] = mean[j]

@@ -187,11 +187,11 @@ def test_no_pairs():
     [
         (bp.PairError, {"ties": "average"}, "ties must be one of 'full', 'half', 'order'; got 'average'"),
         (bp.PairError, {"pooled": "pairs"}, "pooled must be True or False; got 'pairs'"),
-        (bp.PrecisionAtPercent, {"p": 0}, "p must be a percentage, 0 < p <= 100; got 0"),
-        (bp.PrecisionAtPercent, {"p": 101}, "p must be a percentage"),
-        (bp.PrecisionAtPercent, {"p": np.nan}, "p must be a percentage"),
-        (bp.PrecisionAtPercent, {"p": "10"}, "p must be a percentage"),
-        (bp.PrecisionAtPercent, {"p": True}, "p must be a percentage"),
+        (bp.PrecisionAtPercent, {"p": 0}, "p must be a finite number above 0 and of at most 100, a percentage; got 0"),
+        (bp.PrecisionAtPercent, {"p": 101}, "p must be a finite number"),
+        (bp.PrecisionAtPercent, {"p": np.nan}, "p must be a finite number"),
+        (bp.PrecisionAtPercent, {"p": "10"}, "p must be a finite number"),
+        (bp.PrecisionAtPercent, {"p": True}, "p must be a finite number"),
     ],
 )
 def test_bad_parameters(metric, options, message):

@@ -207,7 +207,11 @@ def test_grades_outside_the_scale_are_refused():
         (bp.MRR, {"ties": "full"}, "ties must be one of"),
         (bp.MRR, {"empty": 2}, "empty must be"),
         (bp.ERR, {"k": 1.5}, "k must be an integer of at least 1"),
-        (bp.ERR, {"max_grade": 0}, "max_grade must be a number above 0 and at most 1000.*got 0"),
+        (
+            bp.ERR,
+            {"max_grade": 0},
+            "max_grade must be a finite number above 0 and of at most 1000, the highest of the scale; got 0",
+        ),
         (bp.ERR, {"max_grade": np.inf}, "max_grade must be"),
         (bp.ERR, {"max_grade": "4"}, "max_grade must be"),
         (bp.ERR, {"ties": None}, "ties must be one of"),

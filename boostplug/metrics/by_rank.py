@@ -1,0 +1,100 @@
+"""What metrics of the ranks of a list share: their parameters' checks, queries without relevant documents."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import check_choice, check_integer, check_number
+from boostplug.metrics.metric import Metric
+from boostplug.naming import parameters
+from boostplug.queries import Queries
+
+__all__ = ["ByRank", "Empty", "OfRelevance", "Ties", "whole"]
+
+Floats = NDArray[np.float64]
+Ties = Literal["average", "order"]
+Empty = Literal["skip", 0, 1] | None
+
+
+class ByRank(Metric):
+    """A metric of what stands at which rank; of the parameters of `Metric` it has those among its fields."""
+
+    k: int | None = None
+    ties: Ties
+    empty: Empty
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name, value, _ in parameters(self):
+            if name in _CHECKS:
+                object.__setattr__(self, name, _CHECKS[name](value))
+
+    @property
+    def empty_by_default(self) -> Empty:
+        """What `empty` is where it is None."""
+        return "skip"
+
+    @property
+    def average(self) -> bool:
+        """Whether the value is the expected one over a random order of tied documents."""
+        return self.ties == "average"
+
+    def cutoff(self, queries: Queries) -> int:
+        """Return the cut-off, at least 1: all rows where k is None."""
+        return max(queries.n_rows, 1) if self.k is None else self.k
+
+    def filled(self, values: Floats) -> Floats:
+        """Give queries without relevant documents, which are NaN, what `empty` says."""
+        empty = self.empty_by_default if self.empty is None else self.empty
+        if empty != "skip":
+            values[np.isnan(values)] = empty
+        return values
+
+
+class OfRelevance(ByRank):
+    """A metric that tells documents that are relevant from those that are not."""
+
+    relevant: float
+    kernel: ClassVar[Callable[..., Floats]]
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the value of each query."""
+        relevant = queries.labelled_rows & (queries.labels >= self.relevant)
+        return self.filled(
+            self.kernel(scores, relevant, queries.boundaries, self.cutoff(queries), average=self.average)
+        )
+
+
+def whole(number: float) -> float:
+    """Return a number, as an int where it is whole."""
+    return int(number) if number.is_integer() else number
+
+
+def _checked_cutoff(k: Any) -> int | None:
+    return None if k is None else check_integer("k", k, 1, ", or None for the whole list")
+
+
+def _checked_relevant(grade: Any) -> float:
+    return whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant"))
+
+
+def _checked_ties(ties: Any) -> str:
+    return check_choice("ties", ties, ("average", "order"))
+
+
+def _checked_empty(empty: Any) -> Any:
+    if empty is None or (isinstance(empty, str) and empty == "skip"):
+        return empty
+    if isinstance(empty, (int, float, np.number)) and not isinstance(empty, bool) and empty in {0, 1}:
+        return int(empty)
+    raise ValueError(f'empty must be "skip", 0, 1, or None for the default; got {empty!r}')
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "k": _checked_cutoff,
+    "relevant": _checked_relevant,
+    "ties": _checked_ties,
+    "empty": _checked_empty,
+}
