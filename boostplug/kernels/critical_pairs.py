@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import longest_query, sort
+from boostplug.kernels.ranking import room_for, sort
 from boostplug.kernels.views import Runs
 from boostplug.threads import run_evenly, run_over_queries
 
-# compiled in: ranking.py 1a161b2ce626
+# compiled in: ranking.py f2f82ac5b1b8
 
 __all__ = [
     "CriticalPairs",
@@ -206,15 +206,10 @@ def tilted(pairs: Any, mass: Any, sides: Any, eta: Any, beta: Any, step: float, 
 @compiled()
 def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) -> None:
     rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
-    size = longest_query(run_start[query_run], first, last)
-    keys, docs, spare_keys, spare_docs = (
-        np.empty(size),
-        np.empty(size, np.int64),
-        np.empty(size),
-        np.empty(size, np.int64),
-    )
-    grade = np.empty(size, np.int64)  # 1, 2, … from the lowest up
-    tree = np.zeros(size + 1)  # Fenwick's: sums of weights by grade, of the documents that score as high or higher
+    room = room_for(run_start[query_run], first, last)
+    keys, docs = room.keys, room.rows
+    grade = np.empty(len(keys), np.int64)  # 1, 2, … from the lowest up
+    tree = np.zeros(len(keys) + 1)  # Fenwick's: sums of weights by grade, of the documents that score as high or higher
     for q in range(first, last):
         u0, n_runs = query_run[q], query_run[q + 1] - query_run[q]
         base = run_start[u0]
@@ -222,7 +217,7 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
         for u in range(n_runs):
             for d in range(run_start[u0 + u] - base, run_start[u0 + u + 1] - base):
                 keys[d], docs[d], grade[d] = scores[rows[base + d]], d, u + 1
-        sort(keys, docs, n, spare_keys, spare_docs)
+        sort(room, n)
         tree[: n_runs + 1] = 0.0
         wrong, wrong_or_tied = 0.0, 0.0
         done = 0
