@@ -1,6 +1,6 @@
 r"""Sums of squared hinges :math:`s_i s_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, document by document.
 
-Documents come by query and grade (`boostplug.queries.GradeRuns`); i has the higher grade, j the lower one. With
+Documents come by query and grade (`boostplug.kernels.views.Runs`); i has the higher grade, j the lower one. With
 :math:`z = r - F` and τ = 0 a pair's margin is its grade gap; with :math:`z = -F` it is the constant τ.
 
 A query is cut into two parts at a grade near its middle, and each part again, until a part is one grade or short.
@@ -13,20 +13,75 @@ so that ties fall as in a double loop. Sums over active pairs grow by terms ≥ 
 the scores enters, nothing cancels, no centre is needed.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled
+from boostplug.kernels.views import Listed, Runs
+from boostplug.threads import run_over_queries
 
-__all__ = ["accumulate", "squared_error"]
+__all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 _SHORT = 512  # documents; up to here pair by pair is faster than sorting
 _BLOCK = 32  # documents; sorted by counting, in vectors, then merged
 _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
+
+
+class Labels(NamedTuple):
+    """The documents of all queries in file order; empty `weight` and `labelled`: all 1, and all labelled."""
+
+    labels: Floats
+    weight: Floats
+    labelled: NDArray[np.bool_]
+    boundaries: Ints
+
+
+class Hinge(NamedTuple):
+    """A pair's margin is `margin`, or its grade gap if `by_grade`; Hessians count active pairs, or `every_pair`."""
+
+    margin: float
+    by_grade: bool
+    every_pair: bool
+
+
+class Factors(NamedTuple):
+    """What each query's derivatives of half its sum of squares, and its counts of pairs, are multiplied with."""
+
+    slope: Floats
+    curvature: Floats
+
+
+class Sums(NamedTuple):
+    """Gradient and Hessian of every row, and each query's Σ s s max(0, ·)², which is not multiplied."""
+
+    gradient: Floats
+    hessian: Floats
+    squares: Floats
+
+
+class _Sorted(NamedTuple):
+    """z of a query's documents, sorted part by part, the documents that they are of, and room to sort them."""
+
+    z: Floats
+    order: Ints
+    spare_z: Floats
+    spare_order: Ints
+
+
+class _Documents(NamedTuple):
+    """Of a query's documents: s, the gradient, and Σ s over active partners, both without the document's own s."""
+
+    s: Floats
+    g: Floats
+    n: Floats
 
 
 @compiled()
@@ -45,8 +100,9 @@ def _clipped(x: float) -> float:
 
 
 @compiled(fastmath={"contract", "reassoc"}, error_model="numpy")
-def _pair_by_pair(z: Any, s: Any, start: Any, u0: int, u1: int, base: int, margin: float, g: Any, n: Any) -> float:
-    """Sum the pairs of the runs u0..u1 one by one; see `_between`."""
+def _pair_by_pair(z: Any, documents: Any, start: Any, u0: int, u1: int, base: int, margin: float) -> float:
+    """Sum the pairs of the runs u0..u1 one by one, z not being sorted; see `_between`."""
+    s, g, n = documents
     first = unsigned(start[u0] - base)
     squares = 0.0
     for u in range(u0 + 1, u1):
@@ -70,12 +126,14 @@ def _pair_by_pair(z: Any, s: Any, start: Any, u0: int, u1: int, base: int, margi
 
 
 @compiled()
-def _between(z: Any, order: Any, s: Any, first: int, middle: int, last: int, margin: float, g: Any, n: Any) -> float:
+def _between(places: Any, documents: Any, first: int, middle: int, last: int, margin: float) -> float:
     """Sum all pairs of lower grades at first..middle and higher ones at middle..last, both sorted by z.
 
     Adds the derivatives of half the sum of squares by -z to g and Σ s over active partners to n, without the
     document's own s; returns the sum of squares.
     """
+    z, order, _, _ = places
+    s, g, n = documents
     squares = 0.0
     total = weight = square = 0.0  # Σ s x, Σ s, Σ s x² over the lower documents that are active with i
     j = first
@@ -115,8 +173,9 @@ def _between(z: Any, order: Any, s: Any, first: int, middle: int, last: int, mar
 
 
 @compiled()
-def _merge(z: Any, order: Any, first: int, middle: int, last: int, spare_z: Any, spare_order: Any) -> None:
+def _merge(places: Any, first: int, middle: int, last: int) -> None:
     """Merge two neighbours that are sorted by z."""
+    z, order, spare_z, spare_order = places
     if z[middle - 1] <= z[middle]:
         return
     for i in range(first, middle):
@@ -137,8 +196,9 @@ def _merge(z: Any, order: Any, first: int, middle: int, last: int, spare_z: Any,
 
 
 @compiled()
-def _sort(z: Any, order: Any, first: int, last: int, spare_z: Any, spare_order: Any) -> None:
+def _sort(places: Any, first: int, last: int) -> None:
     """Sort z and, along with it, order, stably: a document's place in a block is the number of those before it."""
+    z, order, spare_z, spare_order = places
     for low in range(first, last, _BLOCK):
         a, b = unsigned(low), unsigned(min(low + _BLOCK, last))
         for i in range(a, b):
@@ -154,7 +214,7 @@ def _sort(z: Any, order: Any, first: int, last: int, spare_z: Any, spare_order: 
     width = _BLOCK
     while width < last - first:
         for low in range(first, last - width, 2 * width):
-            _merge(z, order, low, low + width, min(low + 2 * width, last), spare_z, spare_order)
+            _merge(places, low, low + width, min(low + 2 * width, last))
         width *= 2
 
 
@@ -173,21 +233,8 @@ def _middle_run(start: Any, u0: int, u1: int) -> int:
 
 
 @compiled()
-def _all_pairs(
-    z: Any,
-    s: Any,
-    order: Any,
-    spare_z: Any,
-    spare_order: Any,
-    start: Any,
-    u0: int,
-    u1: int,
-    margin: float,
-    g: Any,
-    n: Any,
-    stack: Any,
-) -> float:
-    """Sum all pairs of a query, the runs u0..u1; z and order are sorted on the way."""
+def _all_pairs(places: Any, documents: Any, start: Any, u0: int, u1: int, margin: float, stack: Any) -> float:
+    """Sum all pairs of a query, the runs u0..u1; its places are sorted on the way."""
     base = start[u0]
     squares = 0.0
     stack[0, 0], stack[0, 1], stack[0, 2] = u0, u1, 0
@@ -197,14 +244,14 @@ def _all_pairs(
         first, last = start[a] - base, start[b] - base
         if cut > 0:  # both parts are done
             middle = start[cut] - base
-            squares += _between(z, order, s, first, middle, last, margin, g, n)
+            squares += _between(places, documents, first, middle, last, margin)
             if depth > 1:
-                _merge(z, order, first, middle, last, spare_z, spare_order)
+                _merge(places, first, middle, last)
             depth -= 1
         elif b - a == 1 or last - first <= _SHORT:
             if b - a > 1:
-                squares += _pair_by_pair(z, s, start, a, b, base, margin, g, n)
-            _sort(z, order, first, last, spare_z, spare_order)
+                squares += _pair_by_pair(places.z, documents, start, a, b, base, margin)
+            _sort(places, first, last)
             depth -= 1
         else:
             cut = _middle_run(start, a, b)
@@ -216,8 +263,9 @@ def _all_pairs(
 
 
 @compiled()
-def _partners(s: Any, start: Any, u0: int, u1: int, n: Any) -> None:
+def _partners(documents: Any, start: Any, u0: int, u1: int) -> None:
     """Write Σ s over all documents of other grades, active or not."""
+    s, _, n = documents
     base = start[u0]
     for upwards in (True, False):
         passed = 0.0
@@ -231,137 +279,112 @@ def _partners(s: Any, start: Any, u0: int, u1: int, n: Any) -> None:
 
 
 @compiled()
-def accumulate(
-    first: int,
-    last: int,
-    scores: Any,
-    rows: Any,
-    sqrt_weight: Any,
-    start: Any,
-    grade: Any,
-    query_run: Any,
-    margin: float,
-    by_grade: bool,
-    every_pair: bool,
-    slope: Any,
-    curvature: Any,
-    gradient: Any,
-    hessian: Any,
-    squares: Any,
-) -> None:
-    """Add to gradient and Hessian of the rows of the queries ``first <= q < last``; write their sums of squares.
-
-    Parameters
-    ----------
-    margin : float
-        The constant margin, unless `by_grade`.
-    by_grade : bool
-        A pair's margin is its grade gap.
-    every_pair : bool
-        The Hessian counts all pairs, not the active ones alone.
-    slope, curvature : ndarray
-        What each query's derivatives of half its sum of squares and its counts of pairs are multiplied with.
-    squares : ndarray
-        Out: each query's Σ s s max(0, ·)², not multiplied.
-    """
+def _add_queries(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
+    """Do what `add_pairs` does of the queries ``first <= q < last``."""
+    rows, start, query_run = runs.rows, runs.run_start, runs.query_run
     size = 0
     for q in range(first, last):
         size = max(size, start[query_run[q + 1]] - start[query_run[q]])
-    z, s, g, n = np.empty(size), np.ones(size), np.empty(size), np.empty(size)
-    spare_z, order, spare_order = np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64)
+    places = _Sorted(np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64))
+    documents = _Documents(np.ones(size), np.empty(size), np.empty(size))
+    z, order, _, _ = places
+    s, g, n = documents
     stack = np.empty((_DEEPEST, 3), np.int64)
-    weighted = sqrt_weight.shape[0] > 0
-    tau = 0.0 if by_grade else margin
+    weighted = runs.sqrt_weight.shape[0] > 0
+    tau = 0.0 if hinge.by_grade else hinge.margin
     for q in range(first, last):
         u0, u1 = query_run[q], query_run[q + 1]
         base = start[u0]
         size = start[u1] - base
         for u in range(u0, u1):
-            label = grade[u] if by_grade else 0.0
+            label = runs.run_grade[u] if hinge.by_grade else 0.0
             for i in range(start[u] - base, start[u + 1] - base):
                 z[i] = _clipped(label - scores[rows[base + i]])
         for i in range(size):
             g[i] = n[i] = 0.0
             if weighted:
-                s[i] = sqrt_weight[base + i]
+                s[i] = runs.sqrt_weight[base + i]
         if size <= _SHORT:
-            squares[q] = _pair_by_pair(z, s, start, u0, u1, base, tau, g, n)
+            out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, base, tau)
         else:
             for i in range(size):
                 order[i] = i
-            squares[q] = _all_pairs(z, s, order, spare_z, spare_order, start, u0, u1, tau, g, n, stack)
-        if every_pair:
-            _partners(s, start, u0, u1, n)
+            out.squares[q] = _all_pairs(places, documents, start, u0, u1, tau, stack)
+        if hinge.every_pair:
+            _partners(documents, start, u0, u1)
+        slope, curvature = factors.slope[q], factors.curvature[q]
         for i in range(size):
-            gradient[rows[base + i]] += slope[q] * s[i] * g[i]
-            hessian[rows[base + i]] += curvature[q] * s[i] * n[i]
+            out.gradient[rows[base + i]] += slope * s[i] * g[i]
+            out.hessian[rows[base + i]] += curvature * s[i] * n[i]
+
+
+def add_pairs(scores: Floats, runs: Runs, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
+    """Add all pairs of different grades to gradient and Hessian; return each query's sum of squares."""
+    added = out._replace(squares=np.empty(len(factors.slope)))
+    run_over_queries(
+        lambda first, last: _add_queries(first, last, scores, runs, hinge, factors, added),
+        runs.run_start[runs.query_run],
+    )
+    return added.squares
 
 
 @compiled()
-def squared_error(
-    first: int,
-    last: int,
-    scores: Any,
-    labels: Any,
-    weight: Any,
-    labelled: Any,
-    boundaries: Any,
-    factor: float,
-    gradient: Any,
-    hessian: Any,
-    squares: Any,
-) -> None:
-    """Write gradient and Hessian of factor · v (l - F)²/2 and Σ v (l - F)², 0 where not labelled, of some queries.
-
-    Empty `weight` and `labelled`: all 1, and all labelled.
-    """
-    weighted, masked = weight.shape[0] > 0, labelled.shape[0] > 0
+def _squared_errors(first: int, last: int, scores: Any, labels: Any, factor: float, out: Any) -> None:
+    """Write what `squared_error` returns of the queries ``first <= q < last``."""
+    weighted, masked = labels.weight.shape[0] > 0, labels.labelled.shape[0] > 0
     for q in range(first, last):
         square = 0.0
-        for i in range(unsigned(boundaries[q]), unsigned(boundaries[q + 1])):
-            x = _clipped(scores[i] - labels[i])
+        for i in range(unsigned(labels.boundaries[q]), unsigned(labels.boundaries[q + 1])):
+            x = _clipped(scores[i] - labels.labels[i])
             v = 1.0
             if weighted:
-                v = weight[i]
-            if masked and not labelled[i]:
+                v = labels.weight[i]
+            if masked and not labels.labelled[i]:
                 v = 0.0
-            gradient[i] = factor * v * x
-            hessian[i] = factor * v
+            out.gradient[i] = factor * v * x
+            out.hessian[i] = factor * v
             square += v * x * x
-        squares[q] = square
+        out.squares[q] = square
+
+
+def squared_error(scores: Floats, labels: Labels, factor: float) -> Sums:
+    """Return the derivatives of factor · v (l - F)²/2, 0 where not labelled, and each query's Σ v (l - F)²."""
+    n = len(scores)
+    out = Sums(np.empty(n), np.empty(n), np.empty(len(labels.boundaries) - 1))
+    run_over_queries(lambda first, last: _squared_errors(first, last, scores, labels, factor, out), labels.boundaries)
+    return out
 
 
 @compiled()
-def accumulate_pairs(
-    first: int,
-    last: int,
-    scores: Any,
-    winner: Any,
-    loser: Any,
-    weight: Any,
-    margin: Any,
-    start: Any,
-    every_pair: bool,
-    slope: Any,
-    curvature: Any,
-    gradient: Any,
-    hessian: Any,
-    squares: Any,
-) -> None:
-    """Add the explicit pairs of the queries ``first <= q < last``; one is active where F_winner - F_loser < margin."""
+def _add_listed(first: int, last: int, scores: Any, pairs: Any, every_pair: bool, factors: Any, out: Any) -> None:
+    """Do what `add_listed` does of the queries ``first <= q < last``."""
     for q in range(first, last):
         total = 0.0
-        for k in range(start[q], start[q + 1]):
-            i, j = winner[k], loser[k]
+        for k in range(pairs.start[q], pairs.start[q + 1]):
+            i, j = pairs.winner[k], pairs.loser[k]
             ahead = scores[i] - scores[j]
-            active = ahead < margin[k]
+            active = ahead < pairs.margin[k]
             if active:
-                short = min(margin[k] - ahead, 1e150)
-                step = slope[q] * weight[k] * short
-                gradient[i] -= step
-                gradient[j] += step
-                total += weight[k] * short * short
+                short = min(pairs.margin[k] - ahead, 1e150)
+                step = factors.slope[q] * pairs.weight[k] * short
+                out.gradient[i] -= step
+                out.gradient[j] += step
+                total += pairs.weight[k] * short * short
             if active or every_pair:
-                hessian[i] += curvature[q] * weight[k]
-                hessian[j] += curvature[q] * weight[k]
-        squares[q] = total
+                out.hessian[i] += factors.curvature[q] * pairs.weight[k]
+                out.hessian[j] += factors.curvature[q] * pairs.weight[k]
+        out.squares[q] = total
+
+
+def add_listed(scores: Floats, pairs: Listed, every_pair: bool, factors: Factors, out: Sums) -> Floats:
+    """Add explicit pairs to gradient and Hessian; return each query's sum of squares.
+
+    A pair is active where F_winner - F_loser < margin.
+    """
+    added = out._replace(squares=np.empty(len(factors.slope)))
+    run_over_queries(
+        lambda first, last: _add_listed(first, last, scores, pairs, every_pair, factors, added),
+        pairs.start,
+        1 if pairs.crosses else None,
+    )
+    return added.squares

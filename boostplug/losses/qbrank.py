@@ -1,18 +1,17 @@
 """QBRank: squared hinges on pairs mixed with squared error on labels (Zheng et al., NIPS 2007)."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.checks import check_choice, check_number, frozen
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, run_over_pairs, runs_of, scale_terms_of
+from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
+from boostplug.runs import GradeRuns
 
 __all__ = ["QBRank"]
 
@@ -104,14 +103,11 @@ class QBRank(Loss):
     takes_pairs = True
 
     def __post_init__(self) -> None:
-        if self.margin != "grade" and not _is_number(self.margin, 0.0, math.inf):
-            raise ValueError(f"QBRank: margin must be 'grade' or a finite number ≥ 0; got {self.margin!r}")
-        if not _is_number(self.preference_weight, 0.0, 1.0):
-            raise ValueError(f"QBRank: preference_weight must be from 0 to 1; got {self.preference_weight!r}")
-        for name, kind in (("hessian", Hessian), ("normalization", Normalization)):
-            if getattr(self, name) not in get_args(kind):
-                options = ", ".join(map(repr, get_args(kind)))
-                raise ValueError(f"QBRank: {name} must be one of {options}; got {getattr(self, name)!r}")
+        if self.margin != "grade":
+            check_number("QBRank: margin", self.margin, least=0.0, otherwise=", or 'grade'")
+        check_number("QBRank: preference_weight", self.preference_weight, least=0.0, most=1.0)
+        check_choice("QBRank: hessian", self.hessian, get_args(Hessian))
+        check_choice("QBRank: normalization", self.normalization, get_args(Normalization))
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -134,7 +130,7 @@ class QBRank(Loss):
             return super().scale_terms(queries)
         w = float(self.preference_weight)
         documents, pairs = scale_terms_of(self.normalization, runs_of(queries))
-        labels = (1.0 - w) * _n_judged(queries)
+        labels = (1.0 - w) * np.count_nonzero(queries.judged)
         return w * documents + labels, w * pairs + labels
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
@@ -156,99 +152,28 @@ class QBRank(Loss):
         self, scores: Floats, queries: Queries, scale: float, curvature_of_pair: float
     ) -> tuple[Floats, Floats, Floats]:
         """Return scale · (gradient, Hessian), and the value, which is not scaled."""
-        gradient, hessian = np.empty(queries.n_rows), np.empty(queries.n_rows)
-        value = self._label_term(scores, queries, scale, gradient, hessian)
-        if self.preference_weight > 0.0:
-            add = self._pairs_of_grades if queries.pairs is None else self._pairs_given
-            add(scores, queries, scale, curvature_of_pair, gradient, hessian, value)
-        return gradient, hessian, np.minimum(value, LARGEST_VALUE)
-
-    def _label_term(self, scores: Floats, queries: Queries, scale: float, gradient: Floats, hessian: Floats) -> Floats:
-        """Write the derivatives of the label term, 0 where there is none; return its values."""
-        squares = np.zeros(queries.n_queries)
-        if self.preference_weight == 1.0:
-            gradient[:] = hessian[:] = 0.0
-            return squares
-        weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
-        labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
-        factor = scale * (1.0 - self.preference_weight)
-
-        def kernel(first: int, last: int) -> None:
-            kernels.squared_error(
-                first, last, scores, queries.labels, weight, labelled, queries.boundaries,
-                factor, gradient, hessian, squares,
-            )  # fmt: skip
-
-        run_over_queries(kernel, queries.boundaries)
-        return (0.5 * (1.0 - self.preference_weight)) * squares
-
-    def _pairs_of_grades(
-        self,
-        scores: Floats,
-        queries: Queries,
-        scale: float,
-        curvature_of_pair: float,
-        gradient: Floats,
-        hessian: Floats,
-        value: Floats,
-    ) -> None:
-        """Add the terms of all pairs of different grades."""
-        runs = queries.grade_runs
-        slope = self.preference_weight * factor_of(self.normalization, runs)
-        squares = np.empty(len(runs.query))
-        by_grade = self.margin == "grade"
-        margin = 0.0 if self.margin == "grade" else float(self.margin)
-        every_pair = self.hessian == "global" or self.normalization == "documents"
-
-        def kernel(first: int, last: int) -> None:
-            kernels.accumulate(
-                first, last, scores, runs.rows, runs.sqrt_weight, runs.run_start, runs.run_grade, runs.query_run,
-                margin, by_grade, every_pair, scale * slope, curvature_of_pair * scale * slope,
-                gradient, hessian, squares,
-            )  # fmt: skip
-
-        run_over_queries(kernel, runs.run_start[runs.query_run])
-        value[runs.query] += 0.5 * slope * squares
-
-    def _pairs_given(
-        self,
-        scores: Floats,
-        queries: Queries,
-        scale: float,
-        curvature_of_pair: float,
-        gradient: Floats,
-        hessian: Floats,
-        value: Floats,
-    ) -> None:
-        """Add the terms of the explicit pairs."""
-        runs = queries.pair_runs
-        slope = self.preference_weight * factor_of(self.normalization, runs)
-        squares = np.empty(len(runs.query))
-        margin = runs.margin if self.margin == "grade" else np.full(len(runs.margin), float(self.margin))
-        every_pair = self.hessian == "global" or self.normalization == "documents"
-
-        def kernel(first: int, last: int) -> None:
-            kernels.accumulate_pairs(
-                first, last, scores, runs.winner, runs.loser, runs.weight, margin, runs.start, every_pair,
-                scale * slope, curvature_of_pair * scale * slope, gradient, hessian, squares,
-            )  # fmt: skip
-
-        run_over_pairs(kernel, runs)
-        value[runs.query] += 0.5 * slope * squares
-
-
-def _is_number(x: object, low: float, high: float) -> bool:
-    """Return whether x is a finite real number from low to high."""
-    if isinstance(x, bool) or not isinstance(x, (int, float, np.integer, np.floating)):
-        return False
-    return bool(math.isfinite(x) and low <= x <= high)
-
-
-def _n_judged(queries: Queries) -> int:
-    """Return the number of labelled documents of positive weight, in a pair or not."""
-
-    def count() -> int:
-        judged = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
-        return int((judged if queries.row_weight is None else judged & (queries.row_weight > 0.0)).sum())
-
-    return queries.remember((QBRank, "judged"), count)
+        w = float(self.preference_weight)
+        if w == 1.0:
+            out = kernels.Sums(np.zeros(queries.n_rows), np.zeros(queries.n_rows), np.zeros(queries.n_queries))
+        else:
+            weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
+            labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
+            labels = kernels.Labels(queries.labels, weight, labelled, queries.boundaries)
+            out = kernels.squared_error(scores, labels, scale * (1.0 - w))
+        value = (0.5 * (1.0 - w)) * out.squares
+        if w > 0.0:
+            runs = runs_of(queries)
+            slope = w * factor_of(self.normalization, runs)
+            factors = kernels.Factors(scale * slope, curvature_of_pair * scale * slope)
+            every_pair = self.hessian == "global" or self.normalization == "documents"
+            margin = None if self.margin == "grade" else float(self.margin)
+            if isinstance(runs, GradeRuns):
+                hinge = kernels.Hinge(margin or 0.0, by_grade=margin is None, every_pair=every_pair)
+                squares = kernels.add_pairs(scores, runs.view, hinge, factors, out)
+            else:
+                pairs = runs.view
+                if margin is not None:
+                    pairs = pairs._replace(margin=np.full(len(runs.margin), margin))
+                squares = kernels.add_listed(scores, pairs, every_pair, factors, out)
+            value[runs.query] += 0.5 * slope * squares
+        return out.gradient, out.hessian, np.minimum(value, LARGEST_VALUE)

@@ -378,13 +378,13 @@ def test_scores_and_labels_of_any_size_stay_finite():
 
 @pytest.mark.parametrize("margin", ["grades", -1.0, math.nan, math.inf, True, None, [1.0]])
 def test_bad_margin_is_refused(margin):
-    with pytest.raises(ValueError, match="QBRank: margin must be 'grade' or a finite number"):
+    with pytest.raises(ValueError, match="QBRank: margin must be a finite number of at least 0, or 'grade'"):
         QBRank(margin=margin)
 
 
 @pytest.mark.parametrize("w", [-0.1, 1.1, math.nan, "half", True])
 def test_bad_preference_weight_is_refused(w):
-    with pytest.raises(ValueError, match="QBRank: preference_weight must be from 0 to 1"):
+    with pytest.raises(ValueError, match=r"QBRank: preference_weight must be .* of at least 0 and of at most 1"):
         QBRank(preference_weight=w)
 
 
