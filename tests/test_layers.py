@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from quick import QUICK, QUICK_OF_ROOM
 
 PACKAGE = Path(__file__).parent.parent / "boostplug"
 
@@ -205,6 +206,18 @@ def house():
 
 def test_every_room_has_a_place(house):
     assert house.rooms() == {room for rooms in FLOORS for room in rooms}
+
+
+def test_every_room_has_quick_tests():
+    tests = Path(__file__).parent
+    assert all((tests / name).is_file() for name in QUICK)
+    rooms = {room for rooms in FLOORS for room in rooms}
+    assert rooms >= QUICK_OF_ROOM.keys()
+    for room in rooms:
+        if room in QUICK_OF_ROOM:
+            assert QUICK_OF_ROOM[room] in QUICK, room
+        else:
+            assert any(name.startswith((f"{room}/", f"test_{room}.py")) for name in QUICK), room
 
 
 def test_nothing_imports_upward(house):
