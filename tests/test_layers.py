@@ -143,7 +143,8 @@ class House:
             elif not whole and self._of_ours(text):
                 yield text, False
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if self._of_ours(node.value) and re.fullmatch(r"\w+(\.\w+)+(:\w+)?", node.value):
+            named = re.fullmatch(rf"{self.name}\.(\w+)[\w.]*(:\w+)?", node.value)
+            if named and named[1] in self.rooms():  # a public name, as in a file's format, is no module
                 yield node.value.partition(":")[0], True
         elif isinstance(node, ast.JoinedStr):
             text, whole = text_of(node)
@@ -265,7 +266,8 @@ import highway
 from boostplug.low import base
 from . import base as again
 from boostplug.ground import floor
-print("boostplug.high is upstairs")
+print("boostplug.high is upstairs", "boostplug.high, or so")
+FORMAT = "boostplug.High"
 """
 
 
