@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer
+from boostplug.checks import check_integer, check_number
 from boostplug.datasets.ranking_data import RankingData
 
 __all__ = ["MovieLens", "load_movielens", "user_tasks"]
@@ -141,8 +141,7 @@ def user_tasks(ratings: MovieLens, *, min_ratings: int = 100, max_missing: float
            [ 2.,  4.]], dtype=float32), array([5., 3.]), array([1, 1]))
     """
     check_integer("min_ratings", min_ratings, 1)
-    if isinstance(max_missing, bool) or not 0.0 <= max_missing <= 1.0:
-        raise ValueError(f"max_missing must be a share from 0 to 1; got {max_missing!r}")
+    check_number("max_missing", max_missing, least=0, most=1, otherwise=", a share")
     users, row = np.unique(ratings.user, return_inverse=True)
     items, column = np.unique(ratings.item, return_inverse=True)
     table = np.full((len(users), len(items)), np.nan, np.float32)

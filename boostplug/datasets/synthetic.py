@@ -6,11 +6,11 @@ a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_integer, check_number
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 __all__ = ["load_bundled", "make_ranking"]
@@ -81,13 +81,13 @@ def make_ranking(
     >>> data.y[:9]
     array([0., 0., 0., 0., 0., 0., 1., 0., 0.])
     """
-    _check_int("n_queries", n_queries, 1)
-    _check_int("n_features", n_features, 1)
-    _check_int("n_grades", n_grades, 2)
-    _check_real("mean_list_size", mean_list_size, 1.0, np.inf)
-    _check_real("noise", noise, 0.0, np.inf)
-    _check_real("missing", missing, 0.0, 0.4)
-    _check_real("empty_queries", empty_queries, 0.0, 1.0)
+    check_integer("n_queries", n_queries, 1)
+    check_integer("n_features", n_features, 1)
+    check_integer("n_grades", n_grades, 2)
+    check_number("mean_list_size", mean_list_size, least=1)
+    check_number("noise", noise, least=0)
+    check_number("missing", missing, least=0, most=0.4)
+    check_number("empty_queries", empty_queries, least=0, most=1)
     rng = _generator(random_state)
 
     group = _list_sizes(rng, n_queries, mean_list_size)
@@ -252,20 +252,5 @@ def _generator(random_state: RandomState) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(random_state.randint(0, 2**31 - 1, size=4).tolist()))
     if random_state is None:
         return np.random.Generator(np.random.PCG64())
-    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)) or random_state < 0:
-        raise ValueError(
-            f"random_state must be an integer of at least 0, a Generator, a RandomState or None; got {random_state!r}"
-        )
-    return np.random.Generator(np.random.PCG64(int(random_state)))
-
-
-def _check_int(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-
-
-def _check_real(name: str, value: Any, least: float, most: float) -> None:
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not least <= value <= most or not np.isfinite(value):
-        limits = f"of at least {least:g}" if np.isinf(most) else f"from {least:g} to {most:g}"
-        raise ValueError(f"{name} must be a finite number {limits}, got {value!r}")
+    seed = check_integer("random_state", random_state, 0, ", a Generator, a RandomState or None")
+    return np.random.Generator(np.random.PCG64(seed))
