@@ -12,7 +12,7 @@ from numba.core.compiler_lock import global_compiler_lock
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "inner"]
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -28,6 +28,18 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         except RuntimeError:  # no folder for the cache
             return numba.njit(nogil=True, **options)(function)
 
+    return decorate
+
+
+def inner(*, makes_arrays: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that kernels alone call: without what Python would need to call it.
+
+    The caller's code contains this one's, so that the cache keeps the caller's alone. Where it makes no array, no
+    references to arrays are counted: with many named tuples that takes longer than the sums of a short list.
+    """
+    decorate: Callable[[Callable[..., Any]], Any] = numba.njit(
+        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=makes_arrays, **options
+    )
     return decorate
 
 

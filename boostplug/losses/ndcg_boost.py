@@ -6,13 +6,14 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
-from boostplug.kernels import smooth_pairs as kernels
-from boostplug.kernels.smooth_pairs import Kernel, Tail
+from boostplug.checks import check_choice, frozen
+from boostplug.kernels.pair_by_pair import GAINS
+from boostplug.kernels.smooth_pairs import gap_sums
+from boostplug.kernels.tables import NDCG, NDCG_VALUE
+from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG, check_sigmoid
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
-from boostplug.losses.pairwise import PairWeights, SmoothSums, value_per_query
-from boostplug.losses.ranknet import check_sigmoid
+from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
 from boostplug.queries import Queries
 
@@ -88,10 +89,8 @@ class NDCGBoost(Loss):
     def __post_init__(self) -> None:
         check_sigmoid("NDCGBoost", self.sigmoid)
         check_gain(self.gain)
-        for name, kind in (("hessian", Hessian), ("normalization", Normalization)):
-            if getattr(self, name) not in get_args(kind):
-                options = ", ".join(map(repr, get_args(kind)))
-                raise ValueError(f"NDCGBoost: {name} must be one of {options}; got {getattr(self, name)!r}")
+        check_choice("NDCGBoost: hessian", self.hessian, get_args(Hessian))
+        check_choice("NDCGBoost: normalization", self.normalization, get_args(Normalization))
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -142,7 +141,7 @@ class NDCGBoost(Loss):
         """Return the scaled Σ_j of each row's gaps of gains."""
         runs = queries.grade_runs
         out = np.zeros(queries.n_rows)
-        out[runs.rows] = np.repeat(factor, np.diff(runs.run_start[runs.query_run])) * plan.gaps_of_documents
+        out[runs.rows] = np.repeat(factor, runs.n_documents) * plan.gaps_of_documents
         return frozen(out)
 
 
@@ -166,8 +165,7 @@ class _Plan:
             gains = frozen(np.where(queries.row_weight > 0, gains, 0.0))
         longest = int(np.diff(queries.boundaries).max(initial=0))
         ideal = dcg(gains, gains, queries, discounts(longest, "standard"), average=False)[runs.query]
-        n_grades = np.diff(runs.query_run)
-        query_of_run = np.repeat(np.arange(len(runs.query)), n_grades)
+        query_of_run = runs.query_of_run
         level = gains[runs.rows[runs.run_start[:-1]]]
         falls = (np.diff(level) < 0) & (query_of_run[1:] == query_of_run[:-1])
         if falls.any():
@@ -177,41 +175,17 @@ class _Plan:
                 f"{runs.run_grade[at]!s} and {level[at + 1]!s} for grade {runs.run_grade[at + 1]!s}"
             )
         level = np.divide(level, ideal[query_of_run], out=np.zeros_like(level), where=ideal[query_of_run] > 0)
-        self.weights = PairWeights(kernels.GAINS, level=frozen(level))
+        self.weights = PairWeights(GAINS, level=frozen(level))
 
         sizes = np.diff(runs.run_start)
         gaps = np.zeros(len(level))
-        kernels.gap_sums(runs.query_run, level, sizes.astype(np.float64), gaps)
+        gap_sums(runs.query_run, level, sizes.astype(np.float64), gaps)
         self.gaps_of_pairs = frozen(0.5 * np.bincount(query_of_run, gaps * sizes, len(runs.query)))
         if len(runs.sqrt_weight):
-            kernels.gap_sums(runs.query_run, level, np.add.reduceat(runs.sqrt_weight, runs.run_start[:-1]), gaps)
+            gap_sums(runs.query_run, level, np.add.reduceat(runs.sqrt_weight, runs.run_start[:-1]), gaps)
         of_documents = np.repeat(gaps, sizes)
         self.gaps_of_documents = frozen(of_documents * runs.sqrt_weight if len(runs.sqrt_weight) else of_documents)
 
 
-def _wrong(d: Floats) -> Floats:
-    t = np.exp(-np.abs(d))
-    result: Floats = np.where(d < 0.0, 1.0, t) / (1.0 + t)
-    return result
-
-
-def _gamma(d: Floats) -> Floats:
-    t = np.exp(-np.abs(d))
-    result: Floats = t / (1.0 + t) ** 2
-    return result
-
-
-_WIDTH, _REACH = 2.5, 7  # 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
-_FAR = Tail(c=1.0)
-VALUE_SUMS = SmoothSums(
-    kernels.tables((Kernel(_wrong, Tail(q0=1.0, c=-1.0), _FAR),), _WIDTH, _REACH),
-    kernels.NDCG_VALUE,
-    frozen(np.ones((1, 1))),
-    frozen(np.zeros((1, 1))),
-)
-DERIVATIVE_SUMS = SmoothSums(
-    kernels.tables((Kernel(_gamma, _FAR, _FAR, even=True),), _WIDTH, _REACH),
-    kernels.NDCG,
-    frozen(np.array([[-1.0, 1.0]])),
-    frozen(np.array([[1.0, 1.0]])),
-)
+VALUE_SUMS = SmoothSums.value(NDCG_VALUE, WRONG, WIDTH, REACH)
+DERIVATIVE_SUMS = SmoothSums.even(NDCG, CURVATURE, WIDTH, REACH)

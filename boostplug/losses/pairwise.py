@@ -1,4 +1,4 @@
-"""Smooth losses of the score difference, summed over all pairs: the machine, and `PairwiseLoss` for users' own."""
+"""`PairwiseLoss`: any smooth function of the score difference as a loss, over all pairs of a query."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -9,150 +9,32 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
-from boostplug.kernels import smooth_pairs as kernels
-from boostplug.kernels.smooth_pairs import Kernel, Tables, Tail
-from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
+from boostplug.checks import check_choice, frozen
+from boostplug.kernels.pair_by_pair import TABLE
+from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
+from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
+from boostplug.losses.pair_sums import (
+    PairWeights,
+    SmoothSums,
+    derivatives_of_listed,
+    positive_beside,
+    value_of_listed,
+    value_per_query,
+)
 from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
 
-__all__ = [
-    "PairWeights",
-    "PairwiseLoss",
-    "SmoothSums",
-    "derivatives_of_given",
-    "positive_beside",
-    "value_of_given",
-    "value_per_query",
-]
+__all__ = ["PairwiseLoss"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Function = Callable[[Floats], Floats]
 Weight = Callable[[Floats, Floats], Floats]
 Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "bound", "global"]
 
 _LARGEST = 1e37  # of g and h, which the frameworks take as float32
-_BLOCK = 1 << 18  # differences in one call of a user's function
-_ACCURACY = 2e-7  # of the tables, beside the largest value within each pair of boxes
-_ABSOLUTE = 2e-9  # more, beside the largest value near 0, where tails vanish too fast for the first alone
-_REACHES = (7, 15, 31, 63)
-_WIDTHS = tuple(2.5 * 2.0 ** (k / 2.0) for k in range(12, -17, -1))
 _CHECKED = 60.0  # differences up to here must give finite values
-_LEAST_REACH = 8.0  # of tables without tails; below it, they are not worth having
-_LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
-
-
-class PairWeights(NamedTuple):
-    """What a pair of grades weighs: 1, the gap of the runs' levels, or an entry of a table (see the kernel)."""
-
-    what: int = kernels.ONES
-    level: Floats = frozen(np.zeros(0))
-    table: Floats = frozen(np.zeros(0))
-    table_start: Ints = frozen(np.zeros(0, np.int64))
-
-
-@dataclass(frozen=True, eq=False)
-class SmoothSums:
-    """Functions of the difference with what each counts in each output, ready to be summed.
-
-    Attributes
-    ----------
-    tables : Tables
-    kind : int
-        The functions' name in the kernel, or `GENERAL`.
-    lower, higher : ndarray of shape (n_functions, n_outputs)
-        What a function counts in an output where the other document has the lower and the higher grade.
-    """
-
-    tables: Tables
-    kind: int
-    lower: Floats
-    higher: Floats
-
-    def __call__(
-        self,
-        scores: Floats,
-        queries: Queries,
-        factor: Floats,
-        *,
-        weights: PairWeights | None = None,
-        multiplier: float = 1.0,
-        skipped: Bools | None = None,
-    ) -> Floats:
-        """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
-        runs = queries.grade_runs
-        t = self.tables
-        w = PairWeights() if weights is None else weights
-        table_start = w.table_start if len(w.table_start) else frozen(np.zeros(len(runs.query), np.int64))
-        omitted = np.zeros(0, np.bool_) if skipped is None else skipped
-        out = np.zeros((self.lower.shape[1], queries.n_rows))
-        scores = frozen(scores.view())  # so that the kernel is compiled for one type
-
-        def kernel(first: int, last: int) -> None:
-            kernels.accumulate(
-                first, last, scores, multiplier, runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run, omitted,
-                w.level, w.what, w.table, table_start, runs.n_pairs, self.kind,
-                t.width, t.box, t.reach, t.tail, t.power, t.piece, t.even, self.lower, self.higher, factor, out,
-            )  # fmt: skip
-
-        if len(runs.query):
-            run_over_queries(kernel, runs.run_start[runs.query_run])
-        return out
-
-
-def value_per_query(per_row: Floats, queries: Queries) -> Floats:
-    """Return the sum over each query's rows, cut where the sum over queries might overflow."""
-    runs = queries.grade_runs
-    out = np.zeros(queries.n_queries)
-    if len(runs.query):
-        with np.errstate(over="ignore"):
-            sums = np.add.reduceat(per_row[runs.rows], runs.run_start[runs.query_run[:-1]])
-        out[runs.query] = np.clip(sums, -LARGEST_VALUE, LARGEST_VALUE)
-    return out
-
-
-def value_of_given(scores: Floats, queries: Queries, factor: Floats, rho: Function) -> Floats:
-    """Return the value of each query over its explicit pairs."""
-    runs = queries.pair_runs
-    terms = np.zeros(len(runs.winner) + 1)
-    for part in _blocks(len(runs.winner)):
-        terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
-    out = np.zeros(queries.n_queries)
-    with np.errstate(over="ignore"):
-        out[runs.query] = factor * np.add.reduceat(terms, runs.start[:-1])
-    return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
-
-
-def derivatives_of_given(
-    scores: Floats, queries: Queries, factor: Floats, first: Function, second: Function
-) -> tuple[Floats, Floats]:
-    """Return gradient and Hessian over the explicit pairs."""
-    runs = queries.pair_runs
-    n = queries.n_rows
-    gradient, hessian = np.zeros(n), np.zeros(n)
-    of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
-    for part in _blocks(len(runs.winner)):
-        winner, loser = runs.winner[part], runs.loser[part]
-        d = scores[winner] - scores[loser]
-        g, h = of_pair[part] * first(d), of_pair[part] * second(d)
-        gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
-        hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
-    return gradient, hessian
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    size = max(_BLOCK, n // 16)  # few of them, since each costs a pass over all rows
-    for first in range(0, n, size):
-        yield slice(first, min(n, first + size))
-
-
-def positive_beside(gradient: Floats, hessian: Floats) -> None:
-    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it."""
-    np.maximum(hessian, _LEAST_HESSIAN * np.abs(gradient), out=hessian)
 
 
 @dataclass(frozen=True, init=False)
@@ -248,10 +130,8 @@ class PairwiseLoss(Loss):
                 hash(function)
             except TypeError:
                 raise ValueError(f"PairwiseLoss: {name} must be hashable; got {function!r}; pass a function") from None
-        for name, option, kind in (("hessian", hessian, Hessian), ("normalization", normalization, Normalization)):
-            if option not in get_args(kind):
-                options = ", ".join(map(repr, get_args(kind)))
-                raise ValueError(f"PairwiseLoss: {name} must be one of {options}; got {option!r}")
+        check_choice("PairwiseLoss: hessian", hessian, get_args(Hessian))
+        check_choice("PairwiseLoss: normalization", normalization, get_args(Normalization))
         settings = {"function": value, "first": first, "second": second, "weight": weight}
         for name, setting in (settings | {"hessian": hessian, "normalization": normalization}).items():
             object.__setattr__(self, name, setting)
@@ -304,21 +184,21 @@ class PairwiseLoss(Loss):
         runs, sampled = plan.runs, self._sampled
         if not len(runs.query):
             return np.zeros(0, np.bool_)
-        firsts = runs.run_start[runs.query_run[:-1]]
+        firsts = runs.query_start[:-1]
         sorted_scores = scores[runs.rows]
         extent = np.maximum.reduceat(sorted_scores, firsts) - np.minimum.reduceat(sorted_scores, firsts)
         given: Bools = plan.given | ~(extent <= min(sampled.reach, sampled.width * 2.0**50))
         if self.weight is not None:  # cells of grades and boxes, in O(n) memory
-            n = np.diff(runs.run_start[runs.query_run])
+            n = runs.n_documents
             boxes = np.minimum(n, 1.0 + extent / sampled.width)
-            given = given | (np.diff(runs.query_run) * boxes > 16.0 * n + 4096.0)
+            given = given | (runs.n_grades * boxes > 16.0 * n + 4096.0)
         return given
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
         if queries.pairs is not None:
             of_query = factor_of(self.normalization, queries.pair_runs)
-            return value_of_given(scores, queries, of_query, lambda d: _call("value", self.function, d))
+            return value_of_listed(scores, queries, of_query, lambda d: _call("value", self.function, d))
         plan, sampled = self._plan(queries), self._sampled
         factor = factor_of(self.normalization, plan.runs)
         given = self._given(scores, plan)
@@ -336,7 +216,7 @@ class PairwiseLoss(Loss):
             gradient, hessian = self._of_grades(scores, queries, scale)
         else:
             largest = self._sampled.largest_second
-            gradient, hessian = derivatives_of_given(
+            gradient, hessian = derivatives_of_listed(
                 scores,
                 queries,
                 factor_of(self.normalization, queries.pair_runs) * scale,
@@ -370,7 +250,7 @@ class PairwiseLoss(Loss):
             hessian += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
         if self.hessian == "global":
             hessian = plan.weight_of_rows() * 2.0 * sampled.largest_second
-            hessian[plan.runs.rows] *= np.repeat(factor, np.diff(plan.runs.run_start[plan.runs.query_run]))
+            hessian[plan.runs.rows] *= np.repeat(factor, plan.runs.n_documents)
         return gradient, hessian
 
 
@@ -390,31 +270,25 @@ class _Plan:
         self.runs = runs = queries.grade_runs
         self.weight = weight
         self.n_rows = queries.n_rows
-        sizes = np.diff(runs.run_start[runs.query_run])
-        n_grades = np.diff(runs.query_run)
-        self.query_of_run = np.repeat(np.arange(len(runs.query)), n_grades)
         self.given: Bools = np.zeros(len(runs.query), np.bool_)
         self.weights = PairWeights()
         self.weight_of_pairs: Floats = runs.n_pairs
         if weight is None:
             return
-        entries = n_grades * (n_grades - 1) // 2
-        self.given = entries > 4 * sizes + 64
-        in_table = np.where(self.given, 0, entries)
+        self.given = ~runs.few_grades
+        in_table = np.where(self.given, 0, runs.n_cells)
         self.weight_of_pairs = np.zeros(len(runs.query))
-        run = np.flatnonzero(~self.given[self.query_of_run])
-        first = runs.query_run[self.query_of_run]
         counts = np.diff(runs.run_start).astype(np.float64)
         parts = []
-        for high, low in _with_all_before(run, first):
+        for high, low in runs.cells(~self.given):
             part = self._weigh(high, low)
             n_pairs = counts[high] * counts[low]
-            self.weight_of_pairs += np.bincount(self.query_of_run[high], part * n_pairs, len(runs.query))
+            self.weight_of_pairs += np.bincount(runs.query_of_run[high], part * n_pairs, len(runs.query))
             parts.append(part)
         for block in self.pairs(self.given, row_weights=False):
             self.weight_of_pairs += np.bincount(block.query, block.weight, len(runs.query))
         self.weights = PairWeights(
-            kernels.TABLE,
+            TABLE,
             table=frozen(np.concatenate([np.zeros(0), *parts])),
             table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1]),
         )
@@ -438,11 +312,11 @@ class _Plan:
     def pairs(self, chosen: Bools, *, row_weights: bool = True) -> Iterator[_Pairs]:
         """Yield all pairs of the chosen queries, in blocks."""
         runs = self.runs
+        if not chosen.any():
+            return
         run_of = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
-        query_of = self.query_of_run[run_of]
-        higher = np.flatnonzero(chosen[query_of]) if chosen.any() else np.zeros(0, np.int64)
-        first = runs.run_start[runs.query_run[query_of]]
-        for i, j in _with_all_before(higher, first, runs.run_start[run_of]):
+        query_of = runs.query_of_run[run_of]
+        for i, j in runs.pairs(chosen):
             w = np.ones(len(i)) if self.weight is None else self._weigh(run_of[i], run_of[j])
             if row_weights and len(runs.sqrt_weight):
                 w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
@@ -455,12 +329,11 @@ class _Plan:
         s = runs.sqrt_weight if len(runs.sqrt_weight) else np.ones(len(runs.rows))
         run_mass = np.add.reduceat(s, runs.run_start[:-1]) if len(s) else np.zeros(0)
         if self.weight is None:
-            query_mass = np.bincount(self.query_of_run, run_mass, len(runs.query))
-            of_run = query_mass[self.query_of_run] - run_mass
+            query_mass = np.bincount(runs.query_of_run, run_mass, len(runs.query))
+            of_run = query_mass[runs.query_of_run] - run_mass
         else:
             of_run = np.zeros(len(run_mass))
-            run = np.flatnonzero(~self.given[self.query_of_run])
-            for high, low in _with_all_before(run, runs.query_run[self.query_of_run]):
+            for high, low in runs.cells(~self.given):
                 w = self._weigh(high, low)
                 of_run += np.bincount(high, w * run_mass[low], len(of_run))
                 of_run += np.bincount(low, w * run_mass[high], len(of_run))
@@ -470,21 +343,6 @@ class _Plan:
                 out += np.bincount(block.row, block.weight, len(out))
                 out += np.bincount(block.other, block.weight, len(out))
         return out
-
-
-def _with_all_before(chosen: Ints, first: Ints, end: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
-    """Yield (i, j) for each chosen i with all j from first[i] to end[i] (default: i itself), in blocks."""
-    begin = first[chosen]
-    counts = (chosen if end is None else end[chosen]) - begin
-    total = np.r_[0, np.cumsum(counts)]
-    a = 0
-    while a < len(chosen):
-        b = max(a + 1, int(np.searchsorted(total, total[a] + _BLOCK, "right")) - 1)
-        c = counts[a:b]
-        within = np.arange(total[b] - total[a]) - np.repeat(total[a:b] - total[a], c)
-        if len(within):
-            yield np.repeat(chosen[a:b], c), within + np.repeat(begin[a:b], c)
-        a = b
 
 
 @dataclass(frozen=True, eq=False)
@@ -524,53 +382,17 @@ def _sampled(value: Function, first: Function, second: Function) -> _Sampled:
             "largest_second": float(largest),
         }
         functions = (value, first, second)
-        plan = _plan_tables(functions)
+        plan = plan_tables(functions)
         if plan is None:
             return _Sampled("pairs", -1.0, 1.0, None, None, **facts)  # type: ignore[arg-type]
         width, reach, tails = plan
-        summation, limit = "linear", np.inf
-        if any(tail is None for both in tails for tail in both):
-            summation, limit = "linear within", reach * width
-        sampled = [
+        summation, limit = ("linear", np.inf) if plan.has_tails else ("linear within", reach * width)
+        of_value, of_first, of_second = (
             Kernel(f, left or Tail(), right or Tail()) for f, (left, right) in zip(functions, tails, strict=True)
-        ]
-        derivatives = SmoothSums(
-            kernels.tables((sampled[1], sampled[2]), width, reach),
-            kernels.GENERAL,
-            frozen(np.array([[1.0, 0.0], [0.0, 1.0]])),
-            frozen(np.array([[-1.0, 0.0], [0.0, 1.0]])),
         )
-        values = SmoothSums(
-            kernels.tables((sampled[0],), width, reach),
-            kernels.GENERAL,
-            frozen(np.ones((1, 1))),
-            frozen(np.zeros((1, 1))),
-        )
+        values = SmoothSums.value(GENERAL, of_value, width, reach)
+        derivatives = SmoothSums.derivatives(GENERAL, of_first, of_second, width, reach)
         return _Sampled(summation, float(limit), width, values, derivatives, **facts)  # type: ignore[arg-type]
-
-
-def _plan_tables(functions: tuple[Function, ...]) -> tuple[float, int, list[tuple[Tail | None, Tail | None]]] | None:
-    """Return width and reach of tables that describe the functions, and their tails; None if none do.
-
-    The widest boxes win, but those with tails go first.
-    """
-    best = None
-    for slack in (0.0, _ABSOLUTE):
-        for width in _WIDTHS:
-            if not all(_fits(f, width, _REACHES[0], slack) for f in functions):
-                continue
-            for reach in _REACHES:
-                tails = [(_tail(f, -1.0, reach * width, width), _tail(f, 1.0, reach * width, width)) for f in functions]
-                if all(left is not None and right is not None for left, right in tails):
-                    break
-            if not all(_fits(f, width, reach, slack) for f in functions):
-                continue
-            if all(left is not None and right is not None for left, right in tails):
-                return width, reach, tails
-            if reach * width >= _LEAST_REACH and (best is None or reach * width > best[0] * best[1]):
-                best = width, reach, tails
-            break  # narrower boxes reach less far
-    return best
 
 
 def _call(name: str, function: Function, d: Floats) -> Floats:
@@ -607,57 +429,3 @@ def _check_derivatives(value: Function, first: Function, second: Function) -> No
                 f"PairwiseLoss: {name} is not the derivative of {of}: {name}({d[at]:.6g}) = {given[at]:.6g}, "
                 f"a difference quotient gives {slope[at]:.6g}"
             )
-
-
-def _fits(function: Function, width: float, reach: int, slack: float) -> bool:
-    """Whether the tables describe a function within each pair of boxes."""
-    t = kernels.tables((Kernel(function, Tail(), Tail()),), width, reach)
-    matrix = t.box[0, 0].reshape(kernels.P, 2 * reach + 1, kernels.P)
-    y = np.linspace(-1.0, 1.0, 25)
-    powers = np.vander(y, kernels.P, increasing=True)
-    found = np.einsum("su,udv,tv->dst", powers, matrix, powers, optimize=True)
-    distance = np.arange(-reach, reach + 1)[:, None, None]
-    d = (2.0 * distance + y[None, None, :] - y[None, :, None]) * (width / 2.0)
-    expected = np.asarray(function(d.ravel()), np.float64).reshape(d.shape)
-    if not np.isfinite(expected).all():
-        return False
-    off = np.abs(found - expected).max(axis=(1, 2))
-    size = np.abs(expected).max(axis=(1, 2))
-    return bool((off <= _ACCURACY * size + slack * size[reach] + 1e-300).all())
-
-
-def _tail(function: Function, side: float, start: float, width: float) -> Tail | None:
-    """Return q0 + q1 x + q2 x² + c e^(-rate x), equal to the function of side · x from `start` on; None if none is."""
-    x = start * np.geomspace(1.0, 1e3, 31)
-    y = np.asarray(function(side * x), np.float64)
-    if not np.isfinite(y).all():
-        return None
-    for order in range(3):
-        at = [30, 20, 15][: order + 1]
-        coefficients = np.polynomial.polynomial.polyfit(x[at] / x[-1], y[at], order) / x[-1] ** np.arange(order + 1.0)
-        parts = np.abs(coefficients) * start ** np.arange(order + 1.0)
-        coefficients[(parts < 1e-11 * parts.max()) | (parts < 1e-200)] = 0.0
-        q0, q1, q2 = np.r_[coefficients, np.zeros(2 - order)].tolist()
-        polynomial = Tail(q0, q1, q2, 0.0, 1.0 / width)
-        rest = y - polynomial(x)
-        noise = 1e-13 * np.abs(y)
-        if (np.abs(rest[15:]) > 10.0 * noise[15:] + 1e-300).any():
-            continue
-        if (np.abs(rest) <= noise).all():
-            return polynomial
-        close = start + np.array([0.0, width / 2.0, width, 2.0 * width])
-        near = np.asarray(function(side * close), np.float64) - polynomial(close)
-        if near[0] * near[1] > 0.0 and abs(near[1]) < abs(near[0]):
-            rate = float(np.log(near[0] / near[1]) / (width / 2.0))
-            # The rate to six digits means what is left of the tail further out.
-            if rate * width / 2.0 <= 4.0 and abs(rate - round(rate, 4)) < 1e-5 * rate:
-                rate = round(rate, 4)
-            tail = Tail(q0, q1, q2, float(near[0] * np.exp(min(rate * start, 700.0))), rate)
-            off = np.abs(near - (tail(close) - polynomial(close)))
-            fits = (off <= 1e-5 * np.abs(near) + 10.0 * noise[0]).all()
-            if fits and rate * width / 2.0 <= 4.0 and rate * start < 700.0:
-                return tail
-        near_zero = np.abs(function(side * np.ones(1)))
-        if np.abs(rest).max() <= _ABSOLUTE * max(float(np.abs(y).max()), float(near_zero[0])):
-            return polynomial
-    return None

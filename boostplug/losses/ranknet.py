@@ -1,22 +1,31 @@
 """RankNet: the logistic loss of score differences, over all pairs of a query (Burges et al., ICML 2005)."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
-from boostplug.kernels import smooth_pairs as kernels
-from boostplug.kernels.smooth_pairs import Kernel, Tail
+from boostplug.checks import check_choice
+from boostplug.kernels.tables import RANKNET, RANKNET_VALUE
+from boostplug.losses.logistic import (
+    CURVATURE,
+    REACH,
+    SLOPE,
+    SOFTPLUS,
+    WIDTH,
+    check_sigmoid,
+    curvature,
+    slope,
+    softplus,
+)
 from boostplug.losses.loss import Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
-from boostplug.losses.pairwise import (
+from boostplug.losses.pair_sums import (
     SmoothSums,
-    derivatives_of_given,
+    derivatives_of_listed,
     positive_beside,
-    value_of_given,
+    value_of_listed,
     value_per_query,
 )
 from boostplug.queries import Queries
@@ -82,9 +91,7 @@ class RankNet(Loss):
 
     def __post_init__(self) -> None:
         check_sigmoid("RankNet", self.sigmoid)
-        if self.normalization not in get_args(Normalization):
-            options = ", ".join(map(repr, get_args(Normalization)))
-            raise ValueError(f"RankNet: normalization must be one of {options}; got {self.normalization!r}")
+        check_choice("RankNet: normalization", self.normalization, get_args(Normalization))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q P_q (see Notes)."""
@@ -95,9 +102,9 @@ class RankNet(Loss):
         s = float(self.sigmoid)
         if queries.pairs is not None:
             factor = factor_of(self.normalization, queries.pair_runs)
-            return value_of_given(scores, queries, factor, lambda d: _softplus(s * d))
+            return value_of_listed(scores, queries, factor, lambda d: softplus(s * d))
         factor = factor_of(self.normalization, queries.grade_runs)
-        return value_per_query(_VALUE(scores, queries, factor, multiplier=self.sigmoid)[0], queries)
+        return value_per_query(_VALUE(scores, queries, factor, multiplier=s)[0], queries)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of J."""
@@ -105,8 +112,8 @@ class RankNet(Loss):
         of_slope = scale * s
         if queries.pairs is not None:
             factor = factor_of(self.normalization, queries.pair_runs) * of_slope
-            gradient, hessian = derivatives_of_given(
-                scores, queries, factor, lambda d: _slope(s * d), lambda d: _curvature(s * d)
+            gradient, hessian = derivatives_of_listed(
+                scores, queries, factor, lambda d: slope(s * d), lambda d: curvature(s * d)
             )
         else:
             factor = factor_of(self.normalization, queries.grade_runs) * of_slope
@@ -117,42 +124,5 @@ class RankNet(Loss):
         return gradient, hessian
 
 
-def check_sigmoid(owner: str, sigmoid: object) -> None:
-    """Refuse what is not a positive finite number."""
-    number = isinstance(sigmoid, (int, float, np.number)) and not isinstance(sigmoid, bool)
-    if not number or not 0.0 < float(sigmoid) < math.inf:  # type: ignore[arg-type]
-        raise ValueError(f"{owner}: sigmoid must be a positive finite number; got {sigmoid!r}")
-
-
-def _softplus(d: Floats) -> Floats:
-    return np.maximum(0.0, -d) + np.log1p(np.exp(-np.abs(d)))
-
-
-def _slope(d: Floats) -> Floats:
-    t = np.exp(-np.abs(d))
-    result: Floats = -np.where(d < 0.0, 1.0, t) / (1.0 + t)
-    return result
-
-
-def _curvature(d: Floats) -> Floats:
-    t = np.exp(-np.abs(d))
-    result: Floats = t / (1.0 + t) ** 2
-    return result
-
-
-_WIDTH, _REACH = 2.5, 7  # 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
-_FAR = Tail(c=1.0)
-_VALUE = SmoothSums(
-    kernels.tables((Kernel(_softplus, Tail(q1=1.0, c=1.0), _FAR),), _WIDTH, _REACH),
-    kernels.RANKNET_VALUE,
-    frozen(np.ones((1, 1))),
-    frozen(np.zeros((1, 1))),
-)
-_DERIVATIVES = SmoothSums(
-    kernels.tables(
-        (Kernel(_slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0)), Kernel(_curvature, _FAR, _FAR, even=True)), _WIDTH, _REACH
-    ),
-    kernels.RANKNET,
-    frozen(np.array([[1.0, 0.0], [0.0, 1.0]])),
-    frozen(np.array([[-1.0, 0.0], [0.0, 1.0]])),
-)
+_VALUE = SmoothSums.value(RANKNET_VALUE, SOFTPLUS, WIDTH, REACH)
+_DERIVATIVES = SmoothSums.derivatives(RANKNET, SLOPE, CURVATURE, WIDTH, REACH)

@@ -7,10 +7,12 @@ import pytest
 
 import boostplug as bp
 from boostplug.checks import frozen
-from boostplug.kernels import smooth_pairs as kernels
-from boostplug.kernels.smooth_pairs import Kernel, Tail
+from boostplug.kernels.pair_by_pair import GAINS, ONES, TABLE
+from boostplug.kernels.smooth_pairs import gap_sums
+from boostplug.kernels.tables import GENERAL, Functions, Kernel, Tail, tables
 from boostplug.losses import ndcg_boost, ranknet
-from boostplug.losses.pairwise import PairWeights, SmoothSums
+from boostplug.losses.logistic import CURVATURE, softplus
+from boostplug.losses.pair_sums import PairWeights, SmoothSums
 
 
 def gamma(d):
@@ -45,10 +47,7 @@ def test_every_pair_is_right(function, n_lower, accuracy):
     """Each single pair, at every distance: a sum whose pairs are all far is as good as one of near pairs."""
     right = Tail(c=1.0)
     left = Tail(c=1.0) if function is gamma else Tail(q0=1.0, c=-1.0)
-    sums = SmoothSums(
-        kernels.tables((Kernel(function, left, right),), 2.5, 7),
-        kernels.GENERAL, frozen(np.ones((1, 1))), frozen(np.zeros((1, 1))),
-    )  # fmt: skip
+    sums = SmoothSums.value(GENERAL, Kernel(function, left, right), 2.5, 7)
     distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6]
     n = len(distance)
     scores = np.ravel(np.column_stack([np.zeros((n, n_lower)), distance]))
@@ -72,7 +71,7 @@ def test_every_pair_is_right(function, n_lower, accuracy):
 def test_tails_of_every_form(function, left, right):
     rng = np.random.default_rng(0)
     lower, higher = frozen(np.ones((1, 1))), frozen(-np.ones((1, 1)))
-    sums = SmoothSums(kernels.tables((Kernel(function, left, right),), 2.5, 7), kernels.GENERAL, lower, higher)
+    sums = SmoothSums(Functions(GENERAL, lower, higher, tables((Kernel(function, left, right),), 2.5, 7)))
     for spread in (1.0, 30.0, 1000.0, 1e6):
         scores, labels = spread * rng.normal(size=200), rng.integers(0, 4, 200)
         exact = all_pairs(function, scores, labels)
@@ -95,9 +94,9 @@ def test_every_way_of_summing(kind, spread, n_grades):
     levels = frozen(np.exp(3.0 * queries.grade_runs.run_grade))
     if kind == "tables":
         by_tables(queries)
-    gains = PairWeights(kernels.GAINS, level=levels)
+    gains = PairWeights(GAINS, level=levels)
     # Beside each other: gains, and gains of which only the gaps are left.
-    for weights, gain in ((None, None), (gains, np.exp(3.0 * labels)),
+    for weights, gain in ((PairWeights(), None), (gains, np.exp(3.0 * labels)),
                           (gains._replace(level=frozen(levels + 1e4)), np.exp(3.0 * labels))):  # fmt: skip
         g, h = ndcg_boost.DERIVATIVE_SUMS(scores, queries, np.ones(1), weights=weights)
         for found, sign in ((-g, -1.0), (h, 1.0)):
@@ -143,5 +142,93 @@ def test_gap_sums():
     level = np.array([0.0, 1.0, 3.0, 2.0, 5.0])
     mass = np.array([2.0, 1.0, 4.0, 3.0, 0.5])
     out = np.empty(5)
-    kernels.gap_sums(np.array([0, 3, 5]), level, mass, out)
+    gap_sums(np.array([0, 3, 5]), level, mass, out)
     assert out.tolist() == [1 * 1 + 4 * 3, 2 * 1 + 4 * 2, 2 * 3 + 1 * 2, 0.5 * 3, 3 * 3]
+
+
+def by_double_loop(functions, lower, higher, scores, weight_of_pair):
+    """Return Σ_f, f's share times κ_f, of each document over its pairs, straight from the definition."""
+    n, n_outputs = len(scores), len(lower[0])
+    out = np.zeros((n_outputs, n))
+    for i in range(n):
+        for j in range(n):
+            w = weight_of_pair(i, j)  # 0 unless i is the higher one
+            if w:
+                for function, to_higher, to_lower in zip(functions, lower, higher, strict=True):
+                    k = w * float(function(scores[i] - scores[j]))
+                    for o in range(n_outputs):
+                        out[o, i] += to_higher[o] * k
+                        out[o, j] += to_lower[o] * k
+    return out
+
+
+SUMS = {
+    "NDCGBoost": (ndcg_boost.DERIVATIVE_SUMS, [gamma]),
+    "NDCGBoost's value": (ndcg_boost.VALUE_SUMS, [wrong]),
+    "RankNet": (ranknet._DERIVATIVES, [lambda d: -wrong(d), gamma]),
+    "RankNet's value": (ranknet._VALUE, [softplus]),
+    "by tables alone": (
+        SmoothSums.derivatives(GENERAL, Kernel(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)), CURVATURE, 2.5, 7),
+        [wrong, gamma],
+    ),
+}
+
+
+@pytest.mark.parametrize("n_grades", [3, 130], ids=["cells", "halves"])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [(name, what) for name in SUMS for what in ("ones", "gains")] + [("by tables alone", "table")],
+)
+def test_winners_and_losers_weigh_apart(name, what, n_grades):
+    """The pair (i, j), i higher, weighs a_i b_j, whichever way it is summed."""
+    sums, functions = SUMS[name]
+    rng = np.random.default_rng(5)
+    group = np.array([12, 140])
+    n = int(group.sum())
+    labels, scores = np.r_[rng.integers(0, 3, 12), rng.integers(0, n_grades, 140)], 4.0 * rng.normal(size=n)
+    queries = bp.Queries(labels, group=group, weight=0.5 + rng.random(n))
+    runs = queries.grade_runs
+    assert len(runs.rows) == n
+    a, b = 0.2 + rng.random(n), 0.2 + rng.random(n)
+    level = np.zeros(n)
+    level[runs.rows] = np.repeat(np.exp(runs.run_grade / n_grades), np.diff(runs.run_start))
+    table = 0.5 + rng.random(int(runs.n_cells.sum()))
+    kind = {"ones": ONES, "gains": GAINS, "table": TABLE}[what]
+    weights = PairWeights(
+        kind, frozen(np.exp(runs.run_grade / n_grades)), frozen(table), frozen(np.r_[0, np.cumsum(runs.n_cells)][:-1]),
+        winner=frozen(a[runs.rows]), loser=frozen(b[runs.rows]),
+    )  # fmt: skip
+    query = queries.query_of_row
+    run = np.zeros(n, np.int64)
+    run[runs.rows] = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
+
+    def weight_of_pair(i, j):
+        if query[i] != query[j] or labels[i] <= labels[j]:
+            return 0.0
+        v, u = run[i] - runs.query_run[query[i]], run[j] - runs.query_run[query[i]]
+        entry = weights.table_start[query[i]] + v * (v - 1) // 2 + u
+        of_grades = {"ones": 1.0, "gains": level[i] - level[j], "table": table[entry]}[what]
+        return of_grades * a[i] * b[j]
+
+    factor = np.array([1.0, 0.5])
+    f = sums.functions
+    exact = by_double_loop(functions, f.lower, f.higher, scores, weight_of_pair) * factor[query]
+    for n_pairs in (1.0, 1e30):
+        found = sums(scores, by_tables(queries, n_pairs), factor, weights=weights)
+        for of_output, of_loop in zip(found, exact, strict=True):
+            np.testing.assert_allclose(of_output, of_loop, rtol=0, atol=2e-7 * np.abs(of_loop).max())
+
+
+def test_equal_weights_of_winners_and_losers_are_row_weights():
+    """The same sums bit for bit where pairs are summed one by one, told apart or not; to rounding in boxes."""
+    rng = np.random.default_rng(6)
+    group, n = [30, 200], 230
+    labels, weight, scores = rng.integers(0, 5, n), 0.5 + rng.random(n), rng.normal(size=n)
+    queries = bp.Queries(labels, group=group, weight=weight)
+    s = queries.grade_runs.sqrt_weight
+    for way, tolerance in ((1.0, 0.0), (1e30, 1e-13)):
+        by_tables(queries, way)
+        for sums, _ in SUMS.values():
+            own = sums(scores, queries, np.ones(2))
+            told = sums(scores, queries, np.ones(2), weights=PairWeights(winner=s, loser=s))
+            np.testing.assert_allclose(told, own, rtol=tolerance, atol=tolerance * np.abs(own).max())

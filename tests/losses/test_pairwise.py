@@ -13,7 +13,7 @@ import pytest
 
 import boostplug as bp
 from boostplug import testing
-from boostplug.losses import pairwise
+from boostplug.losses import pair_sums
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.ranknet import RankNet
 from boostplug.threads import set_num_threads
@@ -425,7 +425,7 @@ def test_many_grades_far_apart_stay_within_linear_memory():
 @pytest.mark.parametrize("normalization", ["none", "rows", "query"])
 @pytest.mark.parametrize("loss", ["ranknet", "logistic", "bound", "global"])
 def test_explicit_pairs_equal_the_sum_over_them(loss, normalization, monkeypatch):
-    monkeypatch.setattr(pairwise, "_BLOCK", 7)
+    monkeypatch.setattr(pair_sums, "_BLOCK", 7)
     rng = np.random.default_rng(14)
     group = [6, 9, 4]
     n, m = sum(group), 60
