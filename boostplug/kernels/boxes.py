@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import inner
 from boostplug.kernels.pair_by_pair import Documents, PairWeights, counts, weight_of_grades
-from boostplug.kernels.ranking import sort
+from boostplug.kernels.ranking import Room, sort
 from boostplug.kernels.tables import MOMENTS, Functions, Tables
 
 # compiled in: pair_by_pair.py 7b61984d51e2
@@ -82,7 +82,7 @@ def into_boxes(documents: Documents, u0: int, u1: int, width: float, boxes: Boxe
     keys, rows = boxes.moments, work
     for k in range(n):
         keys[k], rows[k] = -box[first + k], first + k
-    sort(keys, rows, n, boxes.field, ids)
+    sort(Room(keys, rows, boxes.field, ids), n)
     for k in range(n):
         i = rows[k]
         if k == 0 or keys[k] != keys[k - 1]:

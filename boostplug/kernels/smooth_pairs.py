@@ -38,7 +38,7 @@ from boostplug.kernels.tables import GENERAL, MOMENTS, NDCG, NDCG_VALUE, RANKNET
 from boostplug.kernels.views import Runs
 from boostplug.threads import run_over_queries
 
-# compiled in: boxes.py c571c5f04c12
+# compiled in: boxes.py e4af95bfe7ed
 # compiled in: pair_by_pair.py 7b61984d51e2
 # compiled in: tables.py 21012e798eb9
 
