@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
-_SHORT = 512  # documents; up to here pair by pair is faster than sorting
 _BLOCK = 32  # documents; sorted by counting, in vectors, then merged
 _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
@@ -82,6 +81,16 @@ class _Documents(NamedTuple):
     s: Floats
     g: Floats
     n: Floats
+
+
+@compiled()
+def _is_short(n_documents: int) -> bool:
+    """Return whether summing pair by pair is no slower than sorting.
+
+    Measured on queries of 5 and of n grades: both take 50 µs at 500 documents. Limits of 256 and 512 differ by 15% at
+    most in between; 1,024 costs up to half as much again.
+    """
+    return n_documents <= 512
 
 
 @compiled()
@@ -248,7 +257,7 @@ def _all_pairs(places: Any, documents: Any, start: Any, u0: int, u1: int, margin
             if depth > 1:
                 _merge(places, first, middle, last)
             depth -= 1
-        elif b - a == 1 or last - first <= _SHORT:
+        elif b - a == 1 or _is_short(last - first):
             if b - a > 1:
                 squares += _pair_by_pair(places.z, documents, start, a, b, base, margin)
             _sort(places, first, last)
@@ -304,7 +313,7 @@ def _add_queries(first: int, last: int, scores: Any, runs: Any, hinge: Any, fact
             g[i] = n[i] = 0.0
             if weighted:
                 s[i] = runs.sqrt_weight[base + i]
-        if size <= _SHORT:
+        if _is_short(size):
             out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, base, tau)
         else:
             for i in range(size):

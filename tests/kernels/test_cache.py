@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
+from boostplug.kernels import views
+
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = ROOT / "boostplug" / "kernels"
-NOT_COMPILED_IN = {"__init__", "compiling", "views"}  # fields of a view are part of a function's type
+NOT_COMPILED_IN = {"__init__", "compiling", "views"}  # views: see the test on their fields
 
 
 def imports_of_kernels(path):
@@ -37,6 +39,21 @@ def test_a_kernel_file_changes_with_what_is_compiled_into_it(path):
         for name in imports_of_kernels(path)
     }
     assert named == expected
+
+
+def test_fields_of_views_keep_their_order():
+    """A view's name and its fields' types are part of a compiled function's type; their names and order are not.
+
+    Code from the cache would read the wrong one of two fields of one type that changed places. So a view whose fields
+    change otherwise than by a new type at the end gets a new name as well.
+    """
+    fields = {
+        "CutCodes": "codes start",
+        "Listed": "winner loser weight margin start crosses",
+        "Lists": "rows grade weight start",
+        "Runs": "rows sqrt_weight run_start run_grade query_run",
+    }
+    assert {name: " ".join(getattr(views, name)._fields) for name in views.__all__} == fields
 
 
 def test_every_kernel_is_compiled_by_the_one_decorator():

@@ -1,4 +1,4 @@
-"""QBRank against the plain double loop, at and off its kinks, and squared error tree for tree."""
+"""QBRank against its referees, double loop and matrices, at and off its kinks, and squared error tree for tree."""
 
 import math
 
@@ -84,6 +84,21 @@ def assert_equals(yardstick, loss, scores, queries):
     np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
 
 
+@pytest.mark.parametrize("normalization", NORMALIZATIONS)
+@pytest.mark.parametrize("hessian", ["bound", "global"])
+def test_the_two_referees_agree(hessian, normalization):
+    rng = np.random.default_rng(9)
+    n = sum(GROUP)
+    for labels in LABELS.values():
+        y = labels(rng, n)
+        queries = bp.Queries(y, group=GROUP, weight=rng.random(n) * (rng.random(n) < 0.8), labelled=rng.random(n) < 0.8)
+        for margin in MARGINS:
+            loss = QBRank(margin=margin, preference_weight=0.4, hessian=hessian, normalization=normalization)
+            f = SCORES["normal"](rng, y)
+            for found, expected in zip(dense(f, queries, loss), looped(f, queries, loss), strict=True):
+                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("margin", MARGINS)
@@ -113,7 +128,6 @@ def test_equals_double_loop_with_weights_and_unlabelled_rows(margin, labels, nor
                 )
                 f = np.round(rng.normal(size=n), 1)
                 assert_equals(looped, loss, f, queries)
-                assert_equals(dense, loss, f, queries)
 
 
 @pytest.mark.parametrize("scores", SCORES)
