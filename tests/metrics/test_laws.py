@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import boostplug as bp
@@ -38,14 +38,38 @@ VALUES = {
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
 JUDGED_ALONE = (bp.PairError, bp.PrecisionAtPercent, bp.SpearmanRho, bp.KendallTau)  # other rows take no part
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-every_metric = pytest.mark.parametrize("metric", METRIC_VALUES, ids=lambda metric: metric.name)
-by_positions = pytest.mark.parametrize(
-    "metric", [m for m in METRIC_VALUES if not isinstance(m, JUDGED_ALONE)], ids=lambda metric: metric.name
-)
+
+
+def each(applies=lambda metric: True):
+    """Run a test for each metric to which it applies."""
+    return pytest.mark.parametrize("metric", list(filter(applies, METRIC_VALUES)), ids=lambda metric: metric.name)
+
+
+def each_class(applies=lambda metric: True):
+    """Run a test for the metrics of one class at a time: drawing an example costs more than a metric of it."""
+    kinds = [[metric for metric in values if applies(metric)] for values in VALUES.values()]
+    return pytest.mark.parametrize("metrics", list(filter(None, kinds)), ids=lambda metrics: type(metrics[0]).__name__)
+
+
+def noted(metrics):
+    for metric in metrics:
+        note(metric.name)  # for a failure's report
+        yield metric
+
+
+every_metric = each()
 
 
 def is_mean_over_queries(metric):
     return not metric.couples_queries and not getattr(metric, "pooled", False)
+
+
+def is_judged_alone(metric):
+    return isinstance(metric, JUDGED_ALONE)
+
+
+def reads_ranks_alone(metric):
+    return not isinstance(metric, bp.PrecisionAtPercent)
 
 
 def bounds(metric):
@@ -62,13 +86,14 @@ def test_every_metric_of_the_registry_is_tested_and_public():
 
 
 @st.composite
-def rankings(draw):
-    """Return (scores, queries): ties in scores and grades, empty queries, unlabelled rows, weights."""
+def rankings(draw, *, unlabelled=False):
+    """Return (scores, queries): ties in scores and grades, empty queries, rows without a label at times or always."""
     sizes = draw(st.lists(st.integers(0, 9), min_size=1, max_size=4))
     n = sum(sizes)
     scores = draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
     grades = draw(st.lists(st.integers(0, 4), min_size=n, max_size=n))
-    labelled = draw(st.one_of(st.none(), st.lists(st.booleans(), min_size=n, max_size=n)))
+    masks = st.lists(st.booleans(), min_size=n, max_size=n)
+    labelled = draw(masks if unlabelled else st.one_of(st.none(), masks))
     if labelled is not None:
         labelled = np.array(labelled, bool)
     return np.array(scores, float), bp.Queries(grades, group=sizes, labelled=labelled)
@@ -82,100 +107,97 @@ def permuted(scores, queries, seed):
     return scores[order], bp.Queries(queries.labels[order], group=group, labelled=labelled)
 
 
-@every_metric
+@each_class()
 @quick
 @given(data=rankings(), seed=st.integers(0, 99))
-def test_file_order_does_not_matter(metric, data, seed):
-    scores, queries = data
-    np.testing.assert_allclose(
-        metric.per_query(*permuted(scores, queries, seed)), metric.per_query(scores, queries), rtol=1e-12
-    )
+def test_file_order_does_not_matter(metrics, data, seed):
+    other = permuted(*data, seed)
+    for metric in noted(metrics):
+        np.testing.assert_allclose(metric.per_query(*other), metric.per_query(*data), rtol=1e-12)
 
 
-@every_metric
+@each_class()
 @quick
 @given(data=rankings())
-def test_bounds_and_empty_queries(metric, data):
+def test_bounds_and_empty_queries(metrics, data):
     scores, queries = data
-    values = metric.per_query(scores, queries)
-    assert values.shape == (queries.n_queries,)
-    assert values.dtype == np.float64
-    assert np.isnan(values[np.diff(queries.boundaries) == 0]).all()
-    defined = values[~np.isnan(values)]
-    low, high = bounds(metric)
-    assert ((defined >= low) & (defined <= high)).all()
-    mean = metric(scores, queries)
-    assert isinstance(mean, float)
-    if is_mean_over_queries(metric):
-        assert mean == pytest.approx(defined.mean(), rel=1e-12, abs=1e-15) if len(defined) else np.isnan(mean)
-    else:
-        assert low <= mean <= high if len(defined) else np.isnan(mean)
+    for metric in noted(metrics):
+        values = metric.per_query(scores, queries)
+        assert values.shape == (queries.n_queries,)
+        assert values.dtype == np.float64
+        assert np.isnan(values[np.diff(queries.boundaries) == 0]).all()
+        defined = values[~np.isnan(values)]
+        low, high = bounds(metric)
+        assert ((defined >= low) & (defined <= high)).all()
+        mean = metric(scores, queries)
+        assert isinstance(mean, float)
+        if is_mean_over_queries(metric):
+            assert mean == pytest.approx(defined.mean(), rel=1e-12, abs=1e-15) if len(defined) else np.isnan(mean)
+        else:
+            assert low <= mean <= high if len(defined) else np.isnan(mean)
 
 
-@every_metric
+@each_class(reads_ranks_alone)
 @quick
 @given(data=rankings())
-def test_only_the_order_of_scores_matters(metric, data):
-    if isinstance(metric, bp.PrecisionAtPercent):
-        return
+def test_only_the_order_of_scores_matters(metrics, data):
     scores, queries = data
-    expected = metric.per_query(scores, queries)
-    for same_order in (2.0 * scores - 7.0, np.exp(scores), scores.astype(np.float32), scores.astype(int)):
-        np.testing.assert_array_equal(metric.per_query(same_order, queries), expected)
-    with_infinities = np.where(scores == 3, np.inf, np.where(scores == -3, -np.inf, scores))
-    np.testing.assert_array_equal(metric.per_query(with_infinities, queries), expected)
+    for metric in noted(metrics):
+        expected = metric.per_query(scores, queries)
+        for same_order in (2.0 * scores - 7.0, np.exp(scores), scores.astype(np.float32), scores.astype(int)):
+            np.testing.assert_array_equal(metric.per_query(same_order, queries), expected)
+        with_infinities = np.where(scores == 3, np.inf, np.where(scores == -3, -np.inf, scores))
+        np.testing.assert_array_equal(metric.per_query(with_infinities, queries), expected)
 
 
-@every_metric
+@each_class()
 @quick
 @given(data=rankings())
-def test_perfect_ranking_is_best(metric, data):
+def test_perfect_ranking_is_best(metrics, data):
     scores, queries = data
     judged = queries.labels.copy()
     if queries.labelled is not None:
         judged[~queries.labelled] = 0
-    best, actual = metric.per_query(judged, queries), metric.per_query(scores, queries)
-    np.testing.assert_array_equal(np.isnan(best), np.isnan(actual))
-    defined = ~np.isnan(best)
-    sign = 1 if metric.greater_is_better else -1
-    assert (sign * best[defined] >= sign * actual[defined] - 1e-12).all()
+    for metric in noted(metrics):
+        best, actual = metric.per_query(judged, queries), metric.per_query(scores, queries)
+        np.testing.assert_array_equal(np.isnan(best), np.isnan(actual))
+        defined = ~np.isnan(best)
+        sign = 1 if metric.greater_is_better else -1
+        assert (sign * best[defined] >= sign * actual[defined] - 1e-12).all()
 
 
-@by_positions
+@each_class(lambda metric: not is_judged_alone(metric))
 @quick
-@given(data=rankings())
-def test_rows_without_a_label_count_as_non_relevant(metric, data):
+@given(data=rankings(unlabelled=True))
+def test_rows_without_a_label_count_as_non_relevant(metrics, data):
     scores, queries = data
-    if queries.labelled is None:
-        return
-    zero = bp.Queries(np.where(queries.labelled, queries.labels, 0), group=np.diff(queries.boundaries))
-    np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores, zero))
+    zero = bp.Queries(np.where(queries.labelled_rows, queries.labels, 0), group=np.diff(queries.boundaries))
+    for metric in noted(metrics):
+        np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores, zero))
 
 
-@pytest.mark.parametrize(
-    "metric", [m for m in METRIC_VALUES if isinstance(m, JUDGED_ALONE)], ids=lambda metric: metric.name
-)
+@each_class(is_judged_alone)
 @quick
-@given(data=rankings())
-def test_metrics_of_pairs_and_ranks_leave_out_rows_without_a_label(metric, data):
+@given(data=rankings(unlabelled=True))
+def test_metrics_of_pairs_and_ranks_leave_out_rows_without_a_label(metrics, data):
     scores, queries = data
-    if queries.labelled is None:
-        return
-    kept = queries.labelled
+    kept = queries.labelled_rows
     group = np.bincount(queries.query_of_row[kept], minlength=queries.n_queries)
     judged = bp.Queries(queries.labels[kept], group=group)
-    np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores[kept], judged))
-    assert metric(scores, queries) == pytest.approx(metric(scores[kept], judged), nan_ok=True, rel=1e-14)
+    for metric in noted(metrics):
+        np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores[kept], judged))
+        assert metric(scores, queries) == pytest.approx(metric(scores[kept], judged), nan_ok=True, rel=1e-14)
 
 
-@every_metric
+@each_class()
 @quick
 @given(data=rankings())
-def test_defined_or_not_depends_on_the_labels_alone(metric, data):
+def test_defined_or_not_depends_on_the_labels_alone(metrics, data):
     """Otherwise the mean would be over other queries each round, and a constant model would stop the training."""
     scores, queries = data
-    constant = np.isnan(metric.per_query(np.zeros(queries.n_rows), queries))
-    np.testing.assert_array_equal(constant, np.isnan(metric.per_query(scores, queries)))
+    for metric in noted(metrics):
+        constant = np.isnan(metric.per_query(np.zeros(queries.n_rows), queries))
+        np.testing.assert_array_equal(constant, np.isnan(metric.per_query(scores, queries)))
 
 
 @every_metric
@@ -187,11 +209,9 @@ def test_labels_of_unlabelled_rows_are_not_read(metric):
     np.testing.assert_array_equal(metric.per_query(scores, a), metric.per_query(scores, b))
 
 
-@every_metric
+@each(reads_ranks_alone)
 def test_order_of_ties_is_file_order(metric):
     """As if the scores of tied documents fell in file order."""
-    if isinstance(metric, bp.PrecisionAtPercent):
-        return
     rng = np.random.default_rng(3)
     group = rng.integers(0, 200, 40)
     queries = bp.Queries(rng.integers(0, 5, group.sum()), group=group)
@@ -216,10 +236,8 @@ def test_each_query_is_on_its_own_whatever_the_threads(metric, monkeypatch):
         np.testing.assert_array_equal(metric.per_query(scores, queries), one_by_one)
 
 
-@every_metric
+@each(is_mean_over_queries)
 def test_the_mean_is_weighted_by_query(metric):
-    if not is_mean_over_queries(metric):
-        return
     labels, group, scores = [0, 2, 1, 3, 0, 3, 0], [3, 2, 1, 1], [3.0, 2.0, 1.0, 1.0, 2.0, 0.0, 0.0]
     values = metric.per_query(scores, bp.Queries(labels, group=group))
     defined = ~np.isnan(values)
@@ -231,7 +249,7 @@ def test_the_mean_is_weighted_by_query(metric):
     assert np.isnan(metric(scores, bp.Queries(labels, group=group, weight=np.zeros(4))))
 
 
-@pytest.mark.parametrize("metric", [m for m in METRIC_VALUES if not m.couples_queries], ids=lambda metric: metric.name)
+@each(lambda metric: not metric.couples_queries)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_and_counts_of_parts_add_up(metric, weighted):
     rng = np.random.default_rng(6)
@@ -295,7 +313,7 @@ def test_one_document(metric):
     queries = bp.Queries([4, 4, 0], group=[1, 1, 1])
     first, second, irrelevant = metric.per_query([0.0, np.inf, -1.0], queries)
     short = isinstance(metric, bp.NDCG) and metric.convention == "letor" and metric.k is not None
-    if isinstance(metric, JUDGED_ALONE):
+    if is_judged_alone(metric):
         assert np.isnan([first, second, irrelevant]).all()
         return
     assert first == second == (0.0 if short else ONE_DOCUMENT.get(type(metric), lambda _: 1.0)(metric))
@@ -309,7 +327,7 @@ def test_equal_grades(metric):
     queries = bp.Queries([3] * 6, group=[6])
     value = metric([1.0, 1.0, 2.0, 2.0, 2.0, 5.0], queries)
     assert value == pytest.approx(metric([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], queries), rel=1e-14, nan_ok=True)
-    if isinstance(metric, JUDGED_ALONE):
+    if is_judged_alone(metric):
         assert np.isnan(value)
         return
     expected = SIX_EQUAL.get(type(metric), lambda _: 1.0)(metric)
@@ -355,7 +373,6 @@ def test_kernels_are_compiled_for_one_type_of_scores():
     assert len(compiled) == 14
 
 
-@every_metric
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
@@ -372,9 +389,12 @@ def test_kernels_are_compiled_for_one_type_of_scores():
         (np.ma.array([1.0, 2.0, 3.0, 4.0], mask=[0, 1, 1, 0]), "scores has 2 masked values"),
     ],
 )
-def test_bad_scores(metric, scores, message):
-    with pytest.raises(ValueError, match=message):
-        metric.per_query(scores, bp.Queries([0, 1, 0, 1], group=[4]))
+def test_bad_scores(scores, message):
+    queries = bp.Queries([0, 1, 0, 1], group=[4])
+    for metric in METRIC_VALUES:
+        for call in (metric.per_query, metric):
+            with pytest.raises(ValueError, match=message):
+                call(scores, queries)
 
 
 @every_metric
@@ -432,18 +452,25 @@ def metric_of(name):
     return next(metric for metric in METRIC_VALUES if metric.name == name)
 
 
-@every_metric
-def test_in_both_frameworks(metric):
+@pytest.fixture(scope="module")
+def in_three_forms():
+    """Scores, and one data set as `Queries`, for LightGBM and for XGBoost."""
     lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
     rng = np.random.default_rng(8)
     labels, group, scores = rng.integers(0, 5, 40), [15, 25], rng.normal(size=40)
     weight = [1.0, 3.0]
-    expected = metric(scores, bp.Queries(labels, group=group, weight=weight))
+    queries = bp.Queries(labels, group=group, weight=weight)
     dataset = lgb.Dataset(np.zeros((40, 1)), labels, group=group, weight=np.repeat(weight, group)).construct()
+    return scores, queries, dataset, xgb.DMatrix(np.zeros((40, 1)), labels, group=group, weight=weight)
+
+
+@every_metric
+def test_in_both_frameworks(metric, in_three_forms):
+    scores, queries, dataset, matrix = in_three_forms
+    expected = metric(scores, queries)
     name, value, higher_is_better = metric(scores, dataset)
     assert (name, higher_is_better) == (metric.name, metric.greater_is_better)
     assert value == pytest.approx(expected, rel=1e-12)
-    matrix = xgb.DMatrix(np.zeros((40, 1)), labels, group=group, weight=weight)
     name, value = metric(scores, matrix)
     assert name == (f"pre_{metric.name}" if metric.greater_is_better else metric.name)
     assert value == pytest.approx(expected, rel=1e-12)

@@ -55,8 +55,8 @@ def rr_by_loop(grades, k):
 
 
 @pytest.mark.parametrize("k", [None, 5, 20])
-def test_err_against_gdeval(k):
-    """`gdeval.pl` (TREC's Web track, by way of ir-measures' formula): five digits, maximum grade 4."""
+def test_err_against_a_loop_of_algorithm_2(k):
+    """Grades drawn at random, documents without judgement; `gdeval.pl` of TREC has the same formula."""
     scores, queries = random_data(2)
     values = bp.ERR(k, empty=0).per_query(scores, queries)
     for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
