@@ -16,6 +16,7 @@ __all__ = [
     "check_number",
     "frozen",
     "numbers",
+    "refuse_class",
     "refuse_where",
     "scores_of_rows",
     "vector",
@@ -97,11 +98,16 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str
 
 def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
     """Return `value`, an instance of `kind`; for the class itself the error says to pass an instance."""
+    refuse_class(name, value, kind)
     if not isinstance(value, kind):
-        if isinstance(value, type) and issubclass(value, kind):
-            raise ValueError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}()")
         raise ValueError(f"{name} must be a {kind.__name__} such as {example}; got {value!r}")
     return value
+
+
+def refuse_class(name: str, value: Any, kind: type) -> None:
+    """Raise where a class of this kind stands in place of an instance, for callers that take other things too."""
+    if isinstance(value, type) and issubclass(value, kind):
+        raise ValueError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}()")
 
 
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:

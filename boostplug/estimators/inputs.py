@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostplug.checks import refuse_class
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
@@ -23,8 +24,7 @@ __all__ = [
 
 def loss_of(objective: Any) -> Loss | None:
     """Return a ranker's objective if it is a loss of ours, refusing the class in place of an instance."""
-    if isinstance(objective, type) and issubclass(objective, Loss):
-        raise ValueError(f"objective is the class {objective.__name__}; pass an instance, {objective.__name__}()")
+    refuse_class("objective", objective, Loss)
     return objective if isinstance(objective, Loss) else None
 
 
@@ -34,8 +34,7 @@ def metrics_of(eval_metric: Any) -> list[Any]:
         return []
     metrics = list(eval_metric) if isinstance(eval_metric, (list, tuple)) else [eval_metric]
     for metric in metrics:
-        if isinstance(metric, type) and issubclass(metric, Metric):
-            raise ValueError(f"eval_metric is the class {metric.__name__}; pass an instance, {metric.__name__}()")
+        refuse_class("eval_metric", metric, Metric)
     return metrics
 
 

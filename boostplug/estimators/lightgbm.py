@@ -20,8 +20,9 @@ from boostplug.estimators.inputs import (
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
+from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.call import assign
-from boostplug.plug.lightgbm import ALIASES, LightGBM
+from boostplug.plug.lightgbm import LightGBM
 from boostplug.queries import Queries
 
 try:

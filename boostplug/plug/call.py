@@ -17,7 +17,7 @@ from boostplug.kernels.single_precision import to_single
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
 from boostplug.plug.preferences import preferences_of
 from boostplug.plug.record import Preferences, Reading, Record, record_of
-from boostplug.plug.registry import ADAPTERS, adapter_of, dataset_names
+from boostplug.plug.registry import adapter_of, calling, dataset_names
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
@@ -109,8 +109,7 @@ def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, training: Tr
 def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
     """Find the training that passes plain arrays, if there is one; its record keeps their `Queries`."""
     record, threads = _of_nobody, None
-    callers = ((adapter, adapter.training(frame)) for adapter in ADAPTERS)
-    adapter, training = next(((adapter, training) for adapter, training in callers if training), (None, None))
+    adapter, training = calling(frame)
     if adapter is not None and training is not None:
         _refuse(adapter.fault_of_call(scores, None, training))
         threads = adapter.threads(None, training)

@@ -7,21 +7,12 @@ from typing import Any
 import numpy as np
 
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
+from boostplug.plug.aliases import LIGHTGBM as ALIASES
 
-__all__ = ["ALIASES", "LightGBM"]
+__all__ = ["LightGBM"]
 
 _INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
 _FRAMES = 12  # of others, between the Booster and us: wrappers of LightGBM's and the user's
-# Of several aliases LightGBM takes the parameter's own name, then the shortest.
-ALIASES = {
-    "objective": ("objective", "app", "loss", "application", "objective_type"),
-    "metric": ("metric", "metrics", "metric_types"),
-    "bagging_by_query": ("bagging_by_query",),
-    "num_threads": ("num_threads", "n_jobs", "nthread", "nthreads", "num_thread"),
-    "boosting": ("boosting", "boost", "boosting_type"),
-    "bagging_fraction": ("bagging_fraction", "bagging", "sub_row", "subsample"),
-    "bagging_freq": ("bagging_freq", "subsample_freq"),
-}
 
 
 class LightGBM(Adapter):

@@ -1,12 +1,13 @@
 """Which frameworks there are."""
 
+from types import FrameType
 from typing import Any
 
-from boostplug.plug.adapter import Adapter
+from boostplug.plug.adapter import Adapter, Training
 from boostplug.plug.lightgbm import LightGBM
 from boostplug.plug.xgboost import XGBoost
 
-__all__ = ["ADAPTERS", "adapter_of", "dataset_names"]
+__all__ = ["ADAPTERS", "adapter_of", "calling", "dataset_names"]
 
 ADAPTERS: tuple[Adapter, ...] = (
     LightGBM(),
@@ -17,6 +18,15 @@ ADAPTERS: tuple[Adapter, ...] = (
 def adapter_of(data: Any) -> Adapter | None:
     """Return the adapter of the framework that `data` is a dataset of, or None."""
     return next((adapter for adapter in ADAPTERS if adapter.holds(data)), None)
+
+
+def calling(frame: FrameType | None) -> tuple[Adapter, Training] | tuple[None, None]:
+    """Return the framework's adapter and the training whose call has led to `frame`, for callers that pass arrays."""
+    for adapter in ADAPTERS:
+        training = adapter.training(frame)
+        if training is not None:
+            return adapter, training
+    return None, None
 
 
 def dataset_names() -> str:

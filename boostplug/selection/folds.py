@@ -1,12 +1,12 @@
 """`group_folds`: folds for cross-validation that never split a query."""
 
 from collections.abc import Iterator
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.checks import check_integer
 from boostplug.queries import Queries
 
 __all__ = ["Folds", "GroupSizes", "group_folds"]
@@ -111,7 +111,11 @@ def group_folds(
     queries = qid_or_queries if isinstance(qid_or_queries, Queries) else _queries_of(qid_or_queries)
     sizes = np.diff(queries.boundaries)
     present = np.flatnonzero(sizes > 0)
-    n_splits = _checked_splits(n_splits, len(present))
+    n_splits = check_integer("n_splits", n_splits, 2)
+    if n_splits > len(present):
+        raise ValueError(
+            f"n_splits={n_splits} folds need as many queries, but only {len(present)} have rows; pass fewer folds"
+        )
     if random_state is not None and not shuffle:
         raise ValueError(f"random_state={random_state!r} has no effect without shuffle=True; pass both or neither")
 
@@ -147,18 +151,6 @@ def _queries_of(qid: Any) -> Queries:
     if not hasattr(qid, "__len__"):
         raise ValueError(f"qid_or_queries must hold the query id of each row, or be a Queries; got {qid!r}")
     return Queries(np.zeros(len(qid)), qid=qid)
-
-
-def _checked_splits(n_splits: Any, n_queries: int) -> int:
-    try:
-        n = 0 if isinstance(n_splits, bool) else index(n_splits)
-    except TypeError:
-        n = 0
-    if n < 2:
-        raise ValueError(f"n_splits must be an integer of at least 2; got {n_splits!r}")
-    if n > n_queries:
-        raise ValueError(f"n_splits={n} folds need as many queries, but only {n_queries} have rows; pass fewer folds")
-    return n
 
 
 def _generator(random_state: Seed | None) -> np.random.Generator | np.random.RandomState:

@@ -7,6 +7,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from boostplug.checks import check_instance
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 
@@ -143,7 +144,7 @@ def make_scorer(metric: Metric) -> RankingScorer:
 
     Raises
     ------
-    TypeError
+    ValueError
         If `metric` is not a `Metric`.
 
     Examples
@@ -152,7 +153,4 @@ def make_scorer(metric: Metric) -> RankingScorer:
     >>> make_scorer(NDCG(5))
     make_scorer(NDCG(k=5, convention='standard', gain='exp2', ties='average', empty=None))
     """
-    if not isinstance(metric, Metric):
-        remedy = f"; pass {metric.__name__}()" if isinstance(metric, type) and issubclass(metric, Metric) else ""
-        raise TypeError(f"metric must be a Metric such as NDCG(10), got {metric!r}{remedy}")
-    return RankingScorer(metric)
+    return RankingScorer(check_instance("metric", metric, Metric, "NDCG(10)"))

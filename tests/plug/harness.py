@@ -44,7 +44,7 @@ class Spy(bp.Loss):
     def compute_value(self, scores, queries):
         return LOSS.value(scores, queries)
 
-    def compute_gradient_hessian(self, scores, queries, *_scale):
+    def compute_gradient_hessian(self, scores, queries, scale):
         g, h = LOSS.gradient_hessian(scores, queries)
         entry = {"scores": scores.copy(), "queries": queries, "g": g, "h": h, "threads": threads.get_num_threads()}
         self.log.append(SimpleNamespace(**entry))

@@ -211,9 +211,9 @@ def test_folds_that_interleave_queries_are_an_error(data):
 
 
 def test_only_metrics():
-    with pytest.raises(TypeError, match=r"metric must be a Metric such as NDCG\(10\), got 'ndcg'"):
+    with pytest.raises(ValueError, match=r"metric must be a Metric such as NDCG\(10\); got 'ndcg'"):
         bp.make_scorer("ndcg")
-    with pytest.raises(TypeError, match=r"pass NDCG\(\)"):
+    with pytest.raises(ValueError, match=r"metric is the class NDCG; pass an instance, NDCG\(\)"):
         bp.make_scorer(bp.NDCG)
 
 
