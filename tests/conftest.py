@@ -1,11 +1,32 @@
-"""What all tests share: the helper modules of this folder on the path, and names that every process gives alike."""
+"""What all tests share: the helper modules of this folder on the path, names that every process gives alike, marks.
 
+Of several processes (pytest-xdist) each gets its share of the cores. They use one cache of compiled kernels, and wait
+for each other where both need the same one (`boostplug.kernels.compiling`).
+"""
+
+import os
 import re
 import sys
 from dataclasses import is_dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+import pytest
+
+TESTS = Path(__file__).parent
+sys.path.insert(0, str(TESTS))
+
+from quick import QUICK  # noqa: E402 (the path comes first)
+
+if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):  # before anything starts its threads
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(workers))))
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of the quick files; the doctests of the package are quick too."""
+    for item in items:
+        inside = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else None
+        if inside is None or inside in QUICK:
+            item.add_marker(pytest.mark.quick)
 
 
 def pytest_make_parametrize_id(val):

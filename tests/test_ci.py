@@ -14,7 +14,7 @@ def bash_blocks():
 def test_readme_has_two_commands():
     compare, test = bash_blocks()
     assert "boostplug compare" in compare
-    assert "pytest" in test
+    assert "pytest -n auto" in test
 
 
 def test_extras_of_the_commands_exist():

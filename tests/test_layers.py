@@ -12,6 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from quick import QUICK, QUICK_OF_ROOM
 
 PACKAGE = Path(__file__).parent.parent / "boostplug"
 
@@ -142,7 +143,8 @@ class House:
             elif not whole and self._of_ours(text):
                 yield text, False
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if self._of_ours(node.value) and re.fullmatch(r"\w+(\.\w+)+(:\w+)?", node.value):
+            named = re.fullmatch(rf"{self.name}\.(\w+)[\w.]*(:\w+)?", node.value)
+            if named and named[1] in self.rooms():  # a public name, as in a file's format, is no module
                 yield node.value.partition(":")[0], True
         elif isinstance(node, ast.JoinedStr):
             text, whole = text_of(node)
@@ -207,6 +209,18 @@ def test_every_room_has_a_place(house):
     assert house.rooms() == {room for rooms in FLOORS for room in rooms}
 
 
+def test_every_room_has_quick_tests():
+    tests = Path(__file__).parent
+    assert all((tests / name).is_file() for name in QUICK)
+    rooms = {room for rooms in FLOORS for room in rooms}
+    assert rooms >= QUICK_OF_ROOM.keys()
+    for room in rooms:
+        if room in QUICK_OF_ROOM:
+            assert QUICK_OF_ROOM[room] in QUICK, room
+        else:
+            assert any(name.startswith((f"{room}/", f"test_{room}.py")) for name in QUICK), room
+
+
 def test_nothing_imports_upward(house):
     assert house.upward(FLOORS) == set()
 
@@ -252,7 +266,8 @@ import highway
 from boostplug.low import base
 from . import base as again
 from boostplug.ground import floor
-print("boostplug.high is upstairs")
+print("boostplug.high is upstairs", "boostplug.high, or so")
+FORMAT = "boostplug.High"
 """
 
 

@@ -76,8 +76,8 @@ BREAKAGES = [
         ),
         (
             "QBRank's label term is not halved in the value",
-            "return (0.5 * (1.0 - self.preference_weight)) * squares",
-            "return (1.0 - self.preference_weight) * squares",
+            "value = (0.5 * (1.0 - w)) * out.squares",
+            "value = (1.0 - w) * out.squares",
         ),
         (
             "a pair is twice as steep at its loser",
@@ -101,8 +101,8 @@ BREAKAGES = [
         ),
         (
             "tables of grade gaps are read a column off",
-            "w = weights[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]",
-            "w = weights[t0 + (v - u0) * (v - u0 - 1) // 2]",
+            "w = table[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]",
+            "w = table[t0 + (v - u0) * (v - u0 - 1) // 2]",
         ),
         ("far scores of running sums forget their shift", "passed *= math.exp(extreme - sign * f[i])", "passed *= 1.0"),
     ),
@@ -156,8 +156,8 @@ BREAKAGES = [
         ("τ_b is not corrected for tied scores", "untied = untied - same_score", "untied = untied - 0.0 * same_score"),
         (
             "the pairs farthest apart are taken from the near end",
-            "order = np.argsort(-gaps)\n        last",
-            "order = np.argsort(gaps)\n        last",
+            "order = np.argsort(-gap)",
+            "order = np.argsort(gap)",
         ),
     ),
     *_in(

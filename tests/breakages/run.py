@@ -55,7 +55,7 @@ def forget_compiled(path):
 
 
 def run(breakage, root=ROOT):
-    """Return what noticed a breakage ("" if nothing did) and after how many seconds."""
+    """Return what noticed a breakage (None if nothing did) and after how many seconds."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         shutil.copytree(root, copy, ignore=NOT_COPIED)
@@ -76,7 +76,16 @@ def run(breakage, root=ROOT):
     if result.returncode not in {0, 1}:
         raise RuntimeError(f"{breakage.name}: pytest ended with {result.returncode}\n{result.stdout}{result.stderr}")
     failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", result.stdout, re.MULTILINE)
-    return failed[1] if failed else "", seconds
+    return failed[1] if failed else None, seconds
+
+
+def row_of(breakage, root):
+    """Return whether a breakage was caught, and its row of the table."""
+    try:
+        caught_by, seconds = run(breakage, root)
+    except (LookupError, RuntimeError) as error:
+        return False, f"| {breakage.room} | {breakage.name} | NOT TRIED: {error} | |"
+    return bool(caught_by), f"| {breakage.room} | {breakage.name} | {caught_by or 'SURVIVED'} | {seconds:.0f} |"
 
 
 def main():
@@ -87,13 +96,13 @@ def main():
     parser.add_argument("--tree", type=Path, default=ROOT, help="the tree to break a copy of")
     given = parser.parse_args()
     chosen = [b for b in BREAKAGES if not given.words or any(word in (b.room, b.name) for word in given.words)]
-    survivors = 0
+    n_caught = 0
     with ThreadPoolExecutor(given.jobs) as pool:
-        for breakage, (caught_by, seconds) in zip(chosen, pool.map(lambda b: run(b, given.tree), chosen), strict=True):
-            survivors += not caught_by
-            print(f"| {breakage.room} | {breakage.name} | {caught_by or 'SURVIVED'} | {seconds:.0f} |", flush=True)
-    print(f"{len(chosen) - survivors} of {len(chosen)} caught")
-    return min(1, survivors)
+        for caught, row in pool.map(lambda breakage: row_of(breakage, given.tree), chosen):
+            n_caught += caught
+            print(row, flush=True)
+    print(f"{n_caught} of {len(chosen)} caught")
+    return int(n_caught < len(chosen))
 
 
 if __name__ == "__main__":

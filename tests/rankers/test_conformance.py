@@ -354,7 +354,8 @@ def test_input_is_not_written_to(ranker, data):
     X, y, qid = (values.copy() for values in data)
     for values in (X, y, qid):
         values.setflags(write=False)
-    small(ranker).fit(X, y, qid=qid).predict(X)
+    predicted = small(ranker).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(predicted, small(ranker).fit(*data[:2], qid=data[2]).predict(data[0]))
 
 
 @every_setting

@@ -1,0 +1,55 @@
+"""Which files `pytest -m quick` runs, beside the doctests of the package: a minute on two cores, all rooms."""
+
+__all__ = ["QUICK", "QUICK_OF_ROOM"]
+
+# Where the tests of a room are not in a folder or file of its name.
+QUICK_OF_ROOM = {
+    "best_round": "rankers/test_adarank.py",
+    "checks": "test_bad_input.py",
+    "ensemble": "model/test_ensemble.py",
+    "frameworks": "model/test_ensemble.py",
+    "runs": "test_queries.py",
+    "testing": "losses/test_laws.py",
+    "totals": "losses/test_totals.py",
+    "version": "test_ci.py",
+}
+
+QUICK = frozenset(
+    {
+        "datasets/test_synthetic.py",
+        "estimators/test_lightgbm.py",
+        "experiments/test_significance.py",
+        "kernels/test_smooth_pairs.py",
+        "losses/test_adarank.py",
+        "losses/test_laws.py",
+        "losses/test_lists.py",
+        "losses/test_loss.py",
+        "losses/test_mpboost.py",
+        "losses/test_totals.py",
+        "metrics/test_average_precision.py",
+        "metrics/test_correlation.py",
+        "metrics/test_dcg.py",
+        "metrics/test_precision.py",
+        "metrics/test_reciprocal_rank.py",
+        "model/test_ensemble.py",
+        "plug/test_aliases.py",
+        "plug/test_call.py",
+        "rankers/test_adarank.py",
+        "rankers/test_paper_numbers.py",
+        "rankers/test_rankboost_numbers.py",
+        "replicate/test_claims.py",
+        "replicate/test_order.py",
+        "replicate/test_outcome.py",
+        "selection/test_folds.py",
+        "test_bad_input.py",
+        "test_ci.py",
+        "test_cli.py",
+        "test_layers.py",
+        "test_naming.py",
+        "test_pairs.py",
+        "test_queries.py",
+        "test_threads.py",
+        "weak_rankers/test_stump.py",
+        "weak_rankers/test_tree.py",
+    }
+)
