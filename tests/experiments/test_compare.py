@@ -309,7 +309,13 @@ def test_the_same_stopping_rule_for_both(parts):
     watch.measure(good)  # as good as the best is not better
     assert watch.stop
     assert watch.best_round == 2
-    assert Watch(bp.NDCG(10), queries, patience=None, num_threads=1).best_round == 0
+    endless = Watch(bp.NDCG(10), queries, patience=None, num_threads=1)
+    assert endless.best_round == 0
+    for scores in (good, bad):
+        endless.measure(scores)
+    assert not endless.stop
+    assert endless.best_round == 2  # all rounds count
+    assert endless.best_value == endless.values[1] < endless.values[0]
 
 
 @pytest.mark.parametrize("name", list(FRAMEWORKS))
@@ -425,6 +431,7 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
     params = FRAMEWORKS["xgboost"](train, valid, test, trees, 1).params
     assert (params["eta"], params["lambda"]) == (0.5, 2)
     assert not {"learning_rate", "reg_lambda"} & set(params)
+    assert "force_col_wise" not in Trees(lightgbm={"force_row_wise": True}).for_lightgbm(1)
 
 
 @pytest.mark.parametrize(
@@ -489,6 +496,8 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
         ({"metrics": None}, "metrics must be one of the metrics or a list of them"),
         ({"params": {"leaves": 3}}, "params has no 'leaves'; it takes learning_rate, num_leaves"),
         ({"params": {"lightgbm": {"objective": "l2"}}}, "may not set objective"),
+        ({"params": {"lightgbm": {"num_tree": 3}}}, "may not set num_tree: .*; use the argument rounds of compare"),
+        ({"params": {"xgboost": {"random_state": 3}}}, "may not set random_state: .*; use the argument seeds"),
         ({"metric": "nope"}, "there is no metric"),
     ],
 )
