@@ -71,6 +71,11 @@ class AdaRank(Loss):
         """The base's: a metric depends on the order alone."""
         return self.base.shift_invariant
 
+    @property
+    def accuracy(self) -> float:
+        """The base's."""
+        return self.base.accuracy
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""
         return self.base.scale_terms(queries)

@@ -98,6 +98,14 @@ class Loss(Named, ABC):
         """Whether labels may be below 0."""
         return True
 
+    @property
+    def accuracy(self) -> float:
+        """What summation may cost on lists of 32 documents and more, beside the query's largest output.
+
+        Shorter ones are to be exact: to 1e-9, as order of summation and exponentials have it.
+        """
+        return 1e-9
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         _rename(cls)

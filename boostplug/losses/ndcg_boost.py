@@ -86,6 +86,8 @@ class NDCGBoost(Loss):
     gain: Gain = "exp2"
     normalization: Normalization = "none"
 
+    accuracy = 2e-7
+
     def __post_init__(self) -> None:
         check_sigmoid("NDCGBoost", self.sigmoid)
         check_gain(self.gain)

@@ -111,6 +111,7 @@ class PairwiseLoss(Loss):
     normalization: Normalization
 
     takes_pairs = True
+    accuracy = 5e-7
 
     def __init__(
         self,

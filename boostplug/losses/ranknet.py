@@ -88,6 +88,7 @@ class RankNet(Loss):
 
     hessian_kind = "exact"
     takes_pairs = True
+    accuracy = 2e-7
 
     def __post_init__(self) -> None:
         check_sigmoid("RankNet", self.sigmoid)

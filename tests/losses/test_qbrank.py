@@ -244,6 +244,8 @@ def test_laws_hold_off_the_kinks(loss, monkeypatch):
 
     def off_kinks(rng):
         for what, scores, queries in example_data(rng):
+            if queries.n_rows > 100:  # always near a kink
+                continue
             grade = np.unique(queries.labels, return_inverse=True)[1]
             moved = scores
             while near_a_kink(moved, queries, loss.margin):
