@@ -159,6 +159,26 @@ BREAKAGES = [
             "order = np.argsort(-gap)",
             "order = np.argsort(gap)",
         ),
+        (
+            "queries without relevant documents count 0 whatever empty says",
+            "values[np.isnan(values)] = empty",
+            "values[np.isnan(values)] = 0",
+        ),
+        (
+            "the count of a weighted mean is that of queries",
+            "return float(weight @ values[defined]), float(weight.sum())",
+            "return float(weight @ values[defined]), float(defined.sum())",
+        ),
+        (
+            "labels of unlabelled rows make documents relevant",
+            "relevant = queries.labelled_rows & (queries.labels >= self.relevant)",
+            "relevant = queries.labels >= self.relevant",
+        ),
+        (
+            "pooled pairs count without their query's weight",
+            "weight = pairs if queries.query_weight is None else pairs * queries.query_weight",
+            "weight = pairs",
+        ),
     ),
     *_in(
         "rankers",
