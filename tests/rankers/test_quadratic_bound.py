@@ -25,7 +25,7 @@ from boostplug.weak_rankers.fitted import Fitted, weak_ranker_of
 from boostplug.weak_rankers.tree import Tree
 
 ROUNDS = 5
-SEEDS = range(60)
+SEEDS = range(24)
 
 
 class RoundedTree(DecisionTreeRegressor):
@@ -212,7 +212,7 @@ def test_general_method_on_an_objects_own_loss():
 # The line search
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", range(60))
 def test_line_search_is_the_exact_one(seed):
     _, queries, settings = case(seed)
     risk, rng = risk_of(queries, **settings), np.random.default_rng(seed)
@@ -286,8 +286,7 @@ LOSSES = [
 ]
 
 
-@pytest.mark.parametrize("seed", [1, 3, 8])
-@pytest.mark.parametrize("rate", [1.0, 0.3])
+@pytest.mark.parametrize(("rate", "seed"), [(1.0, 3), (0.3, 8)])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_risk_never_rises(loss, rate, seed):
     X, queries = problem(seed, weighted=seed % 3 == 0)
@@ -299,7 +298,7 @@ def test_risk_never_rises(loss, rate, seed):
     assert final == pytest.approx(ranker.history_["risk"][-1], rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(1, 13, 2))
+@pytest.mark.parametrize("seed", [1, 5, 9])
 @pytest.mark.parametrize("loss", [QBRank(hessian="global"), NDCGBoost(hessian="global")])
 def test_risk_never_rises_by_whole_steps_on_a_global_bound(loss, seed):
     X, queries = problem(seed)

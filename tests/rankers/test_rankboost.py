@@ -25,9 +25,10 @@ RANKERS = {
     "plus": {"variant": "plus"},
     "plus, optimal": {"variant": "plus", "strategy": "optimal"},
 }
+# Each combination of grades, weights and explicit pairs (the seed modulo 2, 3 and 5) comes once.
 PROBLEMS = [
     pytest.param(seed, id=str(seed))
-    for seed in range(70)
+    for seed in range(30)
     if has_pairs(problem(seed, weighted=seed % 3 == 0, explicit=seed % 5 == 0)[1])
 ]
 
@@ -97,7 +98,7 @@ def test_rounds_agree_with_brute_force(seed, name):
 
 
 @pytest.mark.parametrize("name", RANKERS)
-@pytest.mark.parametrize("seed", PROBLEMS[:20])
+@pytest.mark.parametrize("seed", PROBLEMS[:8])
 def test_theorems_1_and_2(seed, name):
     X, queries = problem(seed, weighted=True, explicit=seed % 5 == 0)
     history = fit(X, queries, seed, **RANKERS[name]).history_

@@ -1,11 +1,11 @@
-"""The RankBoost+ paper's printed numbers from `RankBoostRanker`; `test_paper_numbers.py` derives them literally."""
+"""The RankBoost+ paper's printed numbers from `RankBoostRanker`; `test_referees_numbers.py` derives them literally."""
 
 import math
 
 import numpy as np
 import pytest
 from rankers import literal_rankboost as rb
-from rankers.test_paper_numbers import bipartite, gap, half_log, indicator, lemma_1, lemma_3, subsets
+from rankers.test_referees_numbers import bipartite, gap, half_log, indicator, lemma_1, lemma_3, subsets
 
 from boostplug import Pairs, Queries
 from boostplug.rankers.rankboost import RankBoostRanker, _Descent, _Listed

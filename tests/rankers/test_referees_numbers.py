@@ -1,4 +1,6 @@
-"""The numbers and theorems of the RankBoost+ and AdaRank papers.
+"""The referees of RankBoost and AdaRank, literal algorithms, on the numbers and theorems of their papers.
+
+No code of the library runs here: `test_rankboost_numbers.py` has what the library makes of the same numbers.
 
 Expected values are written as arithmetic where the papers' counts give it; bare decimals are the papers' own digits or
 minima found by brute force. `run` is the one place that knows which implementation is looked at.

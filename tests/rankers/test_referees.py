@@ -1,4 +1,7 @@
-"""The literal algorithms themselves: the papers' theorems on random data, and small cases worked out by hand."""
+"""The referees, literal algorithms that the library is compared with: the papers' theorems, and cases worked by hand.
+
+No code of the library runs here: these tests say whether what the others trust may be trusted.
+"""
 
 import math
 from itertools import pairwise, permutations
