@@ -156,6 +156,14 @@ def test_rows_left_out_change_nothing(by, classifier):
     np.testing.assert_allclose(ranker.history_["m"], expected.history_["m"], rtol=1e-12)
 
 
+def test_a_query_that_is_not_judged_is_no_query_of_the_average():
+    X, y = [[2.0], [1.0], [0.0], [5.0], [6.0]], [1, 2, 0, 1, 0]
+    whole = NDCGBoostRanker(n_estimators=2).fit(X[:3], y[:3], group=[3]).history_
+    with_another = NDCGBoostRanker(n_estimators=2).fit(X, y, group=[3, 2], labelled=[True] * 3 + [False] * 2).history_
+    for name in ("m", "h"):
+        np.testing.assert_allclose(with_another[name], whole[name], rtol=1e-14)
+
+
 def test_gain_is_a_parameter():
     X, y, group, _ = ranking(5)
     linear = NDCGBoostRanker(n_estimators=4, gain="linear").fit(X, y, group=group)

@@ -37,7 +37,8 @@ def test_refuses_what_is_no_column(make, feature):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"threshold": np.nan}, {"threshold": np.inf}, {"below": np.nan}, {"above": np.inf}]
+    "arguments",
+    [{"threshold": np.nan}, {"threshold": np.inf}, {"below": np.nan}, {"above": np.inf}, {"above": -np.inf}],
 )
 def test_stump_refuses_what_is_no_number(arguments):
     with pytest.raises(ValueError, match=f"{next(iter(arguments))}.* must be"):
