@@ -35,7 +35,6 @@ QUICK = frozenset(
         "plug/test_aliases.py",
         "plug/test_call.py",
         "rankers/test_adarank.py",
-        "rankers/test_paper_numbers.py",
         "rankers/test_rankboost_numbers.py",
         "replicate/test_claims.py",
         "replicate/test_order.py",
