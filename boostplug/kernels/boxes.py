@@ -41,6 +41,7 @@ class Boxes(NamedTuple):
     moments: Floats
     field: Floats  # coefficients of each box's polynomial
     part: Floats  # its value at each document
+    totals: Floats  # coefficients of each cell's polynomials, for `add_cells`
 
 
 @inner()
@@ -228,7 +229,7 @@ def _evaluate(boxes: Boxes, field: Any, first: int, last: int, out: Any) -> None
         out[i] += p + x * q
 
 
-@inner(makes_arrays=True, fastmath={"contract"})
+@inner(fastmath={"contract"})
 def add_cells(
     documents: Documents,
     u0: int,
@@ -248,7 +249,9 @@ def add_cells(
     even, field, no_level = functions.tables.even, boxes.field, documents.f[:0]
     # Where winners and losers weigh apart, sums over lower and over higher documents are kept apart.
     n_sides = 2 if documents.apart else 1
-    total = np.zeros((n_sides, n_outputs, n_grades, n_boxes * P))
+    totals = boxes.totals
+    for u in range(unsigned(n_sides * n_outputs * n_grades) * size):
+        totals[u] = 0.0
     for source in range(n_grades):
         first, last = start[u0 + source] - base, start[u0 + source + 1] - base
         _moments(boxes, documents.loser, no_level, first, last, n_boxes)
@@ -267,16 +270,17 @@ def add_cells(
                     for o in range(n_outputs):
                         c = w * share[k, o]
                         if c != 0.0:
-                            to = total[min(side, n_sides - 1), o, target]
+                            at = size * unsigned((min(side, n_sides - 1) * n_outputs + o) * n_grades + target)
                             for u in range(size):
-                                to[u] += c * field[u]
+                                totals[at + u] += c * field[u]
     for target in range(n_grades):
         first, last = start[u0 + target] - base, start[u0 + target + 1] - base
         for o in range(n_outputs):
             out = documents.first if o == 0 else documents.second
-            _evaluate(boxes, total[0, o, target], first, last, out)
+            at = size * unsigned(o * n_grades + target)
+            _evaluate(boxes, totals[at:], first, last, out)
             if documents.apart:
-                _evaluate_part(boxes, total[1, o, target], first, last)
+                _evaluate_part(boxes, totals[at + size * unsigned(n_outputs * n_grades) :], first, last)
                 for i in range(first, last):
                     out[i] += boxes.part[i] * documents.loser[i] / documents.winner[i]
 

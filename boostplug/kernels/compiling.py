@@ -31,14 +31,14 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def inner(*, makes_arrays: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that kernels alone call: without what Python would need to call it.
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that kernels alone call and that makes no array: without what Python needs to call it.
 
-    The caller's code contains this one's, so that the cache keeps the caller's alone. Where it makes no array, no
-    references to arrays are counted: with many named tuples that takes longer than the sums of a short list.
+    References to arrays are not counted: with many named tuples that takes longer than the sums of a short list. The
+    caller's code contains this one's, so that the cache keeps the caller's alone.
     """
     decorate: Callable[[Callable[..., Any]], Any] = numba.njit(
-        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=makes_arrays, **options
+        nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False, **options
     )
     return decorate
 
