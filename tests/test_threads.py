@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,6 +42,20 @@ def test_errors_of_any_thread_come_out():
         threads.run_over_queries(kernel, np.arange(0, 1_100_000, 100_000), 3)
 
 
+def test_errors_of_a_helping_thread_alone_come_out():
+    helped = threading.Event()
+
+    def kernel(_first, _last):
+        if threading.current_thread() is threading.main_thread():
+            helped.wait(60)
+        else:
+            helped.set()
+            raise RuntimeError("from a helper")
+
+    with pytest.raises(RuntimeError, match="from a helper"):
+        threads.run_over_queries(kernel, np.arange(0, 1_100_000, 100_000), 2)
+
+
 def test_which_number_of_threads(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert threads.get_num_threads() == 3
@@ -50,6 +65,8 @@ def test_which_number_of_threads(monkeypatch):
         assert threads.get_num_threads() == 2
         with threads.threads_of_framework(None):
             assert threads.get_num_threads() == 5
+        assert threads.get_num_threads() == 2
+    assert threads.get_num_threads() == 5
     threads.set_num_threads(None)
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert threads.get_num_threads() >= 1
@@ -76,13 +93,20 @@ def test_calls_from_several_threads_at_once():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_has_threads_of_its_own():
-    starts = np.arange(0, 11) * 100_000
-    threads.run_over_queries(lambda _first, _last: None, starts, 3)
+    starts = np.arange(0, 3) * 100_000
+    threads.run_over_queries(lambda _first, _last: None, starts, 2)
     child = os.fork()
     if child == 0:
+        helped = threading.Event()
+
+        def kernel(_first, _last):
+            if threading.current_thread() is not threading.main_thread():
+                helped.set()
+            helped.wait(20)
+
         try:
-            threads.run_over_queries(lambda _first, _last: None, starts, 3)
-            os._exit(0)
+            threads.run_over_queries(kernel, starts, 2)
+            os._exit(0 if helped.is_set() else 2)
         finally:
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0

@@ -7,7 +7,20 @@ called for: a change that nothing notices is a missing test, whatever the covera
 
 from dataclasses import dataclass
 
-__all__ = ["BREAKAGES", "Breakage"]
+__all__ = ["BREAKAGES", "SURVIVED", "Breakage"]
+
+# Those that the tests of version 0.1.0 let pass.
+SURVIVED = {
+    "AdaRank's weight is capped at half of what is allowed",
+    "Extreme is judged the other way",
+    "Ranked takes equal ranks",
+    "Rise is judged the other way",
+    "Throughout asks for one measure alone",
+    "a dataset's new weights are not read",
+    "a forked child does without helping threads",
+    "a framework's threads stay after it",
+    "errors of helping threads are lost",
+}
 
 
 @dataclass(frozen=True)
@@ -23,8 +36,6 @@ class Breakage:
         The text, and what is wrong instead.
     tests : tuple of str
         Files or folders in tests/ of which one test must fail.
-    survived : bool
-        Whether the tests of version 0.1.0 did not notice.
     """
 
     name: str
@@ -32,7 +43,6 @@ class Breakage:
     old: str
     new: str
     tests: tuple[str, ...]
-    survived: bool = False
 
 
 def _in(room, tests, *breakages):
@@ -314,7 +324,7 @@ BREAKAGES = [
         "threads",
         ("test_threads.py",),
         ("errors of helping threads are lost", "            helper.result()", "            helper.exception()"),
-        ("a forked child waits for threads that it has not", "_pool[0] != os.getpid() or ", ""),
+        ("a forked child does without helping threads", "_pool[0] != os.getpid() or ", ""),
         (
             "the last query is nobody's",
             "cuts[0], cuts[-1] = 0, n_queries",
