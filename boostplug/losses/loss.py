@@ -197,10 +197,16 @@ class Loss(Named, ABC):
 
     def _scales(self, queries: Queries, totals: Totals, *more: float) -> tuple[Floats, Floats]:
         """Return the scale of each part, and `more`, as they are over all machines."""
-        numerators, denominators = self.scale_terms(queries)
-        n = len(numerators)
-        sums = totals.sum(np.concatenate([numerators, denominators, more]))
+        terms, alone = queries.remember(("scale", self), lambda: self._terms_and_ratios(queries), limit=32)
+        if totals is ALONE:
+            return alone, np.array(more)
+        sums = totals.sum(np.concatenate([terms, more]))
+        n = len(alone)
         return _ratios(sums[:n], sums[n : 2 * n]), sums[2 * n :]
+
+    def _terms_and_ratios(self, queries: Queries) -> tuple[Floats, Floats]:
+        terms = self.scale_terms(queries)
+        return np.concatenate(terms), _ratios(*terms)
 
     def _scaled(self, scores: Floats, queries: Queries, scales: Floats, totals: Totals) -> tuple[Floats, Floats]:
         """Return gradient and Hessian with each part times its scale; a loss of several parts writes its own."""
