@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 
 import numpy as np
 
-__all__ = ["Named", "distinct_names", "exact_name", "parameters", "read_name", "short_name", "take_old_name"]
+__all__ = ["Named", "distinct_names", "exact_name", "parameters", "read_name", "short_name", "take_old_names"]
 
 _T = TypeVar("_T")
 
@@ -177,19 +177,35 @@ def _read(text: str) -> Any:
     return text
 
 
-def take_old_name(cls: type, old: str, new: str) -> None:
-    """Let a new class that writes the method `new` by its name of 0.1.0, `old`, work, with one DeprecationWarning.
+def take_old_names(
+    cls: type, names: Mapping[str, str], adapted: Mapping[str, Callable[..., Any]] | None = None, hint: str = ""
+) -> None:
+    """Let a new class that writes methods by their names of 0.1.0 work, with one DeprecationWarning.
 
-    For ``__init_subclass__``. A class that writes `new` has it under both names: what derives from it may still call
-    ``super().old``.
+    For ``__init_subclass__``. A class that writes a new name has the method under both: what derives from it may still
+    call ``super().old``.
+
+    Parameters
+    ----------
+    cls : type
+    names : mapping of str to str
+        New names by the old ones.
+    adapted : mapping of str to callable, optional
+        By old name, what stands under the new one where it takes or returns something else; it calls the old one.
+    hint : str, optional
+        What else is to be known, for the warning.
     """
-    own = vars(cls)
-    if new in own:
-        setattr(cls, old, own[new])
-    elif old in own:
-        setattr(cls, new, own[old])
+    own, other = dict(vars(cls)), adapted or {}
+    found = {old: new for old, new in names.items() if old in own and new not in own}
+    for old, new in names.items():
+        if old in found:
+            setattr(cls, new, other.get(old, own[old]))
+        elif new in own and old not in own and old not in other:
+            setattr(cls, old, own[new])
+    if found:
+        renamed = ", ".join(f"{old} is {new}" for old, new in found.items())
         warnings.warn(
-            f"{cls.__name__}.{old} is named {new} since boostplug 0.2; rename the method",
+            f"{cls.__name__} writes methods by names of boostplug 0.1; since 0.2 {renamed}{hint}; rename them",
             DeprecationWarning,
             stacklevel=4,  # of the class statement: above are __init_subclass__ and ABCMeta
         )

@@ -1,8 +1,7 @@
 """`Loss`: what every loss is, said once."""
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows
 from boostplug.losses.relative import Relative, into_range
-from boostplug.naming import Named
+from boostplug.naming import Named, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 from boostplug.totals import ALONE, Totals
@@ -20,6 +19,12 @@ __all__ = ["LARGEST_VALUE", "HessianKind", "Loss"]
 Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 HessianKind = Literal["exact", "bound", "global", "model"]
+_OLD_NAMES = {"_value": "compute_value", "_gradient_hessian": "compute_gradient_hessian", "scale": "scale_terms"}
+# The old method multiplied by the scale itself.
+_ADAPTED: dict[str, Callable[..., Any]] = {
+    "_gradient_hessian": lambda self, scores, queries, _: self._gradient_hessian(scores, queries),
+    "scale": lambda self, queries: (np.array([self.scale(queries)]), np.ones(1)),
+}
 
 
 class Loss(Named, ABC):
@@ -36,6 +41,9 @@ class Loss(Named, ABC):
     - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
       by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
     - a row's weight multiplies what it contributes; the pair (i, j) weighs √(w_i w_j); weight 0 removes the row.
+    - `normalization`, in losses on pairs, says what the pairs of a query weigh together, before row weights and what
+      else the loss gives a pair: "none": their number P_q (the factor c_q is 1), so long lists dominate; "rows": the
+      number n_q of the query's judged documents (c_q = n_q / P_q); "query": 1 (c_q = 1 / P_q).
 
     An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
     ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.
@@ -108,7 +116,7 @@ class Loss(Named, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _rename(cls)
+        take_old_names(cls, _OLD_NAMES, _ADAPTED, "; compute_gradient_hessian gets the scale as its third argument")
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:  # noqa: ARG002 (subclasses use it)
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).
@@ -238,27 +246,3 @@ class Loss(Named, ABC):
 def _ratios(numerators: Floats, denominators: Floats) -> Floats:
     """Return numerators / denominators, 1 where the denominator is 0."""
     return np.divide(numerators, denominators, out=np.ones(len(numerators)), where=denominators != 0.0)
-
-
-def _rename(cls: type[Loss]) -> None:
-    """Let a subclass written for boostplug 0.1 override what is now called otherwise, with a warning."""
-    own = vars(cls)
-    wrappers: dict[str, tuple[str, Any]] = {
-        "_value": ("compute_value", lambda self, scores, queries: self._value(scores, queries)),
-        "_gradient_hessian": (
-            "compute_gradient_hessian",
-            lambda self, scores, queries, scale: self._gradient_hessian(scores, queries),  # noqa: ARG005 (has its own)
-        ),
-        "scale": ("scale_terms", lambda self, queries: (np.array([self.scale(queries)]), np.ones(1))),
-    }
-    old = [name for name, (new, _) in wrappers.items() if name in own and new not in own]
-    for name in old:
-        setattr(cls, *wrappers[name])
-    if old:
-        renamed = ", ".join(f"{name} → {wrappers[name][0]}" for name in old)
-        warnings.warn(
-            f"{cls.__name__} overrides what is called otherwise since boostplug 0.2: {renamed}; "
-            "compute_gradient_hessian gets the scale as its third argument",
-            DeprecationWarning,
-            stacklevel=4,  # past __init_subclass__ and abc
-        )

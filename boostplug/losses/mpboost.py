@@ -63,8 +63,7 @@ class MPBoost(Loss):
         GentleBoost step, which takes |d| ≈ 1 (kind "model"). "bound": h_i = 2 Σ_j d² w, which dominates the full
         Hessian at the current scores, not beyond: an exponential has no global quadratic bound (kind "bound").
     normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together, before row weights: "none": their number (c_q = 1), so long lists
-        dominate; "rows": the number of the query's judged documents; "query": 1.
+        What the pairs of a query weigh together: see `Loss`.
 
     Notes
     -----

@@ -49,8 +49,7 @@ class NDCGBoost(Loss):
         As in `NDCG`: 2^r - 1, r, or a function of grades. Gains must not fall as grades rise; grades of equal gains
         make no pair.
     normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together, before \|G_i - G_j\|/Z_q and row weights: "none": their number
-        (c_q = 1), so long lists dominate; "rows": the number of the query's judged documents; "query": 1.
+        What the pairs of a query weigh together, before their \|G_i - G_j\|/Z_q: see `Loss`.
 
     Notes
     -----

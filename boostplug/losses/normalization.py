@@ -1,6 +1,5 @@
-"""Which pairs a loss learns from, what those of a query weigh together, and how to run over explicit ones."""
+"""Which pairs a loss learns from, and what those of a query weigh together (`normalization`, see `Loss`)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,8 @@ from numpy.typing import NDArray
 
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns, PairRuns
-from boostplug.threads import run_over_queries
 
-__all__ = ["factor_of", "run_over_pairs", "runs_of", "scale_terms_of"]
+__all__ = ["factor_of", "runs_of", "scale_terms_of"]
 
 
 def runs_of(queries: Queries) -> GradeRuns | PairRuns:
@@ -36,11 +34,3 @@ def scale_terms_of(
     """
     of_query = runs.n_pairs if weight_of_pairs is None else weight_of_pairs
     return np.array([runs.n_judged.sum()]), np.array([(factor_of(normalization, runs) * of_query).sum()])
-
-
-def run_over_pairs(kernel: Callable[[int, int], None], runs: PairRuns) -> None:
-    """Call ``kernel(first, last)`` on ranges of the queries with explicit pairs, in parallel where that is safe."""
-    if runs.crosses:  # another query's rows get something too: no two threads at once
-        kernel(0, len(runs.query))
-    else:
-        run_over_queries(kernel, runs.start)

@@ -60,8 +60,7 @@ class PairwiseLoss(Loss):
         full Hessian at the current scores (kind "bound"). Both need ρ'' ≥ 0. "global": h_i = 2 max(ρ'') Σ_j w, which
         no score changes (kind "global"); for any ρ with a bounded ρ''.
     normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together, before `weight` and row weights: "none": their number (c_q = 1);
-        "rows": the number of the query's judged documents; "query": 1.
+        What the pairs of a query weigh together, before `weight`: see `Loss`.
 
     Attributes
     ----------

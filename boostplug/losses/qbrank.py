@@ -49,9 +49,8 @@ class QBRank(Loss):
         over all pairs, active or not (kind "global": the quadratic lies above R everywhere). The 2 turns the Hessian
         of a pair, which couples two documents, into a diagonal.
     normalization : {"none", "rows", "query", "documents"}
-        What the pairs of a query weigh together, before row weights: "none": their number (c_q = 1), so long lists
-        dominate; "rows": the number of the query's judged documents, as much as their labels; "query": 1.
-        "documents": the paper's averaged targets, see Notes (kind "model"; `hessian` changes nothing).
+        What the pairs of a query weigh together: see `Loss`; with "rows" as much as their labels. "documents": the
+        paper's averaged targets, see Notes (kind "model"; `hessian` changes nothing).
 
     Notes
     -----

@@ -50,8 +50,7 @@ class RankNet(Loss):
     sigmoid : float, default 1.0
         Multiplies score differences.
     normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together, before row weights: "none": their number (c_q = 1), so long lists
-        dominate; "rows": the number of the query's judged documents; "query": 1.
+        What the pairs of a query weigh together: see `Loss`.
 
     Notes
     -----

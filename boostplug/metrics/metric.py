@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows
-from boostplug.naming import Named, exact_name, read_name, take_old_name
+from boostplug.naming import Named, exact_name, read_name, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 
@@ -55,7 +55,7 @@ class Metric(Named, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        take_old_name(cls, "compute", "compute_per_query")
+        take_old_names(cls, {"compute": "compute_per_query"})
 
     @abstractmethod
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:

@@ -16,7 +16,7 @@ from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
 
 __all__ = ["from_document", "read", "to_document", "write"]
 
-_FORMAT = "boostplug/Ensemble".replace("/", ".")  # no import: the test of layers takes the plain string for one
+_FORMAT = "boostplug.Ensemble"
 _VERSION = 1
 
 Terms = Sequence[tuple[WeakRanker, float]]

@@ -13,7 +13,7 @@ from boostplug.kernels import factorised_cuts as kernels
 from boostplug.kernels.factorised_cuts import DirectedPairs, Documents, Factors
 from boostplug.kernels.views import CutCodes
 from boostplug.losses import MPBoost
-from boostplug.losses.directed_distance import DirectedDistance, Distance, LogisticDistance, distances_of_gaps
+from boostplug.losses.directed_distance import Distance, LogisticDistance, distances_of_gaps
 from boostplug.losses.normalization import runs_of
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
@@ -171,7 +171,7 @@ class _WeighedPairs:
         if isinstance(runs, PairRuns):
             self._ordered = listed(queries)
             log_weight = np.log(runs.weight) - np.log(runs.weight.max())
-            pairs = DirectedPairs(runs.winner, runs.loser, _distances_of(distance, runs.margin), log_weight)
+            pairs = DirectedPairs(runs.winner, runs.loser, distances_of_gaps(distance, runs.margin), log_weight)
             self.parts.append(_Listed(lambda: iter((pairs,)), 0.0, cuts.view, squared=squared))
         else:
             self._ordered = runs.view
@@ -340,12 +340,7 @@ def _distances_of_cells(runs: GradeRuns, chosen: NDArray[np.bool_], cell_start: 
 
 def _distances_between(distance: Distance, higher: Floats, lower: Floats) -> Floats:
     with np.errstate(over="ignore"):  # refused as too long
-        return _distances_of(distance, higher - lower)
-
-
-def _distances_of(distance: Distance, gaps: Floats) -> Floats:
-    """Return the distances of gaps > 0; a user's function is checked."""
-    return distance(gaps) if isinstance(distance, DirectedDistance) else distances_of_gaps(distance, gaps)
+        return distances_of_gaps(distance, higher - lower)
 
 
 def _query_of_document(runs: GradeRuns) -> Ints:

@@ -37,7 +37,7 @@ def old_class(**methods):
 
 
 def test_names_of_0_1_keep_working_with_one_warning():
-    with pytest.warns(DeprecationWarning, match="Old overrides .* _value → compute_value, _gradient_hessian →") as seen:
+    with pytest.warns(DeprecationWarning, match="Old writes .* _value is compute_value, _gradient_hessian is") as seen:
         old = old_class()()
     assert len(seen) == 1
     assert seen[0].filename == __file__
@@ -47,14 +47,14 @@ def test_names_of_0_1_keep_working_with_one_warning():
 
 
 def test_a_scale_of_0_1_counts_once():
-    with pytest.warns(DeprecationWarning, match="scale → scale_terms") as seen:
+    with pytest.warns(DeprecationWarning, match="scale is scale_terms") as seen:
         old = old_class(scale=lambda self, queries: 0.25 * queries.n_rows)()
     assert len(seen) == 1
     assert old.scale(QUERIES) == 1.25
     g, h = Squares().gradient_hessian(SCORES, QUERIES)
     np.testing.assert_array_equal(old.gradient_hessian(SCORES, QUERIES), (1.25 * g, 1.25 * h))
 
-    with pytest.warns(DeprecationWarning, match="Scaled overrides .* scale → scale_terms"):
+    with pytest.warns(DeprecationWarning, match="Scaled writes .* scale is scale_terms"):
         scaled = type("Scaled", (Squares,), {"scale": lambda self, queries: 3.0})()
     np.testing.assert_array_equal(scaled.gradient_hessian(SCORES, QUERIES), (3.0 * g, 3.0 * h))
 
