@@ -246,7 +246,7 @@ BREAKAGES = [
     ),
     *_in(
         "plug",
-        ("plug", "estimators"),
+        ("plug", "test_pairs.py", "estimators"),
         ("a dataset's new labels are not read", "_equal(self.labels, other.labels) and ", ""),
         ("a dataset's new weights are not read", " and _equal(self.weight, other.weight)", ""),
         ("a dataset's new pairs are not read", "known.preferences is preferences and ", ""),
@@ -268,7 +268,7 @@ BREAKAGES = [
     ),
     *_in(
         "kernels",
-        ("plug", "estimators"),
+        ("plug", "test_pairs.py", "estimators"),
         ("a Hessian below single precision keeps its gradient", "keep = y >= _TINY", "keep = y > 0.0"),
     ),
     *_in(
