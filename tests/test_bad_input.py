@@ -203,10 +203,14 @@ CASES = {
             lambda: bp.MPBoost(distance=bp.LogDistance),
             r"distance must be a distance such as LogDistance\(lam=3\.0\)",
         ),
-        Case("`LogDistance(lam=0)`", lambda: bp.LogDistance(lam=0), "lam must be a finite number > 0, got 0"),
-        Case("`LinearDistance(alpha=-1)`", lambda: bp.LinearDistance(alpha=-1), "alpha must be a finite number > 0"),
+        Case("`LogDistance(lam=0)`", lambda: bp.LogDistance(lam=0), "lam must be a finite number above 0; got 0"),
+        Case(
+            "`LinearDistance(alpha=-1)`", lambda: bp.LinearDistance(alpha=-1), "alpha must be a finite number above 0"
+        ),
         Case("`LogisticDistance(beta=nan)`", lambda: bp.LogisticDistance(beta=np.nan), "beta must be a finite number"),
-        Case("`LogDistance(lam=True)`", lambda: bp.LogDistance(lam=True), "lam must be a finite number > 0, got True"),
+        Case(
+            "`LogDistance(lam=True)`", lambda: bp.LogDistance(lam=True), "lam must be a finite number above 0; got True"
+        ),
         Case(
             "a distance that is negative",
             lambda: gradient(bp.MPBoost(distance=np.negative)),
@@ -373,7 +377,7 @@ CASES = {
     ],
     "XGBoost's DMatrix and parameters": [
         Case("no queries", lambda: train_xgb(group=None), r"the xgb\.DMatrix has no queries; pass qid=ids"),
-        Case("no label", lambda: train_xgb(label=None), r"the xgb\.DMatrix has no label; pass label=grades"),
+        Case("no label", lambda: train_xgb(label=None), r"the xgboost\.DMatrix has no label; pass label=grades"),
         Case(
             "all labels equal (a warning)",
             lambda: train_xgb(label=ZERO + 3),

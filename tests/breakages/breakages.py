@@ -239,9 +239,9 @@ BREAKAGES = [
             "return gradient, 0.5 * hessian + labels",
         ),
         (
-            "a line search ends at the first step that overshoots",
-            "low, high = high, 2.0 * high",
-            "low, high = low, 2.0 * high",
+            "a line search goes half of the way",
+            "return step if step > _SHORTEST else None",
+            "return 0.5 * step if step > _SHORTEST else None",
         ),
     ),
     *_in(
