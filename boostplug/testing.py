@@ -221,7 +221,7 @@ def _dominates_here(loss: Loss, scores: Floats, queries: Queries, rng: np.random
             continue  # no second derivative within the step
         gap = np.diag(h[rows]) - whole
         worst = float(np.linalg.eigvalsh((gap + gap.T) / 2.0).min())
-        slack = 1e-9 * max(1.0, largest[q])
+        slack = 1e-9 * max(1.0, largest[q]) + 4.0 * float(np.abs(whole - halved).sum())
         _expect(worst >= -slack, f"query {q}: smallest eigenvalue of diag(h) - Hessian is {worst}")
     if short.all():
         return

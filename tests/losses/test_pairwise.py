@@ -334,25 +334,9 @@ OPTIONS = [
 ]
 
 
-def long_lists(rng):
-    group = np.array([150, 41, 300])
-    n = group.sum()
-    grades = rng.choice(5, n, p=[0.5, 0.3, 0.15, 0.03, 0.02]).astype(float)
-    yield "long lists", rng.normal(size=n), bp.Queries(grades, group=group, weight=rng.random(n))
-    yield "long lists, real", rng.normal(size=n), bp.Queries(rng.normal(size=n), group=group)
-
-
-@pytest.mark.parametrize("law", testing.LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("loss", OPTIONS)
-def test_law_holds(loss, law, monkeypatch):
-    rng = np.random.default_rng(9)
-    for _, scores, queries in testing.example_data(rng):
-        law(loss, scores, queries, rng)
-    monkeypatch.setattr(testing, "_PRECISE", 1e-6)
-    if law.__name__ in {"hessian_is_its_kind", "gradient_is_the_values", "threads_do_not_matter"}:
-        return  # the tables' 1e-7, over a difference of 1e-3; threads: below
-    for _, scores, queries in long_lists(rng):
-        law(loss, scores, queries, rng)
+def test_laws_hold(loss):
+    testing.check_loss(loss)
 
 
 def test_bit_equal_for_any_number_of_threads():

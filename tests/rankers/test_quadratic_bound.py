@@ -636,7 +636,7 @@ def test_whole_steps_without_a_bound_warn(kind):
         ({"learning_rate": 1.5}, "learning_rate must be"),
         ({"learning_rate": True}, "learning_rate must be"),
         ({"line_search": "exact"}, "line_search must be True or False"),
-        ({"preference_weight": 1.1}, "preference_weight must be from 0 to 1"),
+        ({"preference_weight": 1.1}, "preference_weight must be a finite number of at least 0 and of at most 1"),
         ({"margin": -1.0}, "margin must be"),
         ({"normalization": "pairs"}, "normalization must be"),
         ({"hessian": "exact"}, "hessian must be one of 'average', 'bound', 'global'"),
