@@ -50,7 +50,8 @@ def _by_one_process_at_a_time(kernel: Any) -> Any:
     compile one function for different types, one can leave its code under the name of the other's. Kernels call each
     other in no circle, so processes wait for each other in none; within one, numba compiles in one thread at a time.
     """
-    index = getattr(getattr(kernel._cache, "_cache_file", None), "_index_path", None)  # noqa: SLF001 (numba has no public way)
+    # Numba has no public way; NUMBA_DISABLE_JIT leaves the Python function, which has none of this.
+    index = getattr(getattr(getattr(kernel, "_cache", None), "_cache_file", None), "_index_path", None)
     if index is None:
         return kernel
     compile_for = kernel.compile
@@ -80,5 +81,7 @@ def _locked(path: Path) -> Iterator[None]:
         if sys.platform != "win32":
             with suppress(OSError):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                fcntl.flock(stack.enter_context(path.open("ab")), fcntl.LOCK_EX)
+                file = stack.enter_context(path.open("ab"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+                stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # closed alone, a child forked meanwhile would hold it
         yield

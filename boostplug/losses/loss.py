@@ -133,7 +133,7 @@ class Loss(Named, ABC):
         to the order of 1 per document, which is what the frameworks' absolute parameters (``min_child_weight``,
         ``lambda_l2``, …) are made for.
         """
-        scales = _ratios(*self.scale_terms(queries))
+        scales = _ratios(*_below_old_names(self, "scale_terms")(self, queries))
         return float(scales[0]) if len(scales) == 1 else 1.0
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
@@ -205,7 +205,9 @@ class Loss(Named, ABC):
 
     def _scales(self, queries: Queries, totals: Totals, *more: float) -> tuple[Floats, Floats]:
         """Return the scale of each part, and `more`, as they are over all machines."""
-        terms, alone = queries.remember(("scale", self), lambda: self._terms_and_ratios(queries), limit=32)
+        # By identity, as a loss need not be hashable; the loss is kept too, so that its id stays its own.
+        key = ("scale", id(self))
+        _, terms, alone = queries.remember(key, lambda: (self, *self._terms_and_ratios(queries)), limit=32)
         if totals is ALONE:
             return alone, np.array(more)
         sums = totals.sum(np.concatenate([terms, more]))
@@ -220,6 +222,12 @@ class Loss(Named, ABC):
         """Return gradient and Hessian with each part times its scale; a loss of several parts writes its own."""
         outputs = self.compute_gradient_hessian(scores, queries, float(scales[0]))
         return into_range(outputs, queries, totals) if isinstance(outputs, Relative) else outputs
+
+    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
+        """Return what ``super()._gradient_hessian`` returned in boostplug 0.1, to subclasses written for it."""
+        compute = _below_old_names(self, "compute_gradient_hessian")
+        outputs = compute(self, scores, queries, self.scale(queries))
+        return into_range(outputs, queries, ALONE) if isinstance(outputs, Relative) else outputs
 
     def _refuse_pairs(self, queries: Queries) -> None:
         if queries.pairs is not None and not self.takes_pairs:
@@ -241,6 +249,12 @@ class Loss(Named, ABC):
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
         return plug.objective(self, a, b, weight, group)
+
+
+def _below_old_names(loss: Loss, name: str) -> Callable[..., Any]:
+    """Return a loss's method by its new name, but none that calls an old one: that is where ``super()`` comes from."""
+    found: list[Callable[..., Any]] = [getattr(kind, name) for kind in type(loss).__mro__ if hasattr(kind, name)]
+    return next(method for method in found if method not in _ADAPTED.values())
 
 
 def _ratios(numerators: Floats, denominators: Floats) -> Floats:

@@ -3,15 +3,17 @@
 import ast
 import hashlib
 import importlib.util
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from boostplug.kernels import views
+from boostplug.kernels import compiling, views
 
 ROOT = Path(__file__).parent.parent.parent
 KERNELS = ROOT / "boostplug" / "kernels"
@@ -86,6 +88,29 @@ def test_no_two_processes_write_one_cache_at_once(tmp_path, monkeypatch):
     assert module.twice(2) == 4
     assert module.twice(0.25) == 0.5
     assert len(refused) == len({*refused}) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_forked_while_a_kernel_compiles_does_not_keep_its_lock(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    lock, (read, write) = tmp_path / "kernel.lock", os.pipe()
+    with compiling._locked(lock):
+        child = os.fork()
+        if child == 0:
+            os.read(read, 1)
+            os._exit(0)
+    try:
+        with lock.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.write(write, b".")
+        os.waitpid(child, 0)
+
+
+def test_numba_may_be_switched_off(monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    assert compiling.compiled()(ast.dump) is ast.dump
 
 
 def test_works_where_nothing_can_be_cached():

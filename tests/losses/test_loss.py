@@ -59,6 +59,35 @@ def test_a_scale_of_0_1_counts_once():
     np.testing.assert_array_equal(scaled.gradient_hessian(SCORES, QUERIES), (3.0 * g, 3.0 * h))
 
 
+@pytest.mark.filterwarnings("ignore:.* writes methods by names:DeprecationWarning")
+def test_methods_of_0_1_may_call_those_of_their_base():
+    class Twice(bp.MPBoost):
+        def scale(self, queries):
+            return 2.0 * super().scale(queries)
+
+    class FourTimes(Twice):
+        def scale(self, queries):
+            return 2.0 * super().scale(queries)
+
+    class Halved(bp.MPBoost):
+        def _gradient_hessian(self, scores, queries):
+            g, h = super()._gradient_hessian(scores, queries)
+            return 0.5 * g, h
+
+    g, h = bp.MPBoost().gradient_hessian(SCORES, QUERIES)
+    for loss, expected in ((Twice(), (2 * g, 2 * h)), (FourTimes(), (4 * g, 4 * h)), (Halved(), (0.5 * g, h))):
+        np.testing.assert_allclose(loss.gradient_hessian(SCORES, QUERIES), expected, rtol=1e-14)
+    assert FourTimes().scale(QUERIES) == 4.0 * bp.MPBoost().scale(QUERIES)
+
+
+def test_a_loss_that_cannot_be_hashed_works():
+    class Unhashable(Squares):
+        __hash__ = None
+
+    expected = Squares().gradient_hessian(SCORES, QUERIES)
+    np.testing.assert_array_equal(Unhashable().gradient_hessian(SCORES, QUERIES), expected)
+
+
 def test_a_class_that_has_both_names_is_left_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
