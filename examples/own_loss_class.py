@@ -15,9 +15,7 @@ class PseudoHuber(bp.Loss):
     shift_invariant = False
 
     def _parts(self, scores, queries):
-        weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-        if queries.labelled is not None:
-            weight = weight * queries.labelled
+        weight = queries.judged * (1.0 if queries.row_weight is None else queries.row_weight)
         off = scores - queries.labels
         return weight, off, np.sqrt(1.0 + off**2)
 

@@ -209,6 +209,13 @@ def test_every_room_has_a_place(house):
     assert house.rooms() == {room for rooms in FLOORS for room in rooms}
 
 
+def test_the_page_on_the_house_draws_these_floors():
+    page = (PACKAGE.parent / "docs" / "explanation" / "house.md").read_text()
+    table = page[page.index("| rooms,") : page.index("Two flows")]
+    drawn = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+    assert list(map(sorted, drawn)) == list(map(sorted, FLOORS))
+
+
 def test_every_room_has_quick_tests():
     tests = Path(__file__).parent
     assert all((tests / name).is_file() for name in QUICK)
