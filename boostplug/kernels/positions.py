@@ -26,14 +26,7 @@ Bools = NDArray[np.bool_]
 
 @compiled()
 def _dcg(
-    scores: Floats,
-    gains: Floats,
-    boundaries: Ints,
-    discount: Floats,
-    average: bool,
-    first: int,
-    last: int,
-    out: Floats,
+    scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, average: bool, first: int, last: int, out: Floats
 ) -> None:
     r"""Discounted cumulative gain of the queries ``first <= q < last``.
 
@@ -74,14 +67,7 @@ def dcg(scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, *, av
 
 @compiled()
 def _average_precision(
-    scores: Floats,
-    relevant: Bools,
-    boundaries: Ints,
-    k: int,
-    average: bool,
-    first: int,
-    last: int,
-    out: Floats,
+    scores: Floats, relevant: Bools, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
 ) -> None:
     r"""Average precision of the queries ``first <= q < last``; NaN for a query without relevant documents.
 
@@ -167,14 +153,7 @@ def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats) -> Floa
 
 @compiled()
 def _mean_ndcg(
-    scores: Floats,
-    gains: Floats,
-    boundaries: Ints,
-    weights: Floats,
-    average: bool,
-    first: int,
-    last: int,
-    out: Floats,
+    scores: Floats, gains: Floats, boundaries: Ints, weights: Floats, average: bool, first: int, last: int, out: Floats
 ) -> None:
     """Sum of the gains by position, weighted by `weights` of `mean_ndcg_weights`; ties as in `dcg`."""
     room = room_for(boundaries, first, last)
@@ -205,14 +184,7 @@ def mean_ndcg(scores: Floats, gains: Floats, boundaries: Ints, weights: Floats, 
 
 @compiled()
 def _reciprocal_rank(
-    scores: Floats,
-    relevant: Bools,
-    boundaries: Ints,
-    k: int,
-    average: bool,
-    first: int,
-    last: int,
-    out: Floats,
+    scores: Floats, relevant: Bools, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
 ) -> None:
     r"""Reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant documents.
 
@@ -255,14 +227,7 @@ def reciprocal_rank(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *
 
 @compiled()
 def _precision(
-    scores: Floats,
-    relevant: Bools,
-    boundaries: Ints,
-    k: int,
-    average: bool,
-    first: int,
-    last: int,
-    out: Floats,
+    scores: Floats, relevant: Bools, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
 ) -> None:
     """Share of relevant documents among the best k; NaN for a query without relevant documents.
 

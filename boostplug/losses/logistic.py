@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_number
 from boostplug.kernels.tables import Kernel, Tail
 
 __all__ = [
@@ -13,18 +12,12 @@ __all__ = [
     "SOFTPLUS",
     "WIDTH",
     "WRONG",
-    "check_sigmoid",
     "curvature",
     "slope",
     "softplus",
 ]
 
 Floats = NDArray[np.float64]
-
-
-def check_sigmoid(owner: str, sigmoid: object) -> None:
-    """Refuse what is not a positive finite number."""
-    check_number(f"{owner}: sigmoid", sigmoid, above=0.0)
 
 
 def softplus(d: Floats) -> Floats:

@@ -6,11 +6,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, frozen
+from boostplug.checks import check_choice, check_number, frozen
 from boostplug.kernels.pair_by_pair import GAINS
 from boostplug.kernels.smooth_pairs import gap_sums
 from boostplug.kernels.tables import NDCG, NDCG_VALUE
-from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG, check_sigmoid
+from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
@@ -88,7 +88,7 @@ class NDCGBoost(Loss):
     accuracy = 2e-7
 
     def __post_init__(self) -> None:
-        check_sigmoid("NDCGBoost", self.sigmoid)
+        check_number("NDCGBoost: sigmoid", self.sigmoid, above=0.0)
         check_gain(self.gain)
         check_choice("NDCGBoost: hessian", self.hessian, get_args(Hessian))
         check_choice("NDCGBoost: normalization", self.normalization, get_args(Normalization))

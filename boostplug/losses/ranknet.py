@@ -6,19 +6,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice
+from boostplug.checks import check_choice, check_number
 from boostplug.kernels.tables import RANKNET, RANKNET_VALUE
-from boostplug.losses.logistic import (
-    CURVATURE,
-    REACH,
-    SLOPE,
-    SOFTPLUS,
-    WIDTH,
-    check_sigmoid,
-    curvature,
-    slope,
-    softplus,
-)
+from boostplug.losses.logistic import CURVATURE, REACH, SLOPE, SOFTPLUS, WIDTH, curvature, slope, softplus
 from boostplug.losses.loss import Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.pair_sums import (
@@ -90,7 +80,7 @@ class RankNet(Loss):
     accuracy = 2e-7
 
     def __post_init__(self) -> None:
-        check_sigmoid("RankNet", self.sigmoid)
+        check_number("RankNet: sigmoid", self.sigmoid, above=0.0)
         check_choice("RankNet: normalization", self.normalization, get_args(Normalization))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:

@@ -1,7 +1,7 @@
 """Rank correlations of scores and grades: `SpearmanRho`, `KendallTau`."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,21 @@ __all__ = ["KendallTau", "SpearmanRho"]
 Floats = NDArray[np.float64]
 Ties = Literal["corrected", "average", "order"]
 
-_TIES = ("corrected", "average", "order")
+
+@dataclass(frozen=True)
+class _OfRanks(Metric):
+    """A correlation of ranks by score and by grade; its tied scores are a matter of their own."""
+
+    _: KW_ONLY
+    ties: Ties = "corrected"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_choice("ties", self.ties, get_args(Ties))
 
 
 @dataclass(frozen=True)
-class SpearmanRho(Metric):
+class SpearmanRho(_OfRanks):
     r"""Spearman's ρ of scores and grades: the correlation of their ranks, from -1 to 1.
 
     .. math:: \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}
@@ -46,13 +56,6 @@ class SpearmanRho(Metric):
     array([0.5, nan])
     """
 
-    _: KW_ONLY
-    ties: Ties = "corrected"
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_choice("ties", self.ties, _TIES)
-
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
@@ -64,7 +67,7 @@ class SpearmanRho(Metric):
 
 
 @dataclass(frozen=True)
-class KendallTau(Metric):
+class KendallTau(_OfRanks):
     r"""Kendall's τ of scores and grades, from -1 to 1; τ_b by default.
 
     .. math:: \frac{C - D}{\sqrt{(N - T_x)(N - T_y)}}
@@ -88,13 +91,6 @@ class KendallTau(Metric):
     >>> KendallTau().per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
     array([0.3333,    nan])
     """
-
-    _: KW_ONLY
-    ties: Ties = "corrected"
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_choice("ties", self.ties, _TIES)
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
