@@ -102,7 +102,7 @@ def test_a_child_forked_while_a_kernel_compiles_does_not_keep_its_lock(tmp_path)
             os._exit(0)
     try:
         with lock.open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            assert fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB) is None  # not refused
     finally:
         os.write(write, b".")
         os.waitpid(child, 0)
