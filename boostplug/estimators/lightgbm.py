@@ -21,7 +21,7 @@ from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
-from boostplug.plug.call import assign
+from boostplug.plug.call import assign, evaluate
 from boostplug.plug.lightgbm import LightGBM
 from boostplug.queries import Queries
 
@@ -214,7 +214,7 @@ class _Evaluating:
         for dataset, queries in zip(training.datasets, self.known, strict=True):
             if dataset.get_label() is labels:
                 assign(dataset, queries)
-                return self.metric(scores, dataset)  # type: ignore[no-any-return]
+                return evaluate(self.metric, scores, dataset)
         raise AssertionError("LightGBM passed labels of a Dataset that its Booster does not know")
 
 

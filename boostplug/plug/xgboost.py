@@ -3,6 +3,7 @@
 import inspect
 import weakref
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
 __all__ = ["XGBoost"]
 
 _MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
-_FRAMES = 16  # between xgb.cv and us, at most
 
 
 class XGBoost(Adapter):
@@ -36,17 +36,15 @@ class XGBoost(Adapter):
     def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:  # noqa: ARG002 (a fold does not show it)
         """Name the query weights that `xgb.cv` drops, if it is calling."""
         frame = inspect.currentframe()
-        for _ in range(_FRAMES):
-            frame = None if frame is None else frame.f_back
-            if frame is not None and frame.f_code.co_name == "cv" and frame.f_globals["__name__"] == "xgboost.training":
-                whole: Any = frame.f_locals.get("dtrain")
-                if self.holds(whole) and (whole.get_weight() != 1.0).any():
-                    return (
-                        "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
-                        "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
-                    )
-                return None
-        return None
+        while frame is not None and not _trains(frame):
+            frame = frame.f_back
+        whole: Any = frame.f_locals["dtrain"] if frame is not None and frame.f_code.co_name == "cv" else None
+        if not self.holds(whole) or (whole.get_weight() == 1.0).all():
+            return None
+        return (
+            "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
+            "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
+        )
 
     def threads(self, dataset: Any, training: Training | None) -> int | None:  # noqa: ARG002 (it shows no parameters)
         """Return the DMatrix's number of threads where it was given one."""
@@ -71,3 +69,8 @@ class XGBoost(Adapter):
             return part
 
         dataset.slice = slice_and_tell
+
+
+def _trains(frame: FrameType) -> bool:
+    """Return whether a frame is that of xgb.cv, or of xgb.train, inside of which no xgb.cv further up counts."""
+    return frame.f_code.co_name in {"cv", "train"} and frame.f_globals.get("__name__") == "xgboost.training"

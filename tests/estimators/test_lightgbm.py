@@ -104,6 +104,25 @@ def test_the_training_set_as_validation_set_is_recognised():
     )
 
 
+def test_a_metric_that_overrides_its_call_gets_queries():
+    class Halved(bp.NDCG):
+        def __call__(self, scores, queries):
+            return super().__call__(scores, queries) / 2
+
+    fit = {"qid": QID, "eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_metric": [Halved(3), bp.NDCG(3)]}
+    results = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit).evals_result_["valid_0"]
+    np.testing.assert_array_equal(results["Halved@3"], np.divide(results["NDCG@3"], 2))
+
+
+def test_validation_sets_alike_but_for_their_weights():
+    weights = np.arange(1.0, len(VY) + 1)
+    fit = {"qid": QID, "eval_set": [(VX, VY)] * 2, "eval_qid": [VQID] * 2, "eval_sample_weight": [None, weights]}
+    ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit, eval_metric=bp.PairError())
+    for name, weight in (("valid_0", None), ("valid_1", weights)):
+        expected = ranker.score(VX, VY, qid=VQID, sample_weight=weight, metric=bp.PairError())
+        assert ranker.evals_result_[name]["PairError"][-1] == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("form", ["eval_X", "eval_X tuples", "eval_set pair"])
 def test_validation_data_in_lightgbms_forms(form):
     data = {

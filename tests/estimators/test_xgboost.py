@@ -212,3 +212,26 @@ def test_saved_models_name_a_ranking_objective():
     learner = json.loads(fit().get_booster().save_config())["learner"]
     assert learner["objective"]["name"] == "rank:pairwise"
     assert float(learner["learner_model_param"]["base_score"].strip("[]")) == 0
+
+
+def weighted():
+    return matrix(xgb.DMatrix, weight=np.arange(1.0, len(GROUP) + 1))
+
+
+def test_weights_that_cv_drops_are_refused_through_any_wrapper():
+    def wrapped(depth, scores, data):
+        return wrapped(depth - 1, scores, data) if depth else LOSS(scores, data)
+
+    with pytest.raises(ValueError, match=r"xgb\.cv drops the query weights"):
+        xgb.cv(PARAMS, weighted(), 1, nfold=2, obj=lambda scores, data: wrapped(20, scores, data))
+
+
+def test_a_training_inside_of_cv_keeps_its_weights():
+    inner = []
+
+    def objective(scores, data):
+        inner.append(train(data=weighted(), rounds=1))
+        return scores - data.get_label(), np.ones(len(scores))
+
+    xgb.cv({**PARAMS, **NO_METRIC}, weighted(), 1, nfold=2, obj=objective)
+    assert len(inner) == 2
