@@ -14,6 +14,7 @@ __all__ = [
     "check_instance",
     "check_integer",
     "check_number",
+    "column_names",
     "frozen",
     "numbers",
     "refuse_class",
@@ -108,6 +109,11 @@ def refuse_class(name: str, value: Any, kind: type) -> None:
     """Raise where a class of this kind stands in place of an instance, for callers that take other things too."""
     if isinstance(value, type) and issubclass(value, kind):
         raise ValueError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}()")
+
+
+def column_names(X: Any) -> list[Any]:
+    """Return the names of a table's columns, none where X has no names; pyarrow's `columns` are the data."""
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:

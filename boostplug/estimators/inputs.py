@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.checks import refuse_class
+from boostplug.checks import column_names, refuse_class
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
@@ -40,9 +40,7 @@ def metrics_of(eval_metric: Any) -> list[Any]:
 
 def without_qid(X: Any) -> tuple[Any, Any]:
     """Split a DataFrame with a column named qid into features and that column, as XGBoost's ranker does."""
-    columns = getattr(X, "column_names", None)  # pyarrow, whose `columns` are the data
-    columns = getattr(X, "columns", None) if columns is None else columns
-    if columns is None or "qid" not in list(columns):
+    if "qid" not in column_names(X):
         return X, None
     qid = X["qid"]
     try:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, check_number, frozen
+from boostplug.checks import check_integer, check_number, column_names, frozen
 from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
 from boostplug.model.lightgbm import lightgbm_model
@@ -64,7 +64,7 @@ class Ensemble:
         n_features: int,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        check_integer("n_features", n_features, 1)
+        n_features = check_integer("n_features", n_features, 1)
         if feature_names is not None:
             feature_names = tuple(feature_names)
             for name in feature_names:
@@ -81,7 +81,7 @@ class Ensemble:
             raise ValueError(
                 "scores could overflow: the weights are too large together; divide all of them by a number"
             )
-        self.__dict__.update(rounds=checked, n_features=int(n_features), feature_names=feature_names)
+        self.__dict__.update(rounds=checked, n_features=n_features, feature_names=feature_names)
 
     def __len__(self) -> int:
         """How many rounds there are."""
@@ -315,14 +315,11 @@ class Ensemble:
     def _checked(self, X: Any) -> NDArray[np.floating]:
         from sklearn.utils import check_array
 
-        columns = getattr(X, "column_names", None)  # pyarrow, whose `columns` are the data
-        columns = getattr(X, "columns", None) if columns is None else columns
-        if columns is not None and self.feature_names is not None:
-            for k, (given, name) in enumerate(zip(columns, self.feature_names, strict=False)):
-                if given != name:
-                    raise ValueError(
-                        f"X's column {k} is {given!r}, the model's is {name!r}; pass the columns of feature_names"
-                    )
+        for k, (given, name) in enumerate(zip(column_names(X), self.feature_names or (), strict=False)):
+            if given != name:
+                raise ValueError(
+                    f"X's column {k} is {given!r}, the model's is {name!r}; pass the columns of feature_names"
+                )
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up X to see whether all is finite
             features: NDArray[np.floating] = check_array(
                 X,

@@ -7,7 +7,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from boostplug.checks import check_instance
+from boostplug.checks import check_instance, column_names
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 
@@ -55,7 +55,7 @@ class RankingScorer(BaseEstimator):
             If the queries are not known, or are given twice.
         """
         given = [name for name, value in (("qid", qid), ("group", group)) if value is not None]
-        if "qid" in getattr(X, "columns", ()):
+        if "qid" in column_names(X):
             given.append("the column qid of X")
             qid = X["qid"]
         if len(given) > 1:

@@ -395,7 +395,8 @@ def test_frames(F, kind):
         np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
         assert ranker.n_features_in_ == 4
         assert ranker.feature_names_in_.tolist() == NAMES
-        assert ranker.score(data, series(Y)) == bp.NDCG(10)(expected, bp.Queries(Y, group=GROUP))
+        ndcg = bp.NDCG(10)(expected, bp.Queries(Y, group=GROUP))
+        assert ranker.score(data, series(Y)) == bp.make_scorer(bp.NDCG(10))(ranker, data, series(Y)) == ndcg
     ranker = F.fit(LOSS, frame(X), series(Y), qid=None, group=series(GROUP))
     np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
     column = pa.chunked_array([Y]) if kind == "pyarrow" else series(Y)
