@@ -152,16 +152,16 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
     checked = frozen(np.ascontiguousarray(_real("scores", array), dtype=np.float64).view())
     if not checked.size:
         return checked
-    largest = max(float(checked.max()), -float(checked.min()))  # NaN where one is
+    largest = float(checked.max())  # NaN where one is
     if math.isnan(largest):
         undefined = np.isnan(checked)
         raise ValueError(
             f"scores[{int(np.argmax(undefined))}] is NaN and has no rank ({int(undefined.sum())} of {n_rows} scores "
             "are NaN); look for NaN gradients, a diverged model or init_score, or replace them"
         )
-    if finite and largest > _LARGEST_SCORE:
+    if finite and max(largest, -float(checked.min())) > _LARGEST_SCORE:
         row = int(np.argmax(np.abs(checked)))
-        what = f"is beyond ±{_LARGEST_SCORE:g}" if math.isfinite(largest) else "is not finite"
+        what = f"is beyond ±{_LARGEST_SCORE:g}" if math.isfinite(checked[row]) else "is not finite"
         raise ValueError(f"scores[{row}] = {checked[row]} {what}; lower the learning rate, or check init_score")
     return checked
 

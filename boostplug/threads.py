@@ -103,8 +103,8 @@ def run_over_queries(
         Default: `get_num_threads`.
     """
     n_queries = len(starts) - 1
-    work = int(starts[-1] - starts[0])
-    threads = min(num_threads or get_num_threads(), n_queries, 1 + work // _MIN_WORK_PER_THREAD)
+    most = min(n_queries, 1 + int(starts[-1] - starts[0]) // _MIN_WORK_PER_THREAD)
+    threads = most if most <= 1 else min(most, num_threads or get_num_threads())
     if threads <= 1:
         kernel(0, n_queries)
         return

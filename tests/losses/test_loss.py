@@ -124,3 +124,18 @@ def test_a_loss_of_several_parts_scales_each():
 
     expected = np.add(bp.RankNet().gradient_hessian(SCORES, QUERIES), bp.MPBoost().gradient_hessian(SCORES, QUERIES))
     np.testing.assert_array_equal(Both().gradient_hessian(SCORES, QUERIES), expected)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (np.inf, r"scores\[1\] = inf is not finite"),
+        (-np.inf, r"scores\[1\] = -inf is not finite"),
+        (1e101, r"scores\[1\] = 1e\+101 is beyond ±1e\+100"),
+        (-1e101, r"scores\[1\] = -1e\+101 is beyond ±1e\+100"),
+        (np.nan, r"scores\[1\] is NaN .*1 of 3 scores"),
+    ],
+)
+def test_scores_out_of_range_are_refused(score, message):
+    with pytest.raises(ValueError, match=message):
+        bp.MPBoost().gradient_hessian([0.0, score, 1.0], bp.Queries([1, 0, 2], group=[3]))
