@@ -1,8 +1,6 @@
 """`Queries`: the documents of a ranking data set with their grades, queries and weights."""
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
-from threading import Lock
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -11,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.checks import frozen, numbers, refuse_where, vector
 from boostplug.pairs import Pairs
 from boostplug.runs import GradeRuns, ListRuns, PairRuns
+from boostplug.threads import Computed
 
 __all__ = ["Queries"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
-_lock = Lock()
+_NOTHING: Any = object()
 
 
 @final
@@ -155,37 +154,35 @@ class Queries:
         At most `limit` values are kept for one first element of `key`; the oldest goes first, so that a new lambda in
         every round does not fill the memory.
         """
-        with _lock:
-            kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
-            if key in kept:
-                found: _R = kept[key]
-                return found
-        built = build()
-        with _lock:
-            kept[key] = built
-            same_kind = [other for other in kept if other[0] == key[0]]
-            for other in same_kind[:-limit]:
-                del kept[other]
+        # No lock, which a forked child might inherit held: each of these steps on a dictionary is one.
+        kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
+        found: _R = kept.get(key, _NOTHING)
+        if found is not _NOTHING:
+            return found
+        built = kept[key] = build()
+        same_kind = [other for other in list(kept) if other[0] == key[0]]
+        for other in same_kind[:-limit]:
+            kept.pop(other, None)
         return built
 
-    @cached_property
+    @Computed
     def query_of_row(self) -> Ints:
         """Index of each row's query, of shape (n_rows,)."""
         return frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
 
-    @cached_property
+    @Computed
     def labelled_rows(self) -> NDArray[np.bool_]:
         """Whether each row's label means something, of shape (n_rows,): `labelled`, True where it was not given."""
         return frozen(np.ones(self.n_rows, bool)) if self.labelled is None else self.labelled
 
-    @cached_property
+    @Computed
     def judged(self) -> NDArray[np.bool_]:
         """Whether each row is labelled and of positive weight, of shape (n_rows,): what losses learn from."""
         if self.row_weight is None:
             return self.labelled_rows
         return frozen(self.labelled_rows & (self.row_weight > 0))
 
-    @cached_property
+    @Computed
     def query_weight(self) -> Floats | None:
         """Weight of each query in metrics, of shape (n_queries,): its rows' mean weight; None where all are 1."""
         if self.row_weight is None:
@@ -194,7 +191,7 @@ class Queries:
         sums = np.bincount(self.query_of_row, weights=self.row_weight, minlength=self.n_queries)
         return frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
 
-    @cached_property
+    @Computed
     def grade_runs(self) -> GradeRuns:
         """The documents in pairs of different grades, by query and grade; built once."""
         rows = np.flatnonzero(self.judged)
@@ -220,7 +217,7 @@ class Queries:
             sqrt_weight=frozen(weight),
         )
 
-    @cached_property
+    @Computed
     def list_runs(self) -> ListRuns:
         """The judged documents by query, also where all have one grade; built once."""
         rows = np.flatnonzero(self.judged)
@@ -234,7 +231,7 @@ class Queries:
             query=frozen(query),
         )
 
-    @cached_property
+    @Computed
     def pair_runs(self) -> PairRuns:
         """The explicit pairs by the query of their winner; built once. Only where `pairs` is given."""
         pairs = self.pairs
@@ -287,13 +284,14 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
 def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
     sizes = numbers("group", group)
     refuse_where("group", ~((sizes >= 0) & (sizes == np.floor(sizes)) & (sizes < 2**53)), sizes, "is not a size ≥ 0")
-    boundaries = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
-    if boundaries[-1] != n_rows:
+    total = float(sizes.sum())  # float64 passes every sum that int64 would wrap around
+    if total != n_rows:
         raise ValueError(
-            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {boundaries[-1]}, labels has "
+            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.0f}, labels has "
             f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
         )
+    boundaries = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
     return boundaries
 
 

@@ -5,7 +5,6 @@ Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.views import Listed, Lists, Runs
+from boostplug.threads import Computed
 
 __all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns"]
 
@@ -70,37 +70,37 @@ class GradeRuns:
     n_judged: Floats
     sqrt_weight: Floats
 
-    @cached_property
+    @Computed
     def view(self) -> Runs:
         """What kernels read of it."""
         return Runs(self.rows, self.sqrt_weight, self.run_start, self.run_grade, self.query_run)
 
-    @cached_property
+    @Computed
     def n_grades(self) -> Ints:
         """Grades, and so runs, of each query that holds a pair."""
         return np.diff(self.query_run)
 
-    @cached_property
+    @Computed
     def query_start(self) -> Ints:
         """First place in `rows` of each query that holds a pair, and the end: of shape (n_paired_queries + 1,)."""
         return self.run_start[self.query_run]
 
-    @cached_property
+    @Computed
     def n_documents(self) -> Ints:
         """Documents of each query that holds a pair."""
         return np.diff(self.query_start)
 
-    @cached_property
+    @Computed
     def query_of_run(self) -> Ints:
         """Place of each run's query in `query`."""
         return np.repeat(np.arange(len(self.query)), self.n_grades)
 
-    @cached_property
+    @Computed
     def n_cells(self) -> Ints:
         """Pairs of grades of each query that holds a pair."""
         return self.n_grades * (self.n_grades - 1) // 2
 
-    @cached_property
+    @Computed
     def few_grades(self) -> NDArray[np.bool_]:
         """Whether a table with an entry per pair of grades stays in proportion to each query's documents.
 
@@ -163,7 +163,7 @@ class PairRuns:
     n_judged: Floats
     crosses: bool
 
-    @cached_property
+    @Computed
     def view(self) -> Listed:
         """What kernels read of it."""
         return Listed(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
@@ -193,7 +193,7 @@ class ListRuns:
     start: Ints
     query: Ints
 
-    @cached_property
+    @Computed
     def view(self) -> Lists:
         """What kernels read of it."""
         return Lists(self.rows, self.grade, self.weight, self.start)

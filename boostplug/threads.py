@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from boostplug.checks import check_integer
 
 __all__ = [
+    "Computed",
     "get_num_threads",
     "numbers_by_query",
     "run_evenly",
@@ -27,12 +28,41 @@ __all__ = [
     "threads_of_framework",
 ]
 
+_O = TypeVar("_O")
+_V = TypeVar("_V")
 _CHUNKS_PER_THREAD = 4
 _MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
 
 _of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
+
+
+class Computed(Generic[_O, _V]):
+    """An attribute that is computed when it is first read, and kept: ``functools.cached_property`` without a lock.
+
+    Before Python 3.12 the standard library's holds one lock for all instances of a class while it computes: a child
+    forked meanwhile waits for it for ever. Here two threads may compute the same value; the first to finish is kept.
+    """
+
+    def __init__(self, function: Callable[[_O], _V]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "Computed[_O, _V]": ...
+
+    @overload
+    def __get__(self, instance: _O, owner: type) -> _V: ...
+
+    def __get__(self, instance: _O | None, owner: type) -> "Computed[_O, _V] | _V":
+        if instance is None:
+            return self
+        value: _V = instance.__dict__.setdefault(self._name, self._function(instance))
+        return value
 
 
 def set_num_threads(n: int | None) -> None:

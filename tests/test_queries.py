@@ -130,3 +130,9 @@ def test_a_million_rows_in_one_query():
     assert len(runs.rows) == 1_000_000
     counts = np.bincount(queries.labels.astype(int)).astype(float)
     assert runs.n_pairs[0] == (counts.sum() ** 2 - (counts**2).sum()) / 2
+
+
+def test_sizes_whose_sum_passes_int64_are_refused_before_anything_is_allocated():
+    sizes = [2.0**52] * 4096 + [3]  # 2^64 + 3, which int64 takes for 3
+    with pytest.raises(ValueError, match="its 4097 sizes add up to 18446744073709551616, labels has 3 rows"):
+        bp.Queries([0, 1, 2], group=sizes)

@@ -1,6 +1,8 @@
 """The thread pool: every query once, errors out, forks and nesting."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -125,3 +127,47 @@ def test_a_thread_that_outlives_the_main_thread_does_it_all_itself():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.stdout.strip() == "10", result.stderr
+
+
+class Waits:
+    """Its value is there at once, or never."""
+
+    def __init__(self, gate=None):
+        self.gate = gate
+
+    @threads.Computed
+    def value(self):
+        """What is computed."""
+        if self.gate is not None:
+            self.gate.set()
+            threading.Event().wait()
+        return 7
+
+
+def test_a_value_is_computed_once_and_kept():
+    waits = Waits()
+    assert "value" not in vars(waits)
+    assert waits.value == 7
+    vars(waits)["value"] = 8
+    assert waits.value == 8
+    assert Waits.value.__doc__ == "What is computed."
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_forked_while_a_thread_computes_does_not_wait_for_it():
+    """``functools.cached_property`` of Python 3.11 holds a lock of the whole class meanwhile: the child would hang."""
+    gate = threading.Event()
+    threading.Thread(target=lambda: Waits(gate).value, daemon=True).start()
+    assert gate.wait(10)
+    child = os.fork()
+    if not child:
+        signal.alarm(10)
+        os._exit(0 if Waits().value == 7 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_nothing_of_the_package_takes_a_lock_of_its_own_or_of_cached_property():
+    package = Path(threads.__file__).parent
+    for path in package.rglob("*.py"):
+        assert not re.search(r"cached_property\b(?!`)|\bR?Lock\(\)", path.read_text()), path

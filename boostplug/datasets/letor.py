@@ -553,9 +553,10 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
             line = parsed.runs[0][2]
             _refuse(parsed, line, f"no qid; write qid:<query> after each grade, or put the sizes into {names}")
         group = _side_sizes(side)
-        if group.sum() != parsed.n_rows:
+        total = sum(group.tolist())  # in Python's integers, which wrap around nowhere
+        if total != parsed.n_rows:
             raise ValueError(
-                f"{side}: its {len(group)} sizes add up to {group.sum()}, but {parsed.path.name} has {parsed.n_rows} "
+                f"{side}: its {len(group)} sizes add up to {total}, but {parsed.path.name} has {parsed.n_rows} "
                 "rows; give the size of each query, in the order of the rows"
             )
         return np.repeat(np.arange(len(group)), group), group

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.queries import Queries
+from boostplug.threads import Computed
 
 __all__ = ["Fold", "RankingData"]
 
@@ -83,7 +83,7 @@ class RankingData(Mapping[str, Any]):
         """Number of columns of `X`."""
         return int(self.X.shape[1])
 
-    @cached_property
+    @Computed
     def queries(self) -> Queries:
         """The grades and queries as `boostplug.Queries`, for losses and metrics; built once."""
         return Queries(self.y, group=self.group)

@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from math import fsum, isfinite
 from typing import Any, Self
@@ -17,6 +17,7 @@ from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
 from boostplug.model.lightgbm import lightgbm_model
 from boostplug.model.xgboost import xgboost_model
+from boostplug.threads import Computed
 from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
 from boostplug.weak_rankers.tree import joined
 
@@ -97,7 +98,7 @@ class Ensemble:
     def __reduce__(self) -> Any:  # what is derived stays out of pickles
         return partial(Ensemble, n_features=self.n_features, feature_names=self.feature_names), (self.rounds,)
 
-    @cached_property
+    @Computed
     def terms(self) -> tuple[tuple[WeakRanker, float], ...]:
         """Each weak ranker once, in order of first appearance, with its summed weight; without those that sum to 0."""
         weights: dict[WeakRanker, list[float]] = {}
@@ -273,7 +274,7 @@ class Ensemble:
             booster.save_config()  # now, not at the first prediction, XGBoost warns
         return booster
 
-    @cached_property
+    @Computed
     def _sum(self) -> tuple[list[Tree], dict[int, float]]:
         """The same function as one step function per feature with stumps, scaled trees, and slopes of features."""
         jumps: dict[int, dict[float, list[float]]] = {}
@@ -297,7 +298,7 @@ class Ensemble:
             steps.append(Tree.steps(feature, thresholds, values))
         return steps + trees, slopes
 
-    @cached_property
+    @Computed
     def _fitted(self) -> tuple[tuple[Fitted, float], ...]:
         return tuple((weak, weight) for weak, weight in self.terms if isinstance(weak, Fitted))
 
@@ -306,7 +307,7 @@ class Ensemble:
             if isinstance(weak, Fitted):
                 raise ValueError(f"{what}: not for an ensemble with {weak!r}; use trees or stumps as weak rankers")
 
-    @cached_property
+    @Computed
     def _compiled(self) -> tuple[Forest, Line]:
         trees, slopes = self._sum
         columns, values = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)

@@ -1,7 +1,6 @@
 """`Stump`: one threshold on one feature; `Cuts`: all the stumps that a training set offers."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from boostplug.checks import check_integer, check_number, frozen
 from boostplug.kernels import cuts as kernels
 from boostplug.kernels.views import CutCodes
+from boostplug.threads import Computed
 from boostplug.weak_rankers.feature import refuse_no_column
 
 __all__ = ["Cuts", "Stump", "first_best", "rounding_edges"]
@@ -100,7 +100,7 @@ class Cuts:
         self.threshold = frozen(np.concatenate([*thresholds, np.empty(0)]))
         self.codes = frozen(codes)
 
-    @cached_property
+    @Computed
     def view(self) -> CutCodes:
         """What kernels read of it."""
         return CutCodes(self.codes, self.start)

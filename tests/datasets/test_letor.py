@@ -273,6 +273,8 @@ def test_sizes_in_a_side_file(write, monkeypatch, name, side, sizes, block):
     [
         ("2\n2\n", r"rank.train.query: its 2 sizes add up to 4, but rank.train has 3 rows"),
         ("", r"its 0 sizes add up to 0"),
+        # 2^64 + 3: int64 would wrap around to the three rows of the file
+        ("576460752303423488\n" * 32 + "3\n", r"its 33 sizes add up to 18446744073709551619, but rank.train has 3"),
         ("2\n1.0\n", r"rank.train.query, line 2: '1.0' is not the size of a query"),
         ("-1\n4\n", r"line 1: '-1' is not the size"),
     ],
