@@ -95,6 +95,11 @@ class GradeRuns:
         """Place of each run's query in `query`."""
         return np.repeat(np.arange(len(self.query)), self.n_grades)
 
+    @property
+    def run_of_document(self) -> Ints:
+        """Run of each place in `rows`; made anew each time, since it is as long as they are and seldom needed."""
+        return np.repeat(np.arange(len(self.run_grade)), np.diff(self.run_start))
+
     @Computed
     def n_cells(self) -> Ints:
         """Pairs of grades of each query that holds a pair."""
@@ -121,7 +126,7 @@ class GradeRuns:
         By query, the higher document ascending in `rows`, then the lower one. A block is of about `block` pairs, or of
         one document's.
         """
-        run_of = np.repeat(np.arange(len(self.run_grade)), np.diff(self.run_start))
+        run_of = self.run_of_document
         query_of = self.query_of_run[run_of]
         place = np.flatnonzero(chosen[query_of])
         first = self.query_start[query_of[place]]

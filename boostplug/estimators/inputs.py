@@ -121,7 +121,7 @@ def evaluation_sets(
 
 def has_labels(sets: list[tuple[Any, Queries]]) -> bool:
     """Return whether there are validation sets, and each has a row with a label."""
-    return bool(sets) and all(q.labelled is None or bool(q.labelled.any()) for _, q in sets)
+    return bool(sets) and all(bool(q.labelled_rows.any()) for _, q in sets)
 
 
 def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:

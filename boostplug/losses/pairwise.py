@@ -313,7 +313,7 @@ class _Plan:
         runs = self.runs
         if not chosen.any():
             return
-        run_of = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
+        run_of = runs.run_of_document
         query_of = runs.query_of_run[run_of]
         for i, j in runs.pairs(chosen):
             w = np.ones(len(i)) if self.weight is None else self._weigh(run_of[i], run_of[j])

@@ -181,7 +181,7 @@ class _WeighedPairs:
                 self.parts.append(_Factorised(runs, few, np.log(root), cuts, distance, squared=squared))
             if many.any():
                 blocks = partial(_listed_in_blocks, runs, many, np.log(root), distance)
-                heaviest = 2.0 * float(np.log(root[many[_query_of_document(runs)]].max()))
+                heaviest = 2.0 * float(np.log(root[many[runs.query_of_run[runs.run_of_document]]].max()))
                 self.parts.append(_Listed(blocks, heaviest, cuts.view, squared=squared))
         longest = max(part.longest for part in self.parts)
         if not 1.0 / _LONGEST < longest < _LONGEST:
@@ -239,12 +239,13 @@ class _Factorised:
         squared: bool,
     ) -> None:
         self.squared = squared
-        query_of = _query_of_document(runs)
+        run_of = runs.run_of_document
+        query_of = runs.query_of_run[run_of]
         place = np.flatnonzero(few[query_of])
         place = place[np.argsort(runs.rows[place])]  # a query's documents in file order
         self.rows = runs.rows[place]
         n_grades, sizes = runs.n_grades[few], runs.n_documents[few]
-        grade = np.repeat(_grade_of_run(runs), np.diff(runs.run_start))
+        grade = _grade_of_run(runs)[run_of]
         cell_start = np.r_[0, np.cumsum(n_grades**2)]
         self.documents = Documents(
             start=np.r_[0, np.cumsum(sizes)],
@@ -341,10 +342,6 @@ def _distances_of_cells(runs: GradeRuns, chosen: NDArray[np.bool_], cell_start: 
 def _distances_between(distance: Distance, higher: Floats, lower: Floats) -> Floats:
     with np.errstate(over="ignore"):  # refused as too long
         return distances_of_gaps(distance, higher - lower)
-
-
-def _query_of_document(runs: GradeRuns) -> Ints:
-    return np.repeat(np.arange(len(runs.query)), runs.n_documents)
 
 
 def _grade_of_run(runs: GradeRuns) -> Ints:
