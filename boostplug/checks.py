@@ -18,12 +18,17 @@ __all__ = [
     "frozen",
     "numbers",
     "refuse_class",
+    "refuse_weights",
     "refuse_where",
     "scores_of_rows",
+    "shown",
     "vector",
 ]
 
 _T = TypeVar("_T", bound=np.generic)
+_LARGEST_INTEGER = 2**63 - 1  # kernels take no more
+_LONGEST_SHOWN = 80  # characters of a value in a message
+LARGEST_WEIGHT = 1e100  # products of three, and their sums, stay finite; so do those of the smallest, 1e-100
 _LARGEST_SCORE = 1e100  # squares and products with distances stay finite
 
 
@@ -33,27 +38,41 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
     return array
 
 
+def shown(value: Any) -> str:
+    """Return a value as messages show it: its repr, shortened, whatever the value is."""
+    if isinstance(value, np.generic):
+        value = value.item() if value.dtype.kind in "biufcSU" else str(value)
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 (a repr of the user's; and Python refuses to write long integers)
+        text = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+    half = _LONGEST_SHOWN // 2
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:half]}…{text[-half // 2 :]}"
+
+
 def check_flag(name: str, value: Any) -> bool:
     """Return `value`, True or False, refusing all else."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
+        raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
 
 
 def check_integer(name: str, value: Any, least: int, otherwise: str = "", remedy: str = "") -> int:
     """Return `value`, an integer of Python, NumPy or another kind of at least `least`, as int, refusing all else.
 
-    `otherwise` says what else the caller takes (", or None for all"), `remedy` what to do.
+    Nor does it pass 2^63 - 1. `otherwise` says what else the caller takes (", or None for all"), `remedy` what to do.
     """
     try:
         number = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)
     except TypeError:
         number = least - 1
+    if number > _LARGEST_INTEGER:
+        raise ValueError(f"{name} must be an integer below 2^63{otherwise}; got {shown(value)}")
     if number < least:
-        whole = isinstance(value, (float, np.floating)) and float(value).is_integer() and value >= least
-        hint = f"pass {int(value)}" if whole else remedy
+        whole = isinstance(value, (float, np.floating)) and least <= float(value) < _LARGEST_INTEGER
+        hint = f"pass {int(value)}" if whole and float(value).is_integer() else remedy
         raise ValueError(
-            f"{name} must be an integer of at least {least}{otherwise}; got {value!r}{hint and '; ' + hint}"
+            f"{name} must be an integer of at least {least}{otherwise}; got {shown(value)}{hint and '; ' + hint}"
         )
     return number
 
@@ -70,7 +89,7 @@ def check_number(
     remedy: str = "",
 ) -> float:
     """Return `value`, a finite real number within the limits, as float, refusing all else."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
+    number = _as_float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
     fits = (
         math.isfinite(number)
         and (above is None or number > above)
@@ -85,15 +104,25 @@ def check_number(
             if limit is not None
         ]
         words = " ".join(["", " and ".join(limits)]).rstrip()
-        raise ValueError(f"{name} must be a finite number{words}{otherwise}; got {value!r}{remedy and '; ' + remedy}")
+        raise ValueError(
+            f"{name} must be a finite number{words}{otherwise}; got {shown(value)}{remedy and '; ' + remedy}"
+        )
     return number
+
+
+def _as_float(value: Any) -> float:
+    """Return a real number as float, NaN where float64 has none for it."""
+    try:
+        return float(value)
+    except (OverflowError, TypeError):  # beyond float64; NumPy's time spans, which call themselves real
+        return math.nan
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> str:
     """Return `value`, one of the strings `choices`, refusing all else."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}{otherwise}; got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}{otherwise}; got {shown(value)}")
     return value
 
 
@@ -101,7 +130,7 @@ def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
     """Return `value`, an instance of `kind`; for the class itself the error says to pass an instance."""
     refuse_class(name, value, kind)
     if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__} such as {example}; got {value!r}")
+        raise ValueError(f"{name} must be a {kind.__name__} such as {example}; got {shown(value)}")
     return value
 
 
@@ -122,7 +151,19 @@ def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: s
         at = int(np.argmax(bad))
         more = int(bad.sum()) - 1
         rest = f" ({more} more)" if more else ""
-        raise ValueError(f"{name}[{at}] = {values[at]!s} {why}{rest}")
+        raise ValueError(f"{name}[{at}] = {shown(values[at])} {why}{rest}")
+
+
+def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:
+    """Raise for what is no weight: negative, not finite, or so small or large that products leave float64's range.
+
+    With `zero`, 0 is one.
+    """
+    fits = (weights >= 0 if zero else weights > 0) & np.isfinite(weights)
+    refuse_where(name, ~fits, weights, f"is not a finite {'weight ≥' if zero else 'number >'} 0")
+    beyond = (weights > LARGEST_WEIGHT) | ((weights < 1.0 / LARGEST_WEIGHT) & (weights > 0))
+    remedy = "pass 0 to leave it out, or multiply all of them by one factor" if zero else "multiply it by some factor"
+    refuse_where(name, beyond, weights, f"is beyond 1e-100 to 1e100; {remedy}")
 
 
 def vector(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -135,7 +176,9 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a new float64 vector, refusing what is not a real number."""
-    return np.array(_real(name, vector(name, values)), dtype=np.float64)
+    array = _real(name, vector(name, values))
+    with np.errstate(over="ignore"):  # of more than double precision: infinite, which callers refuse
+        return np.array(array, dtype=np.float64)
 
 
 def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[np.float64]:
@@ -149,7 +192,10 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
         remedy = "; a ranking model has one output per row" if array.ndim > 1 else ""
         remedy = "; pass scores.ravel()" if array.shape == (n_rows, 1) else remedy
         raise ValueError(f"scores must have shape ({n_rows},), one per row; got shape {array.shape}{remedy}")
-    checked = frozen(np.ascontiguousarray(_real("scores", array), dtype=np.float64).view())
+    array = _real("scores", array)
+    if array.dtype.itemsize > 8:
+        array = numbers("scores", array)
+    checked = frozen(np.ascontiguousarray(array, dtype=np.float64).view())
     if not checked.size:
         return checked
     largest = float(checked.max())  # NaN where one is
@@ -173,7 +219,10 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
         values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
     elif hasattr(values, "to_numpy"):  # pandas, polars
         values = values.to_numpy()
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 
 
 def _real(name: str, array: NDArray[Any]) -> NDArray[Any]:
@@ -185,6 +234,19 @@ def _real(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if any(isinstance(value, (str, bytes)) for value in array):
         raise ValueError(f"{name} must hold real numbers, got strings; convert them first")
     try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold real numbers; {error}") from None
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64)
+    except (TypeError, ValueError, ArithmeticError):
+        at = next(i for i, value in enumerate(array) if value is not None and not _is_float(value))
+        raise ValueError(
+            f"{name}[{at}] = {shown(array[at])} is no real number within ±1.8e308; convert it first"
+        ) from None
+
+
+def _is_float(value: Any) -> bool:
+    """Return whether float64 takes a value."""
+    try:
+        float(value)
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+    return True

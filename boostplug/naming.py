@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 
 import numpy as np
 
+from boostplug.checks import shown
+
 __all__ = ["Named", "distinct_names", "exact_name", "parameters", "read_name", "short_name", "take_old_names"]
 
 _T = TypeVar("_T")
@@ -138,7 +140,7 @@ def read_name(text: str, kinds: Mapping[str, type[_T]], what: str) -> _T:
     head, cutoff, inside = found.groups() if found else (text, None, None)
     kind = next((kind for name, kind in kinds.items() if name.lower() == head.lower()), None)
     if kind is None:
-        raise ValueError(f"there is no {what} {text!r}; there are: {', '.join(kinds)} (with a cut-off: NDCG@10)")
+        raise ValueError(f"there is no {what} {shown(text)}; there are: {', '.join(kinds)} (with a cut-off: NDCG@10)")
     takes = get_type_hints(kind)
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if cutoff and "k" not in names:

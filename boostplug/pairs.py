@@ -5,12 +5,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import frozen, numbers, refuse_where, vector
+from boostplug.checks import frozen, numbers, refuse_weights, refuse_where, vector
 
 __all__ = ["Pairs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_LAST_ROW = 2**62  # products of row numbers with small ones stay within int64
 
 
 @final
@@ -23,10 +25,10 @@ class Pairs:
         Row indices from 0 (CatBoost's order: winner, loser). A pair may stand several times, and may cross queries: it
         counts in its winner's query.
     weight : array-like of shape (n_pairs,), optional
-        Weights ≥ 0, times √(w_i w_j) of the rows. Default: 1.
+        Weights, each 0 or from 1e-100 to 1e100, times √(w_i w_j) of the rows. Default: 1.
     margin : array-like of shape (n_pairs,), optional
-        The pair's grade gap, > 0: how strong the preference is (`MPBoost` takes its distance, `QBRank` takes it as τ).
-        Default: 1.
+        The pair's grade gap, from 1e-100 to 1e100: how strong the preference is (`MPBoost` takes its distance, `QBRank`
+        takes it as τ). Default: 1.
 
     Raises
     ------
@@ -58,13 +60,12 @@ class Pairs:
         same = rows["winner"] == rows["loser"]
         refuse_where("winner", same, rows["winner"], "is its own loser; a pair needs two rows")
         self.__dict__.update(rows)
-        for name, values, least in (("weight", weight, "≥ 0"), ("margin", margin, "> 0")):
+        for name, values in (("weight", weight), ("margin", margin)):
             array = None if values is None else numbers(name, values)
             if array is not None:
                 if len(array) != n:
                     raise ValueError(f"{name} must have one value per pair ({n}), got {len(array)} values")
-                fits = (array >= 0 if least == "≥ 0" else array > 0) & np.isfinite(array)
-                refuse_where(name, ~fits, array, f"is not a finite number {least}")
+                refuse_weights(name, array, zero=name == "weight")
                 frozen(array)
             self.__dict__[name] = array
 
@@ -120,7 +121,17 @@ def _rows(name: str, values: ArrayLike) -> Ints:
     array = vector(name, values)
     if array.size == 0:
         return frozen(np.zeros(0, np.int64))
+    if array.dtype.kind == "O":
+        array = _of_integers(name, array)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must hold row indices, got dtype {array.dtype}; convert them to integers")
     refuse_where(name, array < 0, array, "is negative; rows count from 0")
+    refuse_where(name, array > _LAST_ROW, array, "is beyond the last row there can be; rows count from 0")
     return frozen(array.astype(np.int64))
+
+
+def _of_integers(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Return objects as int64, refusing those that it does not hold."""
+    fits = np.array([type(value) is int and abs(value) <= _LAST_ROW for value in values])
+    refuse_where(name, ~fits, values, "is no row index; rows count from 0")
+    return values.astype(np.int64)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import frozen, numbers, refuse_where, vector
+from boostplug.checks import frozen, numbers, refuse_weights, refuse_where, shown, vector
 from boostplug.pairs import Pairs
 from boostplug.runs import GradeRuns, ListRuns, PairRuns
 from boostplug.threads import Computed
@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
+_MOST_ROWS = 2**31 - 1  # that LightGBM's row numbers can count
 
 
 @final
@@ -33,8 +34,8 @@ class Queries:
     qid : array-like of shape (n_rows,), optional
         Query id of each row (numbers or strings); the rows of a query stand together.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
-        Weights ≥ 0, per query or per row (per row where both fit). The pair (i, j) weighs √(w_i w_j); weight 0 removes
-        a row.
+        Weights per query or per row (per row where both fit), each 0 or from 1e-100 to 1e100. The pair (i, j) weighs
+        √(w_i w_j); weight 0 removes a row.
     pairs : Pairs, optional
         Explicit preferences between rows; losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
@@ -90,11 +91,13 @@ class Queries:
         if labels is None:
             if pairs is None:
                 raise ValueError("labels is None; pass the grade of each row, or pairs= to learn from pairs alone")
-            if labelled is not None and np.any(labelled):
+            n_rows = _n_rows(group, qid)
+            mask = None if labelled is None else _labelled(labelled, n_rows)
+            if labelled is not None and (mask is None or mask.any()) and n_rows:
                 raise ValueError("labelled says that rows are labelled, but labels is None; pass the labels")
-            labels = np.zeros(_n_rows(group, qid))
-            labelled = np.zeros(len(labels), bool)
-        y = numbers("labels", labels)
+            y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
+        else:
+            y = numbers("labels", labels)
         refuse_where(
             "labels",
             ~np.isfinite(y),
@@ -278,16 +281,35 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
     """Return the number of rows where no labels tell it."""
     if qid is not None:
         return len(vector("qid", qid))
-    return 0 if group is None else int(numbers("group", group).sum())
+    if group is None:
+        return 0
+    total = _total(_sizes(group))
+    if total > _MOST_ROWS:
+        raise ValueError(
+            f"group adds up to {total:.20g} rows, more than a data set can have; pass the sizes of queries"
+        )
+    return int(total)
+
+
+def _sizes(group: ArrayLike) -> Floats:
+    """Return the sizes of queries as float64, whose sum does not wrap around as that of int64 would."""
+    sizes = numbers("group", group)
+    whole = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
+    refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
+    return sizes
+
+
+def _total(sizes: Floats) -> float:
+    with np.errstate(over="ignore"):
+        return float(sizes.sum())
 
 
 def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
-    sizes = numbers("group", group)
-    refuse_where("group", ~((sizes >= 0) & (sizes == np.floor(sizes)) & (sizes < 2**53)), sizes, "is not a size ≥ 0")
-    total = float(sizes.sum())  # float64 passes every sum that int64 would wrap around
+    sizes = _sizes(group)
+    total = _total(sizes)
     if total != n_rows:
         raise ValueError(
-            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.0f}, labels has "
+            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.20g}, labels has "
             f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
         )
     boundaries = np.zeros(len(sizes) + 1, np.int64)
@@ -299,14 +321,14 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
     ids = vector("qid", qid)
     if len(ids) != n_rows:
         raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} labels")
-    if ids.dtype.kind == "f":
-        refuse_where("qid", ~np.isfinite(ids), ids, "is not an id")
-    elif ids.dtype.kind in "OmM":
-        refuse_where("qid", _missing(ids), ids, "is not an id")
+    if ids.dtype.kind in "cV":
+        raise ValueError(f"qid must hold ids, numbers or strings; got dtype {ids.dtype}")
     try:
-        codes = np.unique(ids, return_inverse=True)[1]
-    except TypeError:
+        missing = _missing(ids)
+        codes = np.unique(ids, return_inverse=True)[1] if not missing.any() else np.empty(0)
+    except (TypeError, ValueError):
         raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
+    refuse_where("qid", missing, ids, "is not an id")
     starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
     heads = codes[boundaries[:-1]]
@@ -315,14 +337,18 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
     if again.any():
         row = boundaries[:-1][np.argmax(again)]
         raise ValueError(
-            f"qid must be contiguous: {ids[row]!s} appears again in row {row} after other ids; "
+            f"qid must be contiguous: {shown(ids[row])} appears again in row {row} after other ids; "
             "sort the rows by qid (stably) first"
         )
     return boundaries.astype(np.int64)
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where objects or times are None, NaN, NaT or pandas' NA: the last is neither equal to itself nor not."""
+    """Return where ids are None, NaN, infinite, NaT or pandas' NA: the last is neither equal to itself nor not."""
+    if values.dtype.kind == "f":
+        return ~np.isfinite(values)
+    if values.dtype.kind not in "OmM":
+        return np.zeros(len(values), bool)
     return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
 
 
@@ -335,7 +361,7 @@ def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
         raise ValueError(
             f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
         )
-    refuse_where("weight", ~((w >= 0) & np.isfinite(w)), w, "is not a finite weight ≥ 0")
+    refuse_weights("weight", w)
     if len(w) != n_rows:
         w = np.repeat(w, np.diff(boundaries))
     return None if (w == 1.0).all() else frozen(w)

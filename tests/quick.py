@@ -5,7 +5,6 @@ __all__ = ["QUICK", "QUICK_OF_ROOM"]
 # Where the tests of a room are not in a folder or file of its name.
 QUICK_OF_ROOM = {
     "best_round": "rankers/test_adarank.py",
-    "checks": "test_bad_input.py",
     "ensemble": "model/test_ensemble.py",
     "frameworks": "model/test_ensemble.py",
     "runs": "test_queries.py",
@@ -41,6 +40,7 @@ QUICK = frozenset(
         "replicate/test_outcome.py",
         "selection/test_folds.py",
         "test_bad_input.py",
+        "test_checks.py",
         "test_ci.py",
         "test_cli.py",
         "test_layers.py",

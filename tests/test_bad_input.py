@@ -119,7 +119,14 @@ CASES = {
         Case("None among the labels", lambda: queries([None, *Y[1:]]), r"labels\[0\] = nan is not finite"),
         Case("complex labels", lambda: queries(Y + 1j), "labels must hold real numbers, got dtype complex128"),
         Case(
-            "an integer label past 1e308", lambda: queries([10**400, *Y[1:]]), "labels must hold real numbers; int too"
+            "an integer label past 1e308",
+            lambda: queries([10**400, *Y[1:]]),
+            r"labels\[0\] = 1000.*…0000.* is no real number within ±1\.8e308; convert it first",
+        ),
+        Case(
+            "labels of several lengths",
+            lambda: queries([[1, 2], *Y[1:]]),
+            "labels must be one-dimensional, but its entries are of several lengths",
         ),
         Case(
             "masked labels",
@@ -137,6 +144,16 @@ CASES = {
         Case("sizes that do not add up", lambda: queries(group=[4, 3]), "group must add up to the number of rows"),
         Case("ids passed as group", lambda: queries(group=QID), "group must add up .* or the id of each row as qid"),
         Case("a negative size", lambda: queries(group=[-1, N + 1]), r"group\[0\] = -1\.0 is not a size ≥ 0"),
+        Case(
+            "a size past 2^62",
+            lambda: queries(group=[2**62, 2**62]),
+            "its 2 sizes add up to 9223372036854775808, labels has 12 rows",
+        ),
+        Case(
+            "a size that no data set has, without labels",
+            lambda: queries(None, group=[2**40], pairs=bp.Pairs([0], [1])),
+            "group adds up to 1099511627776 rows, more than a data set can have; pass the sizes of queries",
+        ),
         Case("a fractional size", lambda: queries(group=[3.5, N - 3.5]), r"group\[0\] = 3\.5 is not a size ≥ 0"),
         Case("a NaN size", lambda: queries(group=[np.nan, N]), r"group\[0\] = nan is not a size ≥ 0"),
         Case("one size as a number", lambda: queries(group=N), "group must be one-dimensional"),
@@ -145,6 +162,11 @@ CASES = {
             "a query in two places",
             lambda: queries(qid=[1, 1, 2, 2, 1, 1, 3, 3, 3, 3, 3, 3]),
             "qid must be contiguous: 1 appears again in row 4 .* sort the rows by qid",
+        ),
+        Case(
+            "an id of 5,000 digits in two places",
+            lambda: queries(qid=[10**5000] + [1] * 10 + [10**5000]),
+            "qid must be contiguous: an int of 16610 bits appears again in row 11",
         ),
         Case("a NaN id", lambda: queries(qid=at(QID, 3, np.nan)), r"qid\[3\] = nan is not an id"),
         Case("None as an id", lambda: queries(qid=["a"] * 11 + [None]), r"qid\[11\] = None is not an id"),
@@ -163,6 +185,16 @@ CASES = {
         Case("weights of another length", lambda: queries(weight=[1, 2]), r"one value per query \(3\) or one per row"),
         Case(
             "a negative weight", lambda: queries(weight=[1, -1, 1]), r"weight\[1\] = -1\.0 is not a finite weight ≥ 0"
+        ),
+        Case(
+            "a weight of 1e-150",
+            lambda: queries(weight=[1, 1e-150, 1]),
+            r"weight\[1\] = 1e-150 is beyond 1e-100 to 1e100; pass 0 to leave it out, or multiply all of them",
+        ),
+        Case(
+            "a pair's margin of 1e150",
+            lambda: bp.Pairs([0], [1], margin=[1e150]),
+            r"margin\[0\] = 1e\+150 is beyond 1e-100 to 1e100",
         ),
         Case("a NaN weight", lambda: queries(weight=[1, np.nan, 1]), r"weight\[1\] = nan is not a finite weight ≥ 0"),
         Case(
@@ -207,6 +239,7 @@ CASES = {
         Case(
             "`LinearDistance(alpha=-1)`", lambda: bp.LinearDistance(alpha=-1), "alpha must be a finite number above 0"
         ),
+        Case("`QBRank(margin=10**400)`", lambda: bp.QBRank(margin=10**400), "margin must be a finite number of at"),
         Case("`LogisticDistance(beta=nan)`", lambda: bp.LogisticDistance(beta=np.nan), "beta must be a finite number"),
         Case(
             "`LogDistance(lam=True)`", lambda: bp.LogDistance(lam=True), "lam must be a finite number above 0; got True"
@@ -246,6 +279,7 @@ CASES = {
     ],
     "Metrics, folds, threads": [
         Case("`NDCG(0)`", lambda: bp.NDCG(0), "k must be an integer of at least 1, or None for the whole list; got 0"),
+        Case("`MAP(10**30)`", lambda: bp.MAP(10**30), "k must be an integer below 2\\^63"),
         Case("`NDCG(2.5)`", lambda: bp.NDCG(2.5), "k must be an integer of at least 1"),
         Case('`NDCG(convention="trec")`', lambda: bp.NDCG(convention="trec"), "convention must be one of 'standard'"),
         Case('`NDCG(gain="exp")`', lambda: bp.NDCG(gain="exp"), "gain must be one of 'exp2', 'linear', or a callable"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import shown
 from boostplug.losses.loss import Loss
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.metrics import NDCG, Metric
@@ -62,9 +63,9 @@ class AdaRank(Loss):
 
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric) or not self.metric.greater_is_better:
-            raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {self.metric!r}")
+            raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {shown(self.metric)}")
         if not isinstance(self.base, Loss) or self.base.couples_queries:
-            raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {self.base!r}")
+            raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {shown(self.base)}")
 
     @property
     def shift_invariant(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import scores_of_rows
+from boostplug.checks import scores_of_rows, shown
 from boostplug.losses.relative import Relative, into_range
 from boostplug.naming import Named, take_old_names
 from boostplug.plug import call as plug
@@ -76,8 +76,8 @@ class Loss(Named, ABC):
         """
         try:
             return cls.registry[name.lower()]
-        except KeyError:
-            raise ValueError(f"there is no loss {name!r}; there are: {', '.join(cls.registry)}") from None
+        except (KeyError, AttributeError):
+            raise ValueError(f"there is no loss {shown(name)}; there are: {', '.join(cls.registry)}") from None
 
     # What follows is a property, since it depends on parameters in some loss; where it does not, a subclass writes a
     # plain class attribute.

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice
+from boostplug.checks import check_choice, shown
 from boostplug.kernels import exponential as kernels
 from boostplug.kernels.exponential import Curvature, Table
 from boostplug.kernels.views import Runs
@@ -109,14 +109,14 @@ class MPBoost(Loss):
         if isinstance(self.distance, type) or not callable(self.distance):
             raise ValueError(
                 f"MPBoost: distance must be a distance such as LogDistance(lam=3.0), or a function of gaps; "
-                f"got {self.distance!r}"
+                f"got {shown(self.distance)}"
             )
         try:
             hash(self.distance)
         except TypeError:
             raise ValueError(
-                f"MPBoost: distance must be hashable, since losses are values; got {self.distance!r}; pass a function, "
-                "or a frozen dataclass with __call__"
+                f"MPBoost: distance must be hashable, since losses are values; got {shown(self.distance)}; pass a "
+                "function, or a frozen dataclass with __call__"
             ) from None
         check_choice("MPBoost: hessian", self.hessian, get_args(Hessian))
         check_choice("MPBoost: normalization", self.normalization, get_args(Normalization))

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, frozen
+from boostplug.checks import check_choice, frozen, shown
 from boostplug.kernels.pair_by_pair import TABLE
 from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
 from boostplug.losses.loss import HessianKind, Loss
@@ -126,11 +126,13 @@ class PairwiseLoss(Loss):
         named = {"value": value, "first": first, "second": second} | ({} if weight is None else {"weight": weight})
         for name, function in named.items():
             if not callable(function):
-                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {function!r}")
+                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {shown(function)}")
             try:
                 hash(function)
             except TypeError:
-                raise ValueError(f"PairwiseLoss: {name} must be hashable; got {function!r}; pass a function") from None
+                raise ValueError(
+                    f"PairwiseLoss: {name} must be hashable; got {shown(function)}; pass a function"
+                ) from None
         check_choice("PairwiseLoss: hessian", hessian, get_args(Hessian))
         check_choice("PairwiseLoss: normalization", normalization, get_args(Normalization))
         settings = {"function": value, "first": first, "second": second, "weight": weight}

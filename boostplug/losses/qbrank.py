@@ -103,7 +103,7 @@ class QBRank(Loss):
 
     def __post_init__(self) -> None:
         if self.margin != "grade":
-            check_number("QBRank: margin", self.margin, least=0.0, otherwise=", or 'grade'")
+            check_number("QBRank: margin", self.margin, least=0.0, most=1e100, otherwise=", or 'grade'")
         check_number("QBRank: preference_weight", self.preference_weight, least=0.0, most=1.0)
         check_choice("QBRank: hessian", self.hessian, get_args(Hessian))
         check_choice("QBRank: normalization", self.normalization, get_args(Normalization))

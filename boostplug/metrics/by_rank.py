@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, check_integer, check_number
+from boostplug.checks import check_choice, check_integer, check_number, shown
 from boostplug.metrics.metric import Metric
 from boostplug.naming import parameters
 from boostplug.queries import Queries
@@ -89,7 +89,7 @@ def _checked_empty(empty: Any) -> Any:
         return empty
     if isinstance(empty, (int, float, np.number)) and not isinstance(empty, bool) and empty in {0, 1}:
         return int(empty)
-    raise ValueError(f'empty must be "skip", 0, 1, or None for the default; got {empty!r}')
+    raise ValueError(f'empty must be "skip", 0, 1, or None for the default; got {shown(empty)}')
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, frozen, refuse_where
+from boostplug.checks import check_choice, frozen, refuse_where, shown
 from boostplug.kernels import positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties
 from boostplug.queries import Queries
@@ -209,7 +209,7 @@ def check_gain(gain: Gain) -> None:
             hash(gain)
         except TypeError:
             raise TypeError(
-                f"gain must be hashable, since metrics are values; got {gain!r}; pass a function, or a frozen "
+                f"gain must be hashable, since metrics are values; got {shown(gain)}; pass a function, or a frozen "
                 "dataclass with __call__"
             ) from None
     else:

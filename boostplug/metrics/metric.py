@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import scores_of_rows
+from boostplug.checks import scores_of_rows, shown
 from boostplug.naming import Named, exact_name, read_name, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
@@ -171,4 +171,6 @@ class Metric(Named, ABC):
             return text
         if isinstance(text, type):
             raise ValueError(f"a metric is the class {text.__name__}; pass {text.__name__}()")
-        return read_name(str(text), cls.registry, "metric")
+        if not isinstance(text, str):
+            raise ValueError(f"a metric is a Metric, or its name such as 'NDCG@10'; got {shown(text)}")
+        return read_name(text, cls.registry, "metric")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_integer
+from boostplug.checks import check_integer, shown
 from boostplug.queries import Queries
 
 __all__ = ["Folds", "GroupSizes", "group_folds"]
@@ -117,7 +117,7 @@ def group_folds(
             f"n_splits={n_splits} folds need as many queries, but only {len(present)} have rows; pass fewer folds"
         )
     if random_state is not None and not shuffle:
-        raise ValueError(f"random_state={random_state!r} has no effect without shuffle=True; pass both or neither")
+        raise ValueError(f"random_state={shown(random_state)} has no effect without shuffle=True; pass both or neither")
 
     fold = _fold_of(sizes[present], n_splits, _generator(random_state) if shuffle else None)
     fold_of_query = np.full(queries.n_queries, -1)
@@ -149,11 +149,14 @@ def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | np.random
 
 def _queries_of(qid: Any) -> Queries:
     if not hasattr(qid, "__len__"):
-        raise ValueError(f"qid_or_queries must hold the query id of each row, or be a Queries; got {qid!r}")
+        raise ValueError(f"qid_or_queries must hold the query id of each row, or be a Queries; got {shown(qid)}")
     return Queries(np.zeros(len(qid)), qid=qid)
 
 
 def _generator(random_state: Seed | None) -> np.random.Generator | np.random.RandomState:
     if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
         return random_state
-    return np.random.default_rng(random_state)
+    otherwise = ", a Generator, a RandomState or None"
+    return np.random.default_rng(
+        None if random_state is None else check_integer("random_state", random_state, 0, otherwise)
+    )

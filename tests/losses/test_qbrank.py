@@ -394,7 +394,9 @@ def test_scores_and_labels_of_any_size_stay_finite():
 
 @pytest.mark.parametrize("margin", ["grades", -1.0, math.nan, math.inf, True, None, [1.0]])
 def test_bad_margin_is_refused(margin):
-    with pytest.raises(ValueError, match="QBRank: margin must be a finite number of at least 0, or 'grade'"):
+    with pytest.raises(
+        ValueError, match=r"QBRank: margin must be a finite number of at least 0 and of at most 1e\+100, or 'grade'"
+    ):
         QBRank(margin=margin)
 
 

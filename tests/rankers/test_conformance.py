@@ -315,8 +315,8 @@ def test_grid_search_with_folds_of_queries(ranker, data):
         ({"group": [300], "verbose": None}, "verbose must be"),
         ({"group": [300], "verbose": -1}, "verbose must be"),
         ({"group": [300], "sample_weight": np.zeros(300)}, "sample_weight is zero everywhere"),
-        ({"group": [300], "sample_weight": np.full(300, 1e308)}, "sample_weight: the largest is 1e\\+308"),
-        ({"group": [300], "sample_weight": np.full(300, 5e-324)}, "sample_weight: the largest is 4.94e-324"),
+        ({"group": [300], "sample_weight": np.full(300, 1e308)}, r"weight\[0\] = 1e\+308 is beyond 1e-100 to 1e100"),
+        ({"group": [300], "sample_weight": np.full(300, 5e-324)}, r"weight\[0\] = 5e-324 is beyond 1e-100"),
         (
             {"group": [300], "eval_set": [TWO_ROWS], "eval_group": [[2]], "eval_metric": [bp.NDCG(5), bp.NDCG(5)]},
             "eval_metric holds NDCG@5 twice",
