@@ -346,7 +346,8 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return where ids are None, NaN, infinite, NaT or pandas' NA: the last is neither equal to itself nor not."""
     if values.dtype.kind == "f":
-        return ~np.isfinite(values)
+        infinite: NDArray[np.bool_] = ~np.isfinite(values)
+        return infinite
     if values.dtype.kind not in "OmM":
         return np.zeros(len(values), bool)
     return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
