@@ -20,6 +20,8 @@ from boostplug.datasets import load_fold, load_folds, load_letor
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
 
+from boostplug.estimators.lightgbm import _validation_data  # noqa: E402 (it needs LightGBM)
+
 PAGE = Path(__file__).parents[1] / "docs" / "bad_input.md"
 GROUP = [4, 3, 5]
 N = sum(GROUP)
@@ -172,8 +174,8 @@ CASES = {
         Case("None as an id", lambda: queries(qid=["a"] * 11 + [None]), r"qid\[11\] = None is not an id"),
         Case(
             "a missing id of pandas",
-            lambda: queries(qid=pd.Series([1] * 11 + [None], dtype="Int64")),
-            r"qid\[11\] = nan is not an id",
+            lambda: queries(qid=pd.Series([1] * 11 + [pd.NA], dtype=object)),
+            r"qid\[11\] = <NA> is not an id",
         ),
         Case(
             "ids of several types",
@@ -302,7 +304,7 @@ CASES = {
         Case(
             "our metric in the plain `lightgbm.LGBMRanker`",
             lambda: lgb.LGBMRanker(objective=LOSS, n_estimators=1, verbose=-1, n_jobs=1, min_child_samples=1).fit(
-                X, Y, group=GROUP, eval_X=X, eval_y=Y, eval_group=[GROUP], eval_metric=bp.NDCG()
+                X, Y, group=GROUP, **_validation_data([(X, queries())]), eval_group=[GROUP], eval_metric=bp.NDCG()
             ),
             r"pass it as eval_metric to boostplug\.LGBMRanker",
             TypeError,

@@ -382,6 +382,8 @@ FRAMES = {
 @every_framework
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames(F, kind):
+    if kind not in F.frames:
+        pytest.skip(f"the ranker of this version takes no {kind} tables")
     frame, series, with_qid = FRAMES[kind]
     expected = F.predict(F.train(LOSS)[0])
     for qid in (QID, np.array([f"q{i}" for i in QID])):
