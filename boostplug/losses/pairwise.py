@@ -73,7 +73,8 @@ class PairwiseLoss(Loss):
 
     Notes
     -----
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q Σ w over the queries that hold a pair (row weights left out).
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and W_q
+    what the pairs weigh together, Σ √(v_i v_j) w.
 
     Accuracy: tables are good to 2e-7 of the largest value within each pair of boxes (functions that vanish faster than
     an exponential: plus 2e-9 of the largest value near 0); short lists are summed pair by pair, to 1e-12 within the
@@ -174,7 +175,7 @@ class PairwiseLoss(Loss):
         return kinds[self.hessian]
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q Σ w (see Notes)."""
+        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         if queries.pairs is not None:
             return scale_terms_of(self.normalization, queries.pair_runs)
         return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).weight_of_pairs)
@@ -273,20 +274,19 @@ class _Plan:
         self.n_rows = queries.n_rows
         self.given: Bools = np.zeros(len(runs.query), np.bool_)
         self.weights = PairWeights()
-        self.weight_of_pairs: Floats = runs.n_pairs
+        self.weight_of_pairs: Floats = runs.weight_of_pairs
         if weight is None:
             return
         self.given = ~runs.few_grades
         in_table = np.where(self.given, 0, runs.n_cells)
         self.weight_of_pairs = np.zeros(len(runs.query))
-        counts = np.diff(runs.run_start).astype(np.float64)
         parts = []
         for high, low in runs.cells(~self.given):
             part = self._weigh(high, low)
-            n_pairs = counts[high] * counts[low]
-            self.weight_of_pairs += np.bincount(runs.query_of_run[high], part * n_pairs, len(runs.query))
+            of_cell = part * (runs.mass[high] * runs.mass[low])
+            self.weight_of_pairs += np.bincount(runs.query_of_run[high], of_cell, len(runs.query))
             parts.append(part)
-        for block in self.pairs(self.given, row_weights=False):
+        for block in self.pairs(self.given):
             self.weight_of_pairs += np.bincount(block.query, block.weight, len(runs.query))
         self.weights = PairWeights(
             TABLE,
@@ -310,7 +310,7 @@ class _Plan:
             )
         return values.astype(np.float64)
 
-    def pairs(self, chosen: Bools, *, row_weights: bool = True) -> Iterator[_Pairs]:
+    def pairs(self, chosen: Bools) -> Iterator[_Pairs]:
         """Yield all pairs of the chosen queries, in blocks."""
         runs = self.runs
         if not chosen.any():
@@ -319,7 +319,7 @@ class _Plan:
         query_of = runs.query_of_run[run_of]
         for i, j in runs.pairs(chosen):
             w = np.ones(len(i)) if self.weight is None else self._weigh(run_of[i], run_of[j])
-            if row_weights and len(runs.sqrt_weight):
+            if len(runs.sqrt_weight):
                 w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
             yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
 
@@ -328,7 +328,7 @@ class _Plan:
         runs = self.runs
         out = np.zeros(self.n_rows)
         s = runs.sqrt_weight if len(runs.sqrt_weight) else np.ones(len(runs.rows))
-        run_mass = np.add.reduceat(s, runs.run_start[:-1]) if len(s) else np.zeros(0)
+        run_mass = runs.mass
         if self.weight is None:
             query_mass = np.bincount(runs.query_of_run, run_mass, len(runs.query))
             of_run = query_mass[runs.query_of_run] - run_mass

@@ -47,8 +47,9 @@ class RankNet(Loss):
     Hessian: h_i = s² Σ_j σ(1 - σ), the true second derivative (kind "exact"). Where it vanishes beside the gradient
     (pairs in the wrong order by 37/s and more) it is held at 1e-16 of the gradient, as XGBoost does.
 
-    Scale: outputs are multiplied by the number of judged documents per pair weight, Σ_q n_q / Σ_q c_q P_q over the
-    queries that hold a pair (n_q documents, P_q pairs; row weights left out).
+    Scale: outputs are multiplied by the number of judged documents per weight of pairs, Σ_q n_q / Σ_q c_q W_q over the
+    queries that hold a pair, with n_q documents and W_q what the pairs weigh together: Σ √(v_i v_j), for explicit ones
+    times their own weights.
 
     Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores;
     others are exact. Cost: O(n) for grades, O(n log n) for many real-valued ones.
@@ -84,7 +85,7 @@ class RankNet(Loss):
         check_choice("RankNet: normalization", self.normalization, get_args(Normalization))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q P_q (see Notes)."""
+        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         return scale_terms_of(self.normalization, runs_of(queries))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:

@@ -56,8 +56,43 @@ BREAKAGES = [
         ("losses",),
         (
             "pairs of a query average to a number one too small",
-            "return runs.n_judged / runs.n_pairs",
-            "return runs.n_judged / (runs.n_pairs + 1.0)",
+            "return runs.unit * (runs.n_judged / runs.n_pairs)",
+            "return runs.unit * (runs.n_judged / (runs.n_pairs + 1.0))",
+        ),
+        (
+            "the weights' unit is left out where all pairs of a query weigh 1",
+            "return runs.unit / runs.n_pairs",
+            "return 1.0 / runs.n_pairs",
+        ),
+        (
+            "roots of weights are over no power of two",
+            "int(np.frexp(weight.max(initial=0.0) or 1.0)[1]) - 1",
+            "0",
+        ),
+        (
+            "the scale of a loss that says nothing of it leaves weights out",
+            "return number, number.copy() if queries.row_weight is None else",
+            "return number, number.copy() if True else",
+        ),
+        (
+            "QBRank's scale leaves the labels' weights out",
+            "weight = number if queries.row_weight is None else np.array([queries.row_weight[judged].sum()])",
+            "weight = number",
+        ),
+        (
+            "the weights of explicit pairs are left out of the scale",
+            "return self.sums(self.weight)",
+            "return self.n_pairs",
+        ),
+        (
+            "MPBoost's scale leaves the weights of explicit pairs out",
+            "runs.sums(runs.weight * self._pair_distances(queries, runs) ** 2)",
+            "runs.sums(self._pair_distances(queries, runs) ** 2)",
+        ),
+        (
+            "PairwiseLoss counts the pairs of a cell in its scale",
+            "of_cell = part * (runs.mass[high] * runs.mass[low])",
+            "of_cell = part * (np.diff(runs.run_start)[high] * np.diff(runs.run_start)[low])",
         ),
         (
             "the log distance forgets its 1 +",
