@@ -65,11 +65,6 @@ BREAKAGES = [
             "return 1.0 / runs.n_pairs",
         ),
         (
-            "roots of weights are over no power of two",
-            "int(np.frexp(weight.max(initial=0.0) or 1.0)[1]) - 1",
-            "0",
-        ),
-        (
             "the scale of a loss that says nothing of it leaves weights out",
             "return number, number.copy() if queries.row_weight is None else",
             "return number, number.copy() if True else",
@@ -78,11 +73,6 @@ BREAKAGES = [
             "QBRank's scale leaves the labels' weights out",
             "weight = number if queries.row_weight is None else np.array([queries.row_weight[judged].sum()])",
             "weight = number",
-        ),
-        (
-            "the weights of explicit pairs are left out of the scale",
-            "return self.sums(self.weight)",
-            "return self.n_pairs",
         ),
         (
             "MPBoost's scale leaves the weights of explicit pairs out",
@@ -128,6 +118,20 @@ BREAKAGES = [
             "a pair is twice as steep at its loser",
             "np.bincount(winner, g, n) - np.bincount(loser, g, n)",
             "np.bincount(winner, g, n) - 2.0 * np.bincount(loser, g, n)",
+        ),
+    ),
+    *_in(
+        "runs",
+        ("losses/test_weights.py",),
+        (
+            "roots of weights are over no power of two",
+            "int(np.frexp(weight.max(initial=0.0) or 1.0)[1]) - 1",
+            "0",
+        ),
+        (
+            "the weights of explicit pairs are left out of the scale",
+            "return self.sums(self.weight)",
+            "return self.n_pairs",
         ),
     ),
     *_in(
