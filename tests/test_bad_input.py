@@ -138,7 +138,11 @@ CASES = {
         Case(
             "a column of labels, shape (n, 1)", lambda: queries(Y[:, None]), r"one-dimensional.*pass labels\.ravel\(\)"
         ),
-        Case("a single number as labels", lambda: queries(3.0), r"labels must be one-dimensional, got shape \(\)"),
+        Case(
+            "a single number as labels",
+            lambda: queries(3.0),
+            r"labels must be one-dimensional, got shape \(\), the single value 3\.0",
+        ),
     ],
     "Queries": [
         Case("neither group nor qid", lambda: bp.Queries(Y), "give exactly one of group .* and qid .*; got neither"),
@@ -505,7 +509,7 @@ CASES = {
         Case(
             "a NaN label in the validation set",
             lambda: fit_xgb(eval_set=[(X, at(Y, 1, np.nan))], eval_qid=[QID]),
-            r"in the validation set: labels\[1\] = nan is not finite",
+            r"in the validation set 0: labels\[1\] = nan is not finite",
         ),
         Case(
             "`eval_X` without `eval_y`",
@@ -515,7 +519,7 @@ CASES = {
         Case(
             "a NaN `init_score` (of which LightGBM makes 0)",
             lambda: fit_lgb(init_score=at(ZERO, 1, np.nan)),
-            "init_score holds NaN or infinity",
+            r"init_score\[1\] = nan is not finite in single precision",
         ),
         Case(
             "early stopping without a validation set",

@@ -145,12 +145,10 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         """
         self._check()
         features = self._features(X, reset=True)
-        _, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
+        table, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
         _check_weights(queries)
-        sets = [
-            (features if valid is queries else self._features(X_valid), valid)
-            for X_valid, valid in evaluation_sets(eval_set, eval_qid, eval_group, None, None, (X, y, features, queries))
-        ]
+        given = evaluation_sets(eval_set, (X, y, table, queries), eval_qid=eval_qid, eval_group=eval_group)
+        sets = [(features if valid is queries else self._features(X_valid), valid) for X_valid, valid in given]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
@@ -173,10 +171,16 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds all of X up to see whether it is finite
-            features: NDArray[Any] = validate_data(
-                self, without_qid(X)[0], reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
-            )
+        table = without_qid(X)[0]
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds X up to see whether it is finite
+                features: NDArray[Any] = validate_data(
+                    self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
+                )
+        except ValueError as error:
+            if str(error).startswith("could not convert"):  # of NumPy's, without a word on what
+                raise ValueError(f"X must hold real numbers; {error}") from None
+            raise
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:
