@@ -29,6 +29,7 @@ QID = np.repeat([1, 2, 3], GROUP)
 X = np.random.default_rng(0).normal(size=(N, 2))
 Y = np.array([0.0, 1, 2, 0, 1, 0, 3, 2, 2, 0, 1, 4])
 ZERO = np.zeros(N)
+FRAME = pd.DataFrame(X, columns=["a", "b"])
 LOSS = bp.MPBoost()
 LGB = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1}
 XGB = {"nthread": 1, "objective": "rank:pairwise"}
@@ -511,6 +512,72 @@ CASES = {
             lambda: fit_xgb(eval_set=[(X, at(Y, 1, np.nan))], eval_qid=[QID]),
             r"in the validation set 0: labels\[1\] = nan is not finite",
         ),
+        *(
+            case
+            for name, fit in (("LGBMRanker", fit_lgb), ("XGBRanker", fit_xgb))
+            for case in (
+                Case(f"{name}: X of one dimension", lambda fit=fit: fit(X=X[:, 0]), r"X must be a table of shape"),
+                Case(f"{name}: X without columns", lambda fit=fit: fit(X=X[:, :0]), r"X has no features"),
+                Case(
+                    f"{name}: X of words", lambda fit=fit: fit(X=X.astype(str)), "X must hold real numbers, got dtype"
+                ),
+                Case(
+                    f"{name}: a masked X",
+                    lambda fit=fit: fit(X=np.ma.masked_array(X, X > 0)),
+                    r"X has \d+ masked values; pass X\.filled\(numpy\.nan\)",
+                ),
+                Case(
+                    f"{name}: permuted columns in `predict`",
+                    lambda fit=fit: fit(X=FRAME).predict(FRAME[["b", "a"]]),
+                    "X has the training set's columns in another order: column 0 is 'b', in the training set 'a'",
+                ),
+                Case(
+                    f"{name}: other columns in `eval_set`",
+                    lambda fit=fit: fit(X=FRAME, eval_set=[(FRAME.rename(columns={"b": "c"}), Y)], eval_qid=[QID]),
+                    r"eval_set\[0\]'s X's columns are not those of the training set: missing \['b'\], unknown \['c'\]",
+                ),
+                Case(
+                    f"{name}: fewer features in `eval_set`",
+                    lambda fit=fit: fit(eval_set=[(X[:, :1], Y)], eval_qid=[QID]),
+                    r"eval_set\[0\]'s X has 1 features, the training set 2",
+                ),
+                Case(f"{name}: `eval_set=5`", lambda fit=fit: fit(eval_set=5), r"eval_set must be a list of pairs"),
+                Case(
+                    f"{name}: ids of one set for `eval_qid`",
+                    lambda fit=fit: fit(eval_set=[(X, Y)], eval_qid=QID),
+                    r"eval_qid must hold one entry per validation set \(1\), got 12; pass \[eval_qid\] for one set",
+                ),
+                Case(f"{name}: a size of -1", lambda fit=fit: fit(qid=None, group=[-1, 13]), r"group\[0\] = -1"),
+                Case(f"{name}: a word as sample_weight", lambda fit=fit: fit(sample_weight="balanced"), "'balanced'"),
+            )
+        ),
+        Case(
+            "labels beyond single precision, with an objective of XGBoost's",
+            lambda: fit_xgb("rank:ndcg", y=at(Y, 2, 1e40)),
+            r"labels\[2\] = 1e\+40 is beyond single precision .*rescale the labels",
+        ),
+        Case(
+            "`class_weight` with a loss",
+            lambda: fit_lgb(ranker={"class_weight": "balanced"}),
+            "class_weight='balanced' has no meaning for MPBoost",
+        ),
+        Case(
+            "a NaN in `eval_init_score`",
+            lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_init_score=[at(ZERO, 1, np.nan)]),
+            r"eval_init_score\[0\]\[1\] = nan is not finite",
+        ),
+        Case(
+            "a number as `eval_metric`",
+            lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=5),
+            "eval_metric must hold names, metrics or functions; got 5",
+            TypeError,
+        ),
+        Case(
+            "a loss as `eval_metric`",
+            lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=LOSS),
+            "eval_metric holds the loss MPBoost",
+        ),
+        Case("a number as `callbacks`", lambda: fit_lgb(callbacks=5), "callbacks must be a list of", TypeError),
         Case(
             "`eval_X` without `eval_y`",
             lambda: fit_lgb(eval_X=X, eval_qid=[QID]),

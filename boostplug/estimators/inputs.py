@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import shown, column_names, numbers, real_numbers, refuse_class, refuse_where
+from boostplug.checks import column_names, numbers, real_numbers, refuse_class, refuse_where, shown
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
