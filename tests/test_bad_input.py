@@ -309,7 +309,7 @@ CASES = {
         Case(
             "our metric in the plain `lightgbm.LGBMRanker`",
             lambda: lgb.LGBMRanker(objective=LOSS, n_estimators=1, verbose=-1, n_jobs=1, min_child_samples=1).fit(
-                X, Y, group=GROUP, **_validation_data([(X, queries())]), eval_group=[GROUP], eval_metric=bp.NDCG()
+                X, Y, group=GROUP, **_validation_data([(X, Y)]), eval_group=[GROUP], eval_metric=bp.NDCG()
             ),
             r"pass it as eval_metric to boostplug\.LGBMRanker",
             TypeError,

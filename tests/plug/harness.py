@@ -234,7 +234,7 @@ class LightGBM(Framework):
 
     def plain_with_metric(self, metric):
         ranker = lgb.LGBMRanker(objective=LOSS, metric="None", **self.estimator)
-        valid = _validation_data([(X, bp.Queries(Y, group=GROUP))])
+        valid = _validation_data([(X, Y)])
         ranker.fit(X, Y, group=GROUP, eval_metric=metric, **valid, eval_group=[GROUP])
 
     @staticmethod
