@@ -107,8 +107,8 @@ def test_weights_mean_the_same_to_all(spy):
         np.testing.assert_array_equal(other, given[0])
     rows = np.repeat(weight.astype(np.float32), GROUP)
     _, g, _ = loops.mpboost(scores, Y, np.r_[0, np.cumsum(GROUP)], bp.LogDistance(), weight=rows)
-    expected = g * LOSS.scale(bp.Queries(Y, group=GROUP))
-    np.testing.assert_allclose(given[0][0], expected, atol=1e-6 * np.abs(g).max())
+    expected = g * LOSS.scale(bp.Queries(Y, group=GROUP, weight=rows))
+    np.testing.assert_allclose(given[0][0], expected, atol=1e-6 * np.abs(expected).max())
 
 
 @every_framework
