@@ -25,6 +25,7 @@ from boostplug.estimators.inputs import (
     weight_in_single,
     without_qid,
 )
+from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
@@ -51,7 +52,7 @@ class LGBMRanker(lgb.LGBMRanker):
     objective : Loss, str or callable, optional
         One of our losses, or anything the parent takes; None is LightGBM's lambdarank.
     **lightgbm_params
-        As for `lightgbm.LGBMRanker`.
+        As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
 
     Examples
     --------
@@ -61,6 +62,25 @@ class LGBMRanker(lgb.LGBMRanker):
     >>> ranker.fit(data.X, data.y, qid=data.qid).predict(data.X).shape == data.y.shape
     True
     """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return nested(parameters) if deep else parameters
+
+    def set_params(self, **params: Any) -> "LGBMRanker":
+        """Set parameters, those of a loss by names such as ``objective__distance__lam``, which make a new objective.
+
+        Raises
+        ------
+        ValueError
+            If the loss has no such parameter, or cannot have the value; the ranker is then as it was. Names without
+            ``__`` go to LightGBM as they are.
+        """
+        super().set_params(**resolved(self, params, any_name=True))
+        for name in self._get_param_names():
+            self._other_params.pop(name, None)  # where it would hide an attribute that is set later
+        return self
 
     def fit(
         self,
@@ -148,6 +168,7 @@ class LGBMRanker(lgb.LGBMRanker):
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
         known = [queries, *(q for _, q in sets if q is not queries)]
+        self._objective = self.objective  # an attribute may have been set
         self._fit_queries = queries
         try:
             super().fit(
@@ -211,7 +232,7 @@ class LGBMRanker(lgb.LGBMRanker):
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
-        params: dict[str, Any] = super()._process_params(stage)
+        params = without_nested(super()._process_params(stage))
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = _Assigning(self._objective, self._fit_queries)
             if not self._names_metric():

@@ -26,6 +26,7 @@ from boostplug.estimators.inputs import (
     weight_in_single,
     without_qid,
 )
+from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
@@ -54,7 +55,7 @@ class XGBRanker(xgb.XGBRanker):
     eval_metric : Metric, str, callable or list of them, optional
         Our metrics, or what the parent takes. Default with our losses: ``NDCG(10)``.
     **xgboost_params
-        As for `xgboost.XGBRanker`.
+        As for `xgboost.XGBRanker`; and the loss's and the metric's parameters, such as ``objective__distance__lam``.
 
     Examples
     --------
@@ -67,8 +68,32 @@ class XGBRanker(xgb.XGBRanker):
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) else "rank:pairwise"
-        super().__init__(objective=built_in, **xgboost_params)
+        super().__init__(objective=built_in, **without_nested(xgboost_params))
         self.objective = objective
+        self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with `deep` those of the loss and the metric: ``objective__distance__lam``."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return nested(parameters) if deep else parameters
+
+    def set_params(self, **params: Any) -> "XGBRanker":
+        """Set parameters, those of values by names such as ``objective__distance__lam``, ``eval_metric__k``.
+
+        The ranker then has a new objective or metric.
+
+        Raises
+        ------
+        ValueError
+            If the loss or metric has no such parameter, or cannot have the value; the ranker is then as it was. Names
+            without ``__`` go to XGBoost as they are.
+        """
+        super().set_params(**resolved(self, params, any_name=True))
+        return self
+
+    def get_xgb_params(self) -> dict[str, Any]:
+        """Return the parameters that the training gets."""
+        return without_nested(super().get_xgb_params())
 
     def fit(
         self,

@@ -1,5 +1,6 @@
 """`Loss`: what every loss is, said once."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
@@ -121,6 +122,10 @@ class Loss(Named, ABC):
         take_old_names(cls, _OLD_NAMES, _ADAPTED, "; compute_gradient_hessian gets the scale as its third argument")
         if cls.compute_gradient_hessian is _ADAPTED["_gradient_hessian"] and cls.scale_terms is Loss.scale_terms:
             cls.scale_terms = _unscaled  # type: ignore[assignment]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; none to a framework's own estimator, which would train with them."""
+        return {} if plug.hands_on_parameters(inspect.currentframe()) else super().get_params(deep)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).

@@ -1,7 +1,7 @@
 """NDCGBoost: a smooth bound of the expected NDCG over all pairs (Valizadegan et al., NIPS 2009)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
 from boostplug.queries import Queries
+from boostplug.values import Range
 
 __all__ = ["NDCGBoost"]
 
@@ -86,6 +87,7 @@ class NDCGBoost(Loss):
     normalization: Normalization = "none"
 
     accuracy = 2e-7
+    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # the paper's is 2
 
     def __post_init__(self) -> None:
         check_number("NDCGBoost: sigmoid", self.sigmoid, above=0.0)

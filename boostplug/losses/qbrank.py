@@ -1,7 +1,7 @@
 """QBRank: squared hinges on pairs mixed with squared error on labels (Zheng et al., NIPS 2007)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns
+from boostplug.values import Range
 
 __all__ = ["QBRank"]
 
@@ -102,6 +103,7 @@ class QBRank(Loss):
     normalization: Normalization = "none"
 
     takes_pairs = True
+    search_ranges: ClassVar = {"preference_weight": Range(0.0, 1.0)}
 
     def __post_init__(self) -> None:
         if self.margin != "grade":

@@ -1,7 +1,7 @@
 """RankNet: the logistic loss of score differences, over all pairs of a query (Burges et al., ICML 2005)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from boostplug.losses.pair_sums import (
     value_per_query,
 )
 from boostplug.queries import Queries
+from boostplug.values import Range
 
 __all__ = ["RankNet"]
 
@@ -78,6 +79,7 @@ class RankNet(Loss):
 
     hessian_kind = "exact"
     takes_pairs = True
+    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
     accuracy = 2e-7
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostplug.best_round import BestRound
 from boostplug.checks import check_integer
 from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
+from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
 from boostplug.pairs import Pairs
@@ -83,6 +84,25 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
     def _check(self) -> None:
         """Refuse parameters that cannot be: ranker by ranker, at the start of `fit`."""
         check_integer("n_estimators", self.n_estimators, 1)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with `deep` those of losses, metrics, distances and estimators too.
+
+        Names of these are such as ``distance__lam``.
+        """
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return nested(parameters) if deep else parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of values by names such as ``distance__lam``: the ranker then has a new value.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a value cannot have it; the ranker is then as it was.
+        """
+        super().set_params(**resolved(self, params, any_name=False))
+        return self
 
     def fit(
         self,
