@@ -1,23 +1,25 @@
 """Readers of the LETOR family of formats: svmlight lines with query ids, folds of such files.
 
 A file is read in blocks of whole lines, each parsed by compiled code into arrays; what is held beside the result is
-one block and, while a dense matrix is put together, the blocks that are not yet in it.
+one block and, while a dense matrix is put together, the blocks that are not yet in it. What is held is bounded by what
+is written: no line, id or number of a feature decides alone how much memory a file takes.
 """
 
 import gzip
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer
+from boostplug.checks import check_flag, check_integer, shown
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 if TYPE_CHECKING:
@@ -28,11 +30,43 @@ __all__ = ["load_files", "load_fold", "load_folds", "load_letor"]
 ZeroBased = bool | Literal["auto"]
 
 _BLOCK = 1 << 22  # bytes
+_LONGEST_LINE = 1 << 26  # bytes; a million features, each with its value, take a quarter
+_LONGEST_ID = 1000  # bytes of a query's id
+_MOST_COLUMNS = 2**31 - 1  # as in both frameworks
+_DENSE = 1 << 24  # cells that any file may take (64 MiB); above, one in _SPARSEST must be written
+_SPARSEST = 200
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _INFINITY = re.compile(rb"[+-]?inf(inity)?", re.IGNORECASE)
 _INTEGER = re.compile(rb"[+-]?\d+")
 _LINE = '"<grade> qid:<query> <feature>:<value> … # comment"'
 _SIDE_FILES = (".query", ".group")
+_NO_SIZES = re.compile(rb"[^\d+ \t\n]|\d{19}|\d\+|\+(?!\d)")
+# What ends a line elsewhere, in Python's str.splitlines for one; `_is_break` in svmlight.py finds the same.
+_BREAK = re.compile(rb"[\x00\x0b\x0c\x1c-\x1e]|\xc2\x85|(?<![\x80-\xff])\x85|\xe2\x80[\xa8\xa9]")
+_BREAKS = {
+    b"\x0b": "a vertical tab",
+    b"\x0c": "a form feed",
+    b"\x1c": "a file separator (0x1C)",
+    b"\x1d": "a group separator (0x1D)",
+    b"\x1e": "a record separator (0x1E)",
+    b"\x85": "a next line (0x85 of Latin-1)",
+    b"\xc2\x85": "a next line (U+0085)",
+    b"\xe2\x80\xa8": "a line separator (U+2028)",
+    b"\xe2\x80\xa9": "a paragraph separator (U+2029)",
+}
+_OTHER_FILES = {
+    b"BZh": "is compressed by bzip2; decompress it, or compress it by gzip",
+    b"\xfd7zXZ\0": "is compressed by xz; decompress it, or compress it by gzip",
+    b"\x28\xb5\x2f\xfd": "is compressed by zstd; decompress it, or compress it by gzip",
+    b"\x04\x22\x4d\x18": "is compressed by lz4; decompress it, or compress it by gzip",
+    b"PK\3\4": "is a zip archive; unpack it, and load the files in it",
+    b"7z\xbc\xaf\x27\x1c": "is a 7z archive; unpack it, and load the files in it",
+    b"\x1f\x8b": "is compressed by gzip twice; decompress it once",
+    b"\xff\xfe\0\0": "is UTF-32; save it as UTF-8",
+    b"\0\0\xfe\xff": "is UTF-32; save it as UTF-8",
+    b"\xff\xfe": "is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "is UTF-16; save it as UTF-8",
+}
 _PARTS = {"train": ("train",), "vali": ("vali", "valid"), "test": ("test",)}
 
 
@@ -41,9 +75,10 @@ def load_letor(
 ) -> RankingData:
     r"""Load a file of LETOR 3.0 or 4.0, MSLR, Istella, Yahoo, or any other svmlight file with queries.
 
-    A line reads ``<grade> qid:<query> <feature>:<value> … # comment``. Blank lines and lines of comment are passed
-    over. Where the lines have no ``qid:``, the sizes of the queries are read from LightGBM's side file
-    ``<path>.query`` (or XGBoost's ``<path>.group``), and queries are numbered from 0. Files of weights are not read.
+    A line reads ``<grade> qid:<query> <feature>:<value> … # comment``, and ends with LF, CR LF or CR. Blank lines and
+    lines of comment are passed over. Where the lines have no ``qid:``, the sizes of the queries are read from
+    LightGBM's side file ``<path>.query`` (or XGBoost's ``<path>.group``), and queries are numbered from 0. Files of
+    weights are not read.
 
     Parameters
     ----------
@@ -54,7 +89,8 @@ def load_letor(
         `load_fold`.
     sparse : bool, default False
         Return `X` as a ``scipy.sparse.csr_matrix`` that holds the entries as written, zeros and NaN among them (XGBoost
-        takes what is not written for missing). Otherwise `X` is an ndarray, and what is not written is 0.
+        takes what is not written for missing). Otherwise `X` is an ndarray, and what is not written is 0; above 64 MiB,
+        at least one in 200 of its cells must be written.
     zero_based : bool or "auto", default "auto"
         Whether the first feature is 0 (``f:v`` goes to column f) or 1, as in LETOR (column f - 1). "auto": 0 if the
         file uses the feature 0, else 1. LightGBM's own reader always counts from 0, and so gives files from 1 an empty
@@ -64,7 +100,8 @@ def load_letor(
     -------
     RankingData
         With `X` (float32, the nearest to what is written; NaN for ``NULL`` and ``nan``; ``inf`` is kept), `y`, `qid`
-        (int64 if all ids are integers, else str), `group`, and `doc_ids` from ``#docid = …`` comments, else None.
+        (int64 if all ids are integers of 64 bits, else str), `group`, and `doc_ids` (str) from ``#docid = …`` comments,
+        else None. Arrays of str are of dtype object where one text is far longer than the others.
 
     Raises
     ------
@@ -73,7 +110,8 @@ def load_letor(
     ValueError
         If the file is empty or anything in it cannot be read: a malformed token, a grade that is not finite, a feature
         twice on a line or beyond `n_features`, a row without query, queries that are not contiguous, sizes in the side
-        file that do not fit. The message names file, line and token.
+        file that do not fit, a line above 64 MiB, a character that ends lines elsewhere (form feed, U+2028, …), a dense
+        `X` of which next to nothing is written. The message names file, line and token.
 
     Examples
     --------
@@ -122,8 +160,10 @@ def load_files(
     ValueError
         As `load_letor`.
     """
-    _check_width(n_features)
-    return _assemble([_parse(Path(path), n_features, sparse=sparse) for path in paths], n_features, zero_based)
+    _check(n_features, sparse, zero_based)
+    return _assemble(
+        [_parse(Path(path), n_features, sparse=sparse) for path in paths], n_features, zero_based, sparse=sparse
+    )
 
 
 def load_fold(
@@ -155,7 +195,7 @@ def load_fold(
     ValueError
         As `load_letor`.
     """
-    _check_width(n_features)
+    _check(n_features, sparse, zero_based)
     files = _fold_files(Path(directory))
     return Fold(*load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based))
 
@@ -187,7 +227,7 @@ def load_folds(
     ValueError
         As `load_letor`.
     """
-    _check_width(n_features)
+    _check(n_features, sparse, zero_based)
     root = Path(directory)
     folds = sorted((path for path in _entries(root) if path.is_dir() and path.name.startswith("Fold")), key=_natural)
     if not folds:
@@ -197,11 +237,18 @@ def load_folds(
     return [Fold(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
 
 
-def _check_width(n_features: int | None) -> None:
-    """Refuse an `n_features` that is no number of columns."""
-    if n_features is None:
-        return
-    check_integer("n_features", n_features, 1, ", or None for the file's own")
+def _check(n_features: Any, sparse: Any, zero_based: Any) -> None:
+    """Refuse an `n_features` that is no number of columns, and so on, before anything is read."""
+    if n_features is not None:
+        columns = check_integer("n_features", n_features, 1, ", or None for the file's own")
+        if columns > _MOST_COLUMNS:
+            raise ValueError(
+                f"n_features must be at most {_MOST_COLUMNS}, the frameworks' largest; got {shown(n_features)}; "
+                "pass None for the file's own"
+            )
+    check_flag("sparse", sparse)
+    if not (isinstance(zero_based, (bool, np.bool_)) or (isinstance(zero_based, str) and zero_based == "auto")):
+        raise ValueError(f'zero_based must be True, False or "auto", got {shown(zero_based)}')
 
 
 # --- Folders -------------------------------------------------------------------------------------------------------
@@ -249,23 +296,31 @@ class _Entries:
     """The features of one block, as ids and values or scattered into an array with a column per id from 0."""
 
     row_end: NDArray[np.int32]
-    ids: NDArray[np.int32] | None
+    ids: NDArray[np.int32]
     values: NDArray[np.float32]
-    dense: NDArray[np.float32] | None
+    dense: NDArray[np.float32] | None = None
 
 
 @dataclass
-class _Parsed:
-    """A file before its width is known."""
+class _File:
+    """A file, and how many of its lines are read."""
 
     path: Path
+    n_lines: int = 0
+
+
+@dataclass
+class _Parsed(_File):
+    """A file before its width is known."""
+
     blocks: list[_Entries] = field(default_factory=list)
     labels: list[NDArray[np.float64]] = field(default_factory=list)
-    doc_ids: list[NDArray[np.str_]] = field(default_factory=list)
+    doc_ids: list[NDArray[Any]] = field(default_factory=list)
     runs: list[tuple[bytes | None, int, int]] = field(default_factory=list)  # (query id, first row, its line)
+    doc_length: int = 0  # characters of all document ids
     has_doc_ids: bool = False
     n_rows: int = 0
-    n_lines: int = 0
+    n_entries: int = 0
     max_id: int = -1
     max_id_line: int = 0
     zero_line: int = 0  # of the first feature 0; 0 without one
@@ -278,71 +333,112 @@ def _svmlight() -> "ModuleType":
     return svmlight
 
 
-def _open(path: Path) -> BinaryIO:
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, through gzip if it is compressed so, behind its byte order mark."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; load it with load_fold, or with load_folds if it holds Fold*")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path")
-    stream = path.open("rb")
-    if stream.read(2) == b"\x1f\x8b":
-        stream.close()
-        return cast("BinaryIO", gzip.open(path, "rb"))
-    stream.seek(0)
-    return stream
+    with path.open("rb") as plain:
+        stream: Any = gzip.GzipFile(fileobj=plain) if plain.peek(2)[:2] == b"\x1f\x8b" else plain
+        head = stream.peek(8)
+        for magic, what in _OTHER_FILES.items():
+            if head.startswith(magic):
+                raise ValueError(f"{path} {what}")
+        if head.startswith(b"\xef\xbb\xbf"):
+            stream.read(3)
+        yield stream
 
 
-def _text_blocks(path: Path) -> Iterator[tuple[bytearray, int]]:
-    """Yield blocks of whole lines: a buffer that is used again, and how much of it is filled."""
+def _text_blocks(file: _File) -> Iterator[tuple[bytearray, int]]:
+    """Yield blocks of whole lines, each ended by LF: a buffer that is used again, and how much of it is filled."""
+    try:
+        with _opened(file.path) as stream:
+            yield from _blocks(file, stream)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{file.path} is damaged or cut short ({error}); fetch it again") from None
+
+
+def _blocks(file: _File, stream: Any) -> Iterator[tuple[bytearray, int]]:
     buffer = bytearray(_BLOCK)
     kept = 0
-    first = True
-    with _open(path) as stream:
-        while True:
-            with memoryview(buffer) as view:
-                try:
-                    n_read = stream.readinto(view[kept:-1])  # type: ignore[attr-defined]
-                except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                    raise ValueError(f"{path} is damaged or cut short ({error}); fetch it again") from None
-            filled = kept + n_read
-            if first and buffer.startswith(b"\xef\xbb\xbf"):  # a byte order mark
-                buffer[:3] = b"   "
-            first = first and filled < 3
-            if n_read == 0:
-                if filled:
-                    buffer[filled] = 10
-                    yield buffer, filled + 1
-                return
-            end = buffer.rfind(b"\n", 0, filled) + 1
-            if end:
-                yield buffer, end
-                buffer[: filled - end] = buffer[end:filled]
-            elif filled == len(buffer) - 1:
-                buffer = buffer + bytearray(len(buffer))
-            kept = filled - end
+    while True:
+        with memoryview(buffer) as view:
+            n_read = stream.readinto(view[kept : min(kept + _BLOCK, len(buffer) - 1)])
+        filled = kept + n_read
+        _end_lines_by_lf(buffer, max(kept - 1, 0), filled, last=n_read == 0)
+        if n_read == 0:
+            if filled:
+                buffer[filled] = 10
+                yield buffer, filled + 1
+            return
+        end = buffer.rfind(b"\n", 0, filled) + 1
+        if end:
+            yield buffer, end
+            buffer[: filled - end] = buffer[end:filled]
+        kept = filled - end
+        if kept > _LONGEST_LINE:
+            _refuse(file, file.n_lines + 1, f"it is longer than {_LONGEST_LINE} bytes; end each row by LF, CR LF or CR")
+        if kept == len(buffer) - 1:
+            buffer = buffer + bytearray(len(buffer))
+
+
+def _end_lines_by_lf(buffer: bytearray, start: int, stop: int, *, last: bool) -> None:
+    """Write CR LF as blank LF, and any other CR as LF; a CR at the end waits for the LF that may follow."""
+    start = buffer.find(b"\r", start, stop)
+    if start < 0:
+        return
+    if not last and buffer[stop - 1] == 13:
+        stop -= 1
+    buffer[start:stop] = buffer[start:stop].replace(b"\r\n", b" \n").replace(b"\r", b"\n")
+
+
+class _Scratch:
+    """The arrays that a block is parsed into, used again for the next."""
+
+    def __init__(self, n_rows: int, n_entries: int) -> None:
+        svmlight = _svmlight()
+        self.labels = np.empty(n_rows, np.float64)
+        self.row_end, self.row_line = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+        self.ids, self.values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
+        self.runs, self.docs = np.empty((n_rows, 3), np.int32), np.empty((n_rows, 2), np.int32)
+        self.odd = np.empty((n_rows + n_entries, 3), np.int32)
+        self.counts = np.empty(len(svmlight.COUNTS), np.int64)
+
+    def parse(self, buffer: bytearray, end: int) -> dict[str, int]:
+        """Parse a block, and return its counts by name."""
+        svmlight = _svmlight()
+        text = np.frombuffer(buffer, np.uint8)
+        svmlight.parse_block(
+            text,
+            end,
+            self.labels,
+            self.row_end,
+            self.row_line,
+            self.ids,
+            self.values,
+            self.runs,
+            self.docs,
+            self.odd,
+            self.counts,
+        )
+        return dict(zip(svmlight.COUNTS, self.counts.tolist(), strict=True))
 
 
 def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
-    svmlight = _svmlight()
     parsed = _Parsed(path)
-    size = 0
-    for buffer, end in _text_blocks(path):
-        if size < len(buffer):
-            size = len(buffer)
-            n_max = size // 2 + 1  # the shortest row is a digit and a newline, the shortest entry has 4 bytes
-            labels = np.empty(n_max, np.float64)
-            row_end, row_line, ids = (np.empty(n_max, np.int32) for _ in range(3))
-            values = np.empty(n_max, np.float32)
-            runs, odd = np.empty((n_max, 3), np.int32), np.empty((n_max, 3), np.int32)
-            docs = np.empty((n_max, 2), np.int32)
-            counts = np.empty(len(svmlight.COUNTS), np.int64)
-        text = np.frombuffer(buffer, np.uint8)
-        svmlight.parse_block(text, end, labels, row_end, row_line, ids, values, runs, docs, odd, counts)
-        n = dict(zip(svmlight.COUNTS, counts.tolist(), strict=True))
+    usual = _Scratch(_BLOCK // 2 + 1, _BLOCK // 4 + 1)  # the shortest row has 2 bytes, the shortest entry 4
+    for buffer, end in _text_blocks(parsed):
+        block = usual if end <= _BLOCK else _Scratch(buffer.count(b"\n", 0, end), buffer.count(b":", 0, end))
+        n = block.parse(buffer, end)
         n_rows, n_entries = n["rows"], n["entries"]
-        _resolve(parsed, buffer, odd[: n["odd"]], labels, values)
-        _refuse_labels(parsed, labels[:n_rows], row_line)
+        labels, row_end, row_line = block.labels[:n_rows], block.row_end[:n_rows], block.row_line
+        ids, values = block.ids[:n_entries], block.values[:n_entries]
+        _resolve(parsed, buffer, block.odd[: n["odd"]], block.labels, block.values)
+        _refuse_labels(parsed, labels, row_line)
         if n["unsorted"]:
-            _refuse_twice(parsed, row_end[:n_rows], row_line, ids[:n_entries])
+            _refuse_twice(parsed, row_end, row_line, ids)
         if n["bad"] >= 0:
             _refuse_token(parsed, buffer, n["bad"], parsed.n_lines + n["lines"] + 1)
 
@@ -352,49 +448,60 @@ def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
             parsed.zero_line = parsed.n_lines + n["zero_line"] + 1
         if n_features is not None and parsed.max_id > n_features:  # before a slip of a digit asks for 10⁹ columns
             _refuse_width(parsed, n_features, base=int(not parsed.zero_line))
-        for start, stop, row in runs[: n["runs"]].tolist():
+        for start, stop, row in block.runs[: n["runs"]].tolist():
             token = None if start < 0 else bytes(buffer[start:stop])
             if not parsed.runs or parsed.runs[-1][0] != token:
-                parsed.runs.append((token, parsed.n_rows + row, parsed.n_lines + int(row_line[row]) + 1))
-        parsed.labels.append(labels[:n_rows].copy())
-        parsed.blocks.append(
-            _block(svmlight, row_end[:n_rows], ids[:n_entries], values[:n_entries], n["max_id"], sparse=sparse)
-        )
+                line = parsed.n_lines + int(row_line[row]) + 1
+                if stop - start > _LONGEST_ID:
+                    what = f"the query's id, {_shown(token or b'')}, has {stop - start} bytes"
+                    _refuse(parsed, line, f"{what}; number the queries, or shorten their ids to {_LONGEST_ID}")
+                parsed.runs.append((token, parsed.n_rows + row, line))
+        parsed.labels.append(labels.copy())
+        parsed.blocks.append(_held(row_end, ids, values, n["max_id"], sparse=sparse))
         if n["docs"]:
             parsed.has_doc_ids = True
-            names = [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in docs[:n_rows].tolist()]
-            parsed.doc_ids.append(np.array(names, dtype=np.str_))
+            names = [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in block.docs[:n_rows].tolist()]
+            length = sum(map(len, names))
+            parsed.doc_length += length
+            parsed.doc_ids.append(_texts(names, length / n_rows))
         else:
             parsed.doc_ids.append(np.broadcast_to(np.array(""), n_rows))
         parsed.n_rows += n_rows
+        parsed.n_entries += n_entries
         parsed.n_lines += n["lines"]
-        del text  # the buffer cannot grow while an array views it
     if not parsed.n_rows:
         raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
     return parsed
 
 
-def _block(
-    svmlight: "ModuleType",
-    row_end: NDArray[np.int32],
-    ids: NDArray[np.int32],
-    values: NDArray[np.float32],
-    max_id: int,
-    *,
-    sparse: bool,
+def _held(
+    row_end: NDArray[np.int32], ids: NDArray[np.int32], values: NDArray[np.float32], max_id: int, *, sparse: bool
 ) -> _Entries:
-    if sparse:
-        return _Entries(row_end.copy(), ids.copy(), values.copy(), None)
-    try:
-        dense = np.zeros((len(row_end), max_id + 1), np.float32)
-    except MemoryError:
-        raise MemoryError(f"a dense X of {max_id} columns does not fit into memory; pass sparse=True") from None
-    svmlight.scatter(row_end, ids, values, dense)
-    return _Entries(row_end[:0], None, values[:0], dense)
+    """Return the features of a block in the form that takes less memory; as ids and values for a sparse matrix."""
+    if sparse or len(row_end) * (max_id + 1) > 2 * len(ids):
+        return _Entries(row_end.copy(), ids.copy(), values.copy())
+    dense = np.zeros((len(row_end), max_id + 1), np.float32)
+    _svmlight().scatter(row_end, ids, values, 0, dense)
+    return _Entries(row_end[:0], ids[:0], values[:0], dense)
 
 
 def _decoded(token: bytes | bytearray) -> str:
     return token.decode("utf-8", errors="backslashreplace")
+
+
+def _shown(token: bytes) -> str:
+    """Return a token as messages show it."""
+    return shown(_decoded(token))
+
+
+def _texts(texts: list[str], mean_length: float) -> NDArray[Any]:
+    """Return texts as an array of fixed width, or of objects where one text would make the others dear."""
+    longest = max(map(len, texts), default=0)
+    return np.array(texts, dtype=object if _is_uneven(longest, mean_length) else np.str_)
+
+
+def _is_uneven(longest: int, mean_length: float) -> bool:
+    return longest > 64 + 4 * mean_length
 
 
 # --- Odd tokens and errors -----------------------------------------------------------------------------------------
@@ -416,43 +523,54 @@ def _resolve(
                 labels[-1 - place] = np.nan
                 continue
             line = parsed.n_lines + buffer.count(b"\n", 0, start) + 1
-            if place < 0:
-                _refuse(parsed, line, f"the grade is {_decoded(token)!r}, not a number; each line must read {_LINE}")
+            if place < 0 and not _BREAK.search(token):
+                _refuse(parsed, line, f"the grade is {_shown(token)}, not a number; each line must read {_LINE}")
             _refuse_token(parsed, buffer, start, line)
         value = float(token)
-        if place < 0:
-            labels[-1 - place] = value
-            continue
         with np.errstate(over="ignore"):
-            values[place] = value
-        if number and np.isinf(values[place]):
+            if place < 0:
+                labels[-1 - place], remedy = value, "float64; rescale the grades"
+                beyond = np.isinf(value)
+            else:
+                values[place], remedy = value, "float32; rescale the feature, or write inf"
+                beyond = np.isinf(values[place])
+        if number and beyond:
             line = parsed.n_lines + buffer.count(b"\n", 0, start) + 1
-            _refuse(parsed, line, f"{_decoded(token)!r} is beyond float32; rescale the feature, or write inf")
+            _refuse(parsed, line, f"{'the grade ' if place < 0 else ''}{_shown(token)} is beyond {remedy}")
 
 
-def _refuse(parsed: _Parsed, line: int, what: str) -> NoReturn:
-    raise ValueError(f"{parsed.path}, line {line}: {what}")
+def _refuse(file: _File, line: int, what: str) -> NoReturn:
+    raise ValueError(f"{file.path}, line {line}: {what}")
+
+
+def _refuse_break(file: _File, line: int, character: bytes) -> NoReturn:
+    if character == b"\0":
+        _refuse(file, line, "there is a NUL byte, which no text holds; save the file as text, in UTF-8")
+    _refuse(file, line, f"there is {_BREAKS[character]}; end lines by LF, CR LF or CR, and remove all others")
 
 
 def _refuse_token(parsed: _Parsed, buffer: bytearray, at: int, line: int) -> NoReturn:
     """Raise for the token around the place `at`."""
-    start = max(buffer.rfind(blank, 0, at) for blank in (b" ", b"\t", b"\r", b"\n")) + 1
-    match = re.compile(rb"[^ \t\r\n#]*").match(buffer, start)
+    start = max(buffer.rfind(blank, 0, at) for blank in (b" ", b"\t", b"\n")) + 1
+    match = re.compile(rb"[^ \t\n#]*").match(buffer, start)
     assert match is not None
     token = match.group()
-    shown = repr(_decoded(token[:60]))
+    ends_line = _BREAK.search(buffer, max(at - 2, start), max(at + 1, match.end()))
+    if ends_line:
+        _refuse_break(parsed, line, ends_line.group())
+    text = _shown(token)
     if token == b"qid:":
         what = "'qid:' without an id; write the query's id right after the colon"
     elif token.startswith(b"qid:"):
-        what = f"{shown} must stand right after the grade, once; each line must read {_LINE}"
+        what = f"{text} must stand right after the grade, once; each line must read {_LINE}"
     elif re.match(rb"-\d+:", token):
-        what = f"{shown} has a negative feature; number features from 1 (or from 0)"
+        what = f"{text} has a negative feature; number features from 1 (or from 0)"
     elif re.match(rb"\d+:$", token):
-        what = f"{shown} has no value; write the value right after the colon, NULL if it is missing"
+        what = f"{text} has no value; write the value right after the colon, NULL if it is missing"
     elif re.match(rb"\d{10,}:", token):
-        what = f"{shown} has a feature beyond 2147483646; number features from 1"
+        what = f"{text} has a feature beyond 2147483646; number features from 1"
     else:
-        what = f"malformed token {shown}; each line must read {_LINE}, a value being a number, NULL, nan or inf"
+        what = f"malformed token {text}; each line must read {_LINE}, a value being a number, NULL, nan or inf"
     _refuse(parsed, line, what)
 
 
@@ -492,39 +610,68 @@ def _refuse_width(parsed: _Parsed, n_features: int, base: int) -> NoReturn:
 # --- Putting it together -------------------------------------------------------------------------------------------
 
 
-def _assemble(files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBased) -> list[RankingData]:
+def _assemble(
+    files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBased, *, sparse: bool
+) -> list[RankingData]:
     """Return the data of files that share one width and one number for the first feature."""
-    if zero_based not in {True, False, "auto"}:
-        raise ValueError(f'zero_based must be True, False or "auto", got {zero_based!r}')
     with_zero = next((parsed for parsed in files if parsed.zero_line), None)
     base = int(with_zero is None) if zero_based == "auto" else int(not zero_based)
     if base and with_zero is not None:
         _refuse(with_zero, with_zero.zero_line, 'feature 0 stands below the first, 1; pass zero_based=True or "auto"')
-    width = max(0, *(parsed.max_id + 1 - base for parsed in files))
+    widest = max(files, key=lambda parsed: parsed.max_id)
+    width = max(0, widest.max_id + 1 - base)
     if n_features is not None:
-        widest = max(files, key=lambda parsed: parsed.max_id)
         if width > n_features:
             _refuse_width(widest, n_features, base)
         width = int(n_features)
+    if not sparse:
+        for parsed in files:
+            _refuse_waste(parsed, base, width, widest)
 
     result = []
     for parsed in files:
         qid, group = _queries(parsed)
-        doc_ids = np.concatenate(parsed.doc_ids) if parsed.has_doc_ids else None
-        X = _dense(parsed, base, width) if parsed.blocks[0].ids is None else _sparse(parsed, base, width)
+        doc_ids = _doc_ids(parsed) if parsed.has_doc_ids else None
+        X = _sparse(parsed, base, width) if sparse else _dense(parsed, base, width)
         result.append(RankingData(X=X, y=np.concatenate(parsed.labels), qid=qid, group=group, doc_ids=doc_ids))
     return result
 
 
+def _refuse_waste(parsed: _Parsed, base: int, width: int, widest: _Parsed) -> None:
+    """Raise where next to nothing of a dense matrix is written."""
+    cells = parsed.n_rows * width
+    if cells <= _DENSE or cells <= _SPARSEST * parsed.n_entries:
+        return
+    what = (
+        f"a dense X of {parsed.n_rows} rows and {width} columns, {cells / 2**28:.1f} GiB, for {parsed.n_entries} values"
+    )
+    if width > widest.max_id + 1 - base:
+        raise ValueError(f"{parsed.path}: n_features={width} asks for {what}; pass less, or sparse=True")
+    where = "" if widest is parsed else f" in {parsed.path}"
+    _refuse(
+        widest,
+        widest.max_id_line,
+        f"feature {widest.max_id} asks for {what}{where}; correct it if it is wrong, else pass sparse=True",
+    )
+
+
 def _dense(parsed: _Parsed, base: int, width: int) -> NDArray[np.float32]:
-    X = np.zeros((parsed.n_rows, width), np.float32)
+    try:
+        X = np.zeros((parsed.n_rows, width), np.float32)
+    except MemoryError:
+        what = f"a dense X of {parsed.n_rows} rows and {width} columns"
+        raise ValueError(f"{parsed.path}: {what} does not fit into memory; pass sparse=True") from None
     row = 0
     parsed.blocks.reverse()
     while parsed.blocks:  # a block is freed once it is copied
-        dense = parsed.blocks.pop().dense
-        assert dense is not None
-        X[row : row + len(dense), : max(dense.shape[1] - base, 0)] = dense[:, base:]
-        row += len(dense)
+        block = parsed.blocks.pop()
+        if block.dense is None:
+            stop = row + len(block.row_end)
+            _svmlight().scatter(block.row_end, block.ids, block.values, base, X[row:stop])
+        else:
+            stop = row + len(block.dense)
+            X[row:stop, : max(block.dense.shape[1] - base, 0)] = block.dense[:, base:]
+        row = stop
     return X
 
 
@@ -534,13 +681,21 @@ def _sparse(parsed: _Parsed, base: int, width: int) -> Any:
     sizes = np.concatenate([np.diff(block.row_end, prepend=0) for block in parsed.blocks])
     indptr = np.zeros(parsed.n_rows + 1, np.int64)
     np.cumsum(sizes, out=indptr[1:])
-    ids = np.concatenate([block.ids for block in parsed.blocks if block.ids is not None])
+    ids = np.concatenate([block.ids for block in parsed.blocks])
     ids -= base
     values = np.concatenate([block.values for block in parsed.blocks])
     parsed.blocks.clear()
     X = csr_matrix((values, ids, indptr), shape=(parsed.n_rows, width))
     X.sort_indices()
     return X
+
+
+def _doc_ids(parsed: _Parsed) -> NDArray[Any]:
+    longest = max(part.dtype.itemsize // 4 for part in parsed.doc_ids)
+    uneven = _is_uneven(longest, parsed.doc_length / parsed.n_rows)
+    if uneven or any(part.dtype == object for part in parsed.doc_ids):
+        return np.concatenate([part.astype(object) for part in parsed.doc_ids])
+    return np.concatenate(parsed.doc_ids)
 
 
 def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -552,8 +707,7 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
             names = " or ".join(parsed.path.name + suffix for suffix in _SIDE_FILES)
             line = parsed.runs[0][2]
             _refuse(parsed, line, f"no qid; write qid:<query> after each grade, or put the sizes into {names}")
-        group = _side_sizes(side)
-        total = sum(group.tolist())  # in Python's integers, which wrap around nowhere
+        group, total = _side_sizes(side)
         if total != parsed.n_rows:
             raise ValueError(
                 f"{side}: its {len(group)} sizes add up to {total}, but {parsed.path.name} has {parsed.n_rows} "
@@ -580,19 +734,22 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
             _refuse(
                 parsed,
                 line,
-                f"qid:{query} appears again after other queries (it starts on line {seen[query]}); "
+                f"qid:{str(query)[:60]} appears again after other queries (it starts on line {seen[query]}); "
                 "sort the lines by qid (stably) first",
             )
         seen[query] = line
         runs.append((query, row))
     firsts = np.array([row for _, row in runs] + [parsed.n_rows], dtype=np.int64)
     group = firsts[1:] - firsts[:-1]
-    if side is not None and not np.array_equal(_side_sizes(side), group):
+    if side is not None and not np.array_equal(_side_sizes(side)[0], group):
         raise ValueError(
             f"{side}: its sizes differ from those of the qids in {parsed.path.name}; remove or correct the one "
             "that is wrong"
         )
-    return np.repeat(np.array([query for query, _ in runs]), group), group
+    queries = [query for query, _ in runs]
+    if isinstance(queries[0], int):
+        return np.repeat(np.array(queries, np.int64), group), group
+    return np.repeat(_texts(queries, float(np.average([*map(len, queries)], weights=group))), group), group
 
 
 def _side_file(path: Path) -> Path | None:
@@ -601,11 +758,29 @@ def _side_file(path: Path) -> Path | None:
     return next((side for side in sides if side.is_file()), None)
 
 
-def _side_sizes(side: Path) -> NDArray[np.int64]:
-    sizes = []
-    for number, line in enumerate(side.read_bytes().splitlines(), start=1):
-        for token in line.split():
-            if not re.fullmatch(rb"\+?\d{1,18}", token):
-                raise ValueError(f"{side}, line {number}: {_decoded(token)!r} is not the size of a query")
-            sizes.append(int(token))
-    return np.array(sizes, dtype=np.int64)
+def _side_sizes(side: Path) -> tuple[NDArray[np.int64], int]:
+    """Return the sizes of the queries, and their sum, which int64 may not hold."""
+    file = _File(side)
+    parts = [np.empty(0, np.int64)]
+    total = 0
+    for buffer, end in _text_blocks(file):
+        text = bytes(buffer[:end])
+        wrong = _NO_SIZES.search(text)
+        if wrong:
+            _refuse_no_size(file, text, wrong.start())
+        sizes = [int(token) for token in text.split()]
+        total += sum(sizes)
+        parts.append(np.array(sizes, np.int64))
+        file.n_lines += text.count(b"\n")
+    return np.concatenate(parts), total
+
+
+def _refuse_no_size(file: _File, text: bytes, at: int) -> NoReturn:
+    """Raise for the token around the place `at` of a side file."""
+    line = file.n_lines + text.count(b"\n", 0, at) + 1
+    start = max(text.rfind(blank, 0, at) for blank in (b" ", b"\t", b"\n")) + 1
+    token = re.split(rb"[ \t\n]", text[start : at + _LONGEST_ID], maxsplit=1)[0]
+    ends_line = _BREAK.search(token)
+    if ends_line:
+        _refuse_break(file, line, ends_line.group())
+    _refuse(file, line, f"{_shown(token)} is not the size of a query; write a whole number of up to 18 digits")

@@ -1,8 +1,8 @@
 # mypy: disallow-untyped-decorators=False
 """The compiled parser of svmlight lines, over a block of bytes.
 
-A block ends with a newline, and every loop stops at one: no loop needs to ask for the end of the buffer. What the
-parser is not certain of (an odd number, a word) it leaves to Python, as the span of the token.
+A block ends with a newline, as each of its lines does, and every loop stops at one: no loop needs to ask for the end of
+the buffer. What the parser is not certain of (an odd number, a word) it leaves to Python, as the span of the token.
 """
 
 from typing import Any
@@ -22,6 +22,7 @@ _POWER = np.array([float(f"1e{i}") for i in range(300)])
 _EXACT, _CLOSE, _MISSING, _UNSURE = range(4)
 _FULL = 10**17  # a mantissa below it takes one more digit
 _MAX_ID = 2**31 - 2
+_STOPS = np.isin(np.arange(256), [10, 0, 11, 12, 28, 29, 30, 0x85, 0xA8, 0xA9])  # what `_end_of_comment` looks at
 _CLOSENESS = 1e-15  # three roundings to double and the digits beyond the 18th; 4 ulp cover them
 
 Bytes = NDArray[np.uint8]
@@ -31,12 +32,32 @@ Int64s = NDArray[np.int64]
 
 @compiled(inline="always")
 def _is_blank(c: int) -> bool:
-    return c == 32 or c == 9 or c == 13  # noqa: PLR1714 (a chain compiles to less than a tuple)
+    return c == 32 or c == 9  # noqa: PLR1714 (a chain compiles to less than a tuple)
 
 
 @compiled(inline="always")
 def _is_end(c: int) -> bool:
-    return c == 32 or c == 10 or c == 35 or c == 9 or c == 13  # noqa: PLR1714
+    return c == 32 or c == 10 or c == 35 or c == 9  # noqa: PLR1714
+
+
+@compiled(inline="always")
+def _is_break(buf: Bytes, at: int) -> bool:
+    """Whether a character ends here that ends lines elsewhere; letor.py names them."""
+    c = int(buf[at])
+    if c < 32:
+        return c == 0 or c == 11 or c == 12 or 28 <= c <= 30  # noqa: PLR1714
+    before = int(buf[at - 1])
+    if c == 0x85:
+        return before < 0x80 or before == 0xC2
+    return 0xA8 <= c <= 0xA9 and before == 0x80 and int(buf[at - 2]) == 0xE2
+
+
+@compiled(inline="always")
+def _end_of_comment(buf: Bytes, at: int) -> int:
+    """Return where a comment ends: at the newline, or at what may be meant as one."""
+    while not (_STOPS[buf[at]] and (buf[at] == 10 or _is_break(buf, at))):
+        at += 1
+    return at
 
 
 @compiled(error_model="numpy")
@@ -154,8 +175,10 @@ def parse_block(
             at += 1
             continue
         if buf[at] == 35:
-            while buf[at] != 10:
-                at += 1
+            at = _end_of_comment(buf, at)
+            if buf[at] != 10:
+                counts[BAD] = at
+                break
             at += 1
             continue
 
@@ -178,6 +201,8 @@ def parse_block(
             id_at = at + 4
             at = id_at
             while not _is_end(buf[at]):
+                if _is_break(buf, at) and counts[BAD] < 0:
+                    counts[BAD] = at
                 at += 1
             id_len = at - id_at
             if id_len == 0:
@@ -237,6 +262,10 @@ def parse_block(
 
         docs[row, 0] = docs[row, 1] = -1
         if buf[at] == 35:
+            end_of_line = _end_of_comment(buf, at)
+            if buf[end_of_line] != 10:
+                counts[BAD] = end_of_line
+                break
             at += 1
             while _is_blank(buf[at]):
                 at += 1
@@ -260,8 +289,7 @@ def parse_block(
                     if at > start:
                         docs[row, 0], docs[row, 1] = start, at
                         counts[DOCS] += 1
-            while buf[at] != 10:
-                at += 1
+            at = end_of_line
         at += 1
         row_end[row] = entry
         row += 1
@@ -274,10 +302,10 @@ def parse_block(
 
 
 @compiled()
-def scatter(row_end: Int32s, ids: Int32s, values: NDArray[np.float32], dense: NDArray[Any]) -> None:
-    """Write the entries of each row into the zeros of `dense`, at the columns that their ids name."""
+def scatter(row_end: Int32s, ids: Int32s, values: NDArray[np.float32], first: int, dense: NDArray[Any]) -> None:
+    """Write the entries of each row into the zeros of `dense`, whose columns are the ids from `first` on."""
     entry = 0
     for row in range(len(row_end)):
         for e in range(entry, row_end[row]):
-            dense[row, ids[e]] = values[e]
+            dense[row, ids[e] - first] = values[e]
         entry = row_end[row]

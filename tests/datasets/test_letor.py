@@ -1,6 +1,8 @@
 """`load_letor`, `load_fold`, `load_folds`: every format, every refusal, and equality with scikit-learn's reader."""
 
+import bz2
 import gzip
+import lzma
 import math
 import os
 import pickle
@@ -118,7 +120,7 @@ def test_ways_to_write_a_number(write, token):
 
 
 @pytest.mark.parametrize("block", [16, 23, 64, 1 << 22])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("last", ["", "newline", "blank lines"])
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_blank_lines_comments_line_ends_and_blocks_change_nothing(write, monkeypatch, block, newline, last, name):
@@ -256,7 +258,7 @@ def test_n_features_is_checked(write, value):
 
 @pytest.mark.parametrize("name", ["rank.train", "rank.train.gz"])
 @pytest.mark.parametrize("side", [".query", ".group"])
-@pytest.mark.parametrize("sizes", ["2\n1\n", "2\r\n1", "2 1\n\n"])
+@pytest.mark.parametrize("sizes", ["2\n1\n", "2\r\n1", "2 1\n\n", "2\r1\r", "\r\n\ufeff2\t+1".strip()])
 @pytest.mark.parametrize("block", [8, 1 << 22])
 def test_sizes_in_a_side_file(write, monkeypatch, name, side, sizes, block):
     monkeypatch.setattr(letor, "_BLOCK", block)
@@ -277,13 +279,24 @@ def test_sizes_in_a_side_file(write, monkeypatch, name, side, sizes, block):
         ("576460752303423488\n" * 32 + "3\n", r"its 33 sizes add up to 18446744073709551619, but rank.train has 3"),
         ("2\n1.0\n", r"rank.train.query, line 2: '1.0' is not the size of a query"),
         ("-1\n4\n", r"line 1: '-1' is not the size"),
+        ("2\n\n\r\n 1 x\n", r"line 4: 'x' is not the size"),
+        ("2\n" + "9" * 5000, r"line 2: '9{39}…9{19}' is not the size of a query; write a whole number"),
+        ("2\r" + "\n" * 50 + "1\x0c\n", r"line 51: there is a form feed; end lines by LF, CR LF or CR"),
+        ("2\u20281", r"line 1: there is a line separator \(U\+2028\); end lines by LF"),
+        ("2\x0c1\n\n", r"line 1: there is a form feed"),
+        ("2\r1\x00", r"line 2: there is a NUL byte"),
+        ("2\n+ 1", r"line 2: '\+' is not the size"),
+        ("2\n1+", r"line 2: '1\+' is not the size"),
+        ("2\n1".encode("utf-16"), r"rank.train.query is UTF-16; save it as UTF-8"),
     ],
 )
-def test_sizes_that_do_not_fit_are_refused(write, sizes, message):
+def test_sizes_that_do_not_fit_are_refused(write, monkeypatch, sizes, message):
     path = write("1 1:1\n0 1:2\n2 2:3\n", "rank.train")
     write(sizes, "rank.train.query")
-    with pytest.raises(ValueError, match=message):
-        load_letor(path)
+    for block in (8, 1 << 22):
+        monkeypatch.setattr(letor, "_BLOCK", block)
+        with pytest.raises(ValueError, match=message):
+            load_letor(path)
 
 
 def test_a_side_file_beside_qids_must_agree(write):
@@ -321,7 +334,6 @@ def test_a_side_file_beside_qids_must_agree(write):
         ("0 qid:2 1:1,2:2", r"malformed token '1:1,2:2'"),
         ("0 qid:2 1:1 7", r"malformed token '7'"),
         ("0 qid:2 :7", r"malformed token ':7'"),
-        ("0 qid:2 1:1\x002:2", r"malformed token '1:1\\x002:2'"),
         ("0 qid:2 1:é", r"malformed token '1:é'"),
         ("0 qid:2 3: 1", r"'3:' has no value"),
         ("0 qid:2 -1:3", r"'-1:3' has a negative feature"),
@@ -334,7 +346,16 @@ def test_a_side_file_beside_qids_must_agree(write):
         ("nan qid:2 1:1", r"the grade is nan, which is not finite"),
         ("NULL qid:2 1:1", r"the grade is nan, which is not finite"),
         ("-inf qid:2 1:1", r"the grade is -inf, which is not finite"),
-        ("1e999 qid:2 1:1", r"the grade is inf, which is not finite"),
+        ("1e999 qid:2 1:1", r"the grade '1e999' is beyond float64; rescale the grades"),
+        ("-" + "7" * 5000 + " qid:2 1:1", r"the grade '-7{38}…7{19}' is beyond float64"),
+        ("z" * 10**5 + " qid:2 1:1", r"the grade is 'z{39}…z{19}', not a number"),
+        ("0 qid:2 " + "z" * 10**5, r"malformed token 'z{39}…z{19}'; each line must read"),
+        ("0 qid:2 1:" + "7" * 5000, r"'7{39}…7{19}' is beyond float32"),
+        ("0 qid:2 " + "7" * 5000 + ":1", r"'7{39}…7{17}:1' has a feature beyond 2147483646"),
+        (
+            "0 qid:" + "7" * 5000 + " 1:1",
+            r"the query's id, '7{39}…7{19}', has 5000 bytes; number the queries, or shorten",
+        ),
         ("x qid:2 1:1", r"the grade is 'x', not a number"),
         ("qid:2 1:1", r"the grade is 'qid:2', not a number"),
         ("1:1", r"the grade is '1:1', not a number"),
@@ -369,7 +390,97 @@ def test_no_qid_on_the_first_line_only(write):
         load_letor(write("1 1:1\n0 qid:1 1:2\n"))
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
+# Characters that end lines elsewhere, as str.splitlines does, and what the message calls them.
+BREAKS = {
+    "\0": "NUL byte",
+    "\x0b": "vertical tab",
+    "\x0c": "form feed",
+    "\x1c": "file separator",
+    "\x1d": "group separator",
+    "\x1e": "record separator",
+    "\x85": r"next line \(U\+0085\)",
+    "\u2028": r"line separator \(U\+2028\)",
+    "\u2029": r"paragraph separator \(U\+2029\)",
+    b"\x85": "next line \\(0x85 of Latin-1",
+}
+
+
+@pytest.mark.parametrize("character", BREAKS)
+@pytest.mark.parametrize("block", [64, 1 << 22])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1 qid:1 1:1 #docid = a|1 qid:1 1:2",
+        "1 qid:1 1:1 # a comment|1 qid:1 1:2",
+        "1 qid:1 1:1 #docid = |",
+        "1 qid:1 1:1 #|",
+        "# a comment|1 qid:1 1:2",
+        "1 qid:1|1 qid:1",
+        "1 qid:1|",
+        "1 qid:1 1:1|1 qid:1 1:2",
+        "1 qid:1 1:1 |1 qid:1 1:2",
+        "1 qid:1 1:|1 qid:1 1:2",
+        "1|qid:1 1:1",
+        "|1 qid:1 1:1",
+        "|",
+    ],
+)
+def test_characters_that_end_lines_elsewhere_are_refused(write, monkeypatch, character, block, line):
+    """Else what follows would be part of a comment, an id or a token: rows would be lost in silence."""
+    monkeypatch.setattr(letor, "_BLOCK", block)
+    before, after = line.encode().split(b"|")
+    character_bytes = character if isinstance(character, bytes) else character.encode()
+    path = write(b"# head \xe2\x80\xa6\r1 qid:1 1:1\r\n\r" + before + character_bytes + after + b"\n0 qid:1 1:1\n")
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}, line 4: there is a {BREAKS[character]}"):
+        load_letor(path)
+
+
+def test_other_characters_of_comments_and_ids_are_kept(write):
+    names = ["\x1b[0m", "a\x01b", "…", "Å\u2027\u202a", "\u3000", "Ѕ", "\u2085"]  # with the bytes 80, 85, A8 and A9
+    text = "".join(f"1 qid:{name} 1:1 #docid = {name} {name}\n" for name in names)
+    data = load_letor(write(text))
+    assert data.doc_ids.tolist() == names
+    assert data.qid.tolist() == names
+
+
+def test_line_ends_may_be_mixed_and_count_as_in_editors(write, monkeypatch):
+    for block in range(8, 60):
+        monkeypatch.setattr(letor, "_BLOCK", block)
+        data = load_letor(write("2 qid:1 1:1\r1 qid:1 1:2\r\n0 qid:1 1:3\n0 qid:2 1:4\n\r1 qid:2 1:5\r\r\n\r"))
+        np.testing.assert_array_equal(data.X[:, 0], [1, 2, 3, 4, 5])
+        np.testing.assert_array_equal(data.group, [3, 2])
+        with pytest.raises(ValueError, match="line 8: the grade is 'x'"):
+            load_letor(write("2 qid:1 1:1\r1 qid:1 1:2\r\n0 qid:1 1:3\n0 qid:2 1:4\n\r1 qid:2 1:5\r\r\nx"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (bz2.compress(LETOR3.encode()), "is compressed by bzip2; decompress it"),
+        (lzma.compress(LETOR3.encode()), "is compressed by xz; decompress it"),
+        (b"\x28\xb5\x2f\xfd\x04\x00", "is compressed by zstd; decompress it"),
+        (b"PK\x03\x04\x14\x00", "is a zip archive; unpack it"),
+        (gzip.compress(gzip.compress(LETOR3.encode())), "is compressed by gzip twice; decompress it once"),
+        (gzip.compress(bz2.compress(LETOR3.encode())), "is compressed by bzip2"),
+        (gzip.compress(LETOR3.encode("utf-16")), "is UTF-16; save it as UTF-8"),
+        (LETOR3.encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (LETOR3.encode("utf-32"), "is UTF-32; save it as UTF-8"),
+        (LETOR3.encode("utf-16-le"), "line 1: there is a NUL byte, which no text holds; save the file as text"),
+        (LETOR3.encode("utf-16-be"), "line 1: there is a NUL byte"),
+        (bytes(range(256)), "line 1: there is a NUL byte"),
+        (b"\x89PNG\r\n\x1a\n", "line 1: the grade is "),
+        (b"\x1f\x8b", "is damaged or cut short"),
+        (gzip.compress(LETOR3.encode())[:-8] + bytes(8), "is damaged or cut short"),
+        (gzip.compress(LETOR3.encode()) + b"more", "is damaged or cut short"),
+    ],
+)
+def test_files_of_another_kind_are_named(write, content, message):
+    path = write(content)
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))},? {message}"):
+        load_letor(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "\r", "# only a comment\n"])
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_empty_files_are_refused(write, text, name):
     with pytest.raises(ValueError, match="holds no rows"):
@@ -389,6 +500,150 @@ def test_a_gzip_file_cut_short(tmp_path, write):
     cut.write_bytes(whole[:-12])
     with pytest.raises(ValueError, match="damaged or cut short"):
         load_letor(cut)
+
+
+# --- Memory --------------------------------------------------------------------------------------------------------
+
+HOSTILE = {
+    "a document id of 100,000 characters": (
+        lambda: b"1 qid:1 1:1 #docid = " + b"x" * 100_000 + b"\n" + b"0 qid:1 1:1 #docid = y\n" * 50_000,
+        {},
+        None,
+    ),
+    "a query id of 1,000 characters": (
+        lambda: b"1 qid:" + b"x" * 1000 + b" 1:1\n" + b"0 qid:1 1:1\n" * 200_000,
+        {},
+        None,
+    ),
+    "a query id of 100,000 characters": (
+        lambda: b"1 qid:" + b"x" * 100_000 + b" 1:1\n" + b"0 qid:1 1:1\n" * 50_000,
+        {},
+        r"line 1: the query's id, 'x{39}…x{19}', has 100000 bytes; number the queries",
+    ),
+    "blanks": (
+        lambda: b"1 qid:1 1:1\n" + b" " * 100_000_000,
+        {},
+        r"line 2: it is longer than 67108864 bytes; end each row by",
+    ),
+    "empty lines": (lambda: b"1 qid:1 1:1\n" + b"\n" * 50_000_000, {}, None),
+    "a feature 10^8": (
+        lambda: b"1 qid:1 1:1\n0 qid:1 100000000:1\n",
+        {},
+        r"line 2: feature 100000000 asks for a dense X of 2 rows and 100000000 columns, 0\.7 GiB, for 2 values; cor",
+    ),
+    "a feature 10^8 among many rows": (
+        lambda: b"1 qid:1 1:1\n" * 300_000 + b"0 qid:1 100000000:1\n",
+        {},
+        r"line 300001: feature 100000000 asks for a dense X of 300001 rows",
+    ),
+    "a feature 10^9, sparse": (lambda: b"1 qid:1 1:1\n0 qid:1 1000000000:1\n", {"sparse": True}, None),
+    "n_features": (
+        lambda: b"1 qid:1 1:1\n",
+        {"n_features": 2**31 - 1},
+        r"n_features=2147483647 asks for a dense X of 1 rows .*; pass less, or sparse=True",
+    ),
+    "n_features, sparse": (lambda: b"1 qid:1 1:1\n", {"n_features": 2**31 - 1, "sparse": True}, None),
+}
+
+
+@pytest.fixture
+def little_memory(write):
+    """Return a function that bounds the address space to 0.6 GiB beyond what is taken."""
+    resource = pytest.importorskip("resource")
+    status = Path("/proc/self/statm")
+    if not status.exists():
+        pytest.skip("asks /proc how much memory is taken")
+    for sparse in (False, True):  # imports and compiles
+        load_letor(write(LETOR3), sparse=sparse)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(status.read_text().split()[0]) * resource.getpagesize()
+    yield lambda: resource.setrlimit(resource.RLIMIT_AS, (taken + 600 * 2**20, limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, limits)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_memory_is_bounded_by_what_is_written(tmp_path, little_memory, name):
+    content, options, message = HOSTILE[name]
+    text = content()
+    path = tmp_path / "train.txt.gz"
+    path.write_bytes(gzip.compress(text, 1))
+    n_rows = text.count(b"qid:")
+    del text
+    little_memory()
+    if message is None:
+        assert load_letor(path, **options).n_rows == n_rows
+    else:
+        with pytest.raises(ValueError, match=f"(?s){re.escape(str(path))}[,:] {message}"):
+            load_letor(path, **options)
+
+
+def test_texts_of_uneven_length_are_objects(write):
+    """As fixed-width text, 100,000 times four bytes would be held for every row."""
+    names = ["x" * 100_000, *[""] * 9, "y"]
+    data = load_letor(write("".join(f"0 qid:{'q' * (1 + 900 * (len(n) > 5))} 1:1 #docid = {n}\n" for n in names)))
+    assert data.doc_ids.dtype == object
+    assert data.doc_ids.tolist() == names
+    assert data.qid.dtype == object
+    assert data.qid.tolist() == ["q" * 901, *["q"] * 10]
+    assert data.queries.n_queries == 2
+    assert load_letor(write(LETOR4)).doc_ids.dtype.kind == "U"
+
+
+@pytest.mark.parametrize("block", [64, 1 << 22])
+def test_texts_of_uneven_length_over_blocks(write, monkeypatch, block):
+    monkeypatch.setattr(letor, "_BLOCK", block)
+    names = ["a", "b" * 50, "c" * 65, "d" * 64, "e", *"fghij" * 20, "k" * 80]
+    data = load_letor(write("".join(f"0 qid:1 1:1 #docid = {name}\n" for name in names)))
+    assert data.doc_ids.tolist() == names
+    assert data.doc_ids.dtype == object
+
+
+@pytest.mark.parametrize("n_rows", [84_000, 83_000])  # 200 columns: 1.001 times 2^24 cells, and a little less
+def test_a_dense_matrix_is_refused_above_64_mib_if_next_to_nothing_is_written(write, n_rows):
+    path = write("0 qid:1\n" * (n_rows - 1) + "1 qid:1 1:5 200:7\n")
+    if n_rows * 200 > 2**24:
+        with pytest.raises(ValueError, match=f"line {n_rows}: feature 200 asks for a dense X of {n_rows} rows"):
+            load_letor(path)
+    else:
+        assert load_letor(path).X[-1, [0, 199]].tolist() == [5, 7]
+    assert load_letor(path, sparse=True).X.nnz == 2
+
+
+def test_one_cell_in_200_is_enough(write):
+    path = write("0 qid:1 1:1 400:1\n" * 42_000)  # 2^24 cells are 41,943 rows
+    assert load_letor(path).X.sum() == 84_000
+    with pytest.raises(ValueError, match="n_features=401 asks for a dense X of 42000 rows and 401 columns"):
+        load_letor(path, n_features=401)
+
+
+def test_a_wide_file_is_named_where_another_would_be_wide(write, tmp_path):
+    for name, text in {"train": "1 qid:1 1:1\n" * 9, "vali": "1 qid:2 3:1\n", "test": "1 qid:3 99999999:4\n"}.items():
+        write(text, f"{name}.txt")
+    with pytest.raises(ValueError, match=r"test.txt, line 1: feature 99999999 asks for .* in .*train.txt; correct it"):
+        load_fold(tmp_path)
+
+
+def test_a_dense_matrix_beyond_memory_is_an_error_of_its_own(write, monkeypatch):
+    path = write("1 qid:1 1:1\n")
+
+    def no_memory(shape, dtype):
+        if shape == (1, 5):
+            raise MemoryError
+        return np.empty(shape, dtype)
+
+    monkeypatch.setattr(letor.np, "zeros", no_memory)
+    with pytest.raises(ValueError, match=r"train.txt: a dense X of 1 rows and 5 columns does not fit"):
+        load_letor(path, n_features=5)
+
+
+def test_arguments_are_checked_before_the_file_is_read(tmp_path):
+    for load in (load_letor, load_fold, load_folds):
+        with pytest.raises(ValueError, match=r"n_features must be at most 2147483647, .*; got 1000000000000; pass"):
+            load(tmp_path / "nowhere", n_features=10**12)
+        with pytest.raises(ValueError, match="sparse must be True or False; got 'no'"):
+            load(tmp_path / "nowhere", sparse="no")
+        with pytest.raises(ValueError, match=r'zero_based must be True, False or "auto", got \[\]'):
+            load(tmp_path / "nowhere", zero_based=[])
 
 
 # --- Folds ---------------------------------------------------------------------------------------------------------
