@@ -53,6 +53,7 @@ _HOME = {
     "make_scorer": "selection.scorer",
     "set_num_threads": "threads",
     "set_pairs": "plug.preferences",
+    "suggest": "selection.search",
 }
 _MODULES = ("datasets", "testing")
 
@@ -121,4 +122,5 @@ if TYPE_CHECKING:
     )
     from boostplug.selection.folds import group_folds
     from boostplug.selection.scorer import make_scorer
+    from boostplug.selection.search import suggest
     from boostplug.threads import set_num_threads

@@ -17,6 +17,7 @@ __all__ = [
     "column_names",
     "frozen",
     "numbers",
+    "real_numbers",
     "refuse_class",
     "refuse_weights",
     "refuse_where",
@@ -169,6 +170,8 @@ def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True
 def vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array."""
     array = _array(name, values)
+    if array.ndim == 0:
+        raise ValueError(f"{name} must be one-dimensional, got shape (), the single value {shown(values)}; pass a list")
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; pass {name}.ravel() for a column")
     return array
@@ -176,7 +179,7 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a new float64 vector, refusing what is not a real number."""
-    array = _real(name, vector(name, values))
+    array = real_numbers(name, vector(name, values))
     with np.errstate(over="ignore"):  # of more than double precision: infinite, which callers refuse
         return np.array(array, dtype=np.float64)
 
@@ -192,7 +195,7 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
         remedy = "; a ranking model has one output per row" if array.ndim > 1 else ""
         remedy = "; pass scores.ravel()" if array.shape == (n_rows, 1) else remedy
         raise ValueError(f"scores must have shape ({n_rows},), one per row; got shape {array.shape}{remedy}")
-    array = _real("scores", array)
+    array = real_numbers("scores", array)
     if array.dtype.itemsize > 8:
         array = numbers("scores", array)
     checked = frozen(np.ascontiguousarray(array, dtype=np.float64).view())
@@ -225,7 +228,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 
 
-def _real(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of real numbers as one of a numeric type, refusing all else."""
     if array.dtype.kind not in "biufO" and array.size:
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")

@@ -1,4 +1,4 @@
-"""Names of values by what differs from their defaults, in two styles; and the old names of methods.
+"""Names of values by what differs from their defaults, in two styles; and the old names of methods and arguments.
 
 A value here is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for
 logs and files, where it must say all and can be read back (`read_name`); `short_name` is for tables.
@@ -8,19 +8,32 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
+from inspect import signature
 from sys import modules
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from boostplug.checks import shown
+from boostplug.values import Value
 
-__all__ = ["Named", "distinct_names", "exact_name", "parameters", "read_name", "short_name", "take_old_names"]
+__all__ = [
+    "Named",
+    "distinct_names",
+    "exact_name",
+    "parameters",
+    "read_name",
+    "short_name",
+    "take_old_names",
+    "takes_old_argument",
+]
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 
 
-class Named:
+class Named(Value):
     """A value that has a short name of its own; losses, metrics and distances are."""
 
     always_named: ClassVar[bool] = False
@@ -211,3 +224,25 @@ def take_old_names(
             DeprecationWarning,
             stacklevel=4,  # of the class statement: above are __init_subclass__ and ABCMeta
         )
+
+
+def takes_old_argument(**names: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Let a function be called with arguments by their names of 0.1.0, ``old="new"``, with a DeprecationWarning."""
+
+    def taking(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        takes = signature(function)
+
+        @wraps(function)
+        def call(*args: _P.args, **keywords: _P.kwargs) -> _T:
+            for old in names.keys() & keywords.keys():
+                given, new = keywords.pop(old), names[old]
+                if new in takes.bind_partial(*args, **keywords).arguments:
+                    raise TypeError(f"an argument is given twice, as {old} and as {new}; leave {old} out")
+                keywords[new] = given
+                message = f"the argument {old} of boostplug 0.1 is {new} since 0.2; rename it"
+                warnings.warn(message, DeprecationWarning, stacklevel=2)
+            return function(*args, **keywords)
+
+        return call
+
+    return taking

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen, numbers, refuse_weights, refuse_where, shown, vector
 from boostplug.pairs import Pairs
-from boostplug.runs import GradeRuns, ListRuns, PairRuns
+from boostplug.runs import GradeRuns, ListRuns, PairRuns, roots_and_unit
 from boostplug.threads import Computed
 
 __all__ = ["Queries"]
@@ -208,7 +208,7 @@ class Queries:
         run_start = np.r_[starts, len(rows)]
         sizes = np.diff(run_start).astype(np.float64)
         same_grade = np.bincount(self.query_of_row[rows[starts]], weights=sizes**2, minlength=self.n_queries)
-        weight = np.zeros(0) if self.row_weight is None else np.sqrt(self.row_weight[rows])
+        roots, unit = roots_and_unit(self.row_weight)
         return GradeRuns(
             rows=frozen(rows),
             run_start=frozen(run_start),
@@ -217,7 +217,8 @@ class Queries:
             query=frozen(query),
             n_pairs=frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
             n_judged=frozen(n_judged[query].astype(np.float64)),
-            sqrt_weight=frozen(weight),
+            sqrt_weight=frozen(roots[rows] if len(roots) else roots),
+            unit=unit,
         )
 
     @Computed
@@ -240,8 +241,8 @@ class Queries:
         pairs = self.pairs
         assert pairs is not None
         weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
-        if self.row_weight is not None:
-            root = np.sqrt(self.row_weight)
+        root, unit = roots_and_unit(self.row_weight)
+        if len(root):
             weight = weight * root[pairs.winner] * root[pairs.loser]
         kept = np.flatnonzero(weight > 0)
         of_pair = self.query_of_row[pairs.winner[kept]]
@@ -261,6 +262,7 @@ class Queries:
             n_pairs=frozen(n_pairs.astype(np.float64)),
             n_judged=frozen(n_judged.astype(np.float64)),
             crosses=bool((self.query_of_row[winner] != self.query_of_row[loser]).any()),
+            unit=unit,
         )
 
     def _run_starts(self, rows: Ints) -> Ints:

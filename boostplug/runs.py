@@ -11,15 +11,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import frozen
+from boostplug.kernels.masses import pair_masses
 from boostplug.kernels.views import Listed, Lists, Runs
 from boostplug.threads import Computed
 
-__all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns"]
+__all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns", "roots_and_unit"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # pairs that are listed at once
+
+
+def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
+    """Return the square roots of row weights over a unit, and the unit; no roots where all weights are 1.
+
+    The unit is the power of two that brings the largest weight into [1, 2). So all weights times a power of two have
+    the same roots, bit for bit, and sums of products of roots stay in range whatever the weights' own size.
+    """
+    if weight is None:
+        return frozen(np.zeros(0)), 1.0
+    exponent = int(np.frexp(weight.max(initial=0.0) or 1.0)[1]) - 1
+    return frozen(np.sqrt(np.ldexp(weight, -exponent))), float(np.ldexp(1.0, exponent))
 
 
 class Cells(NamedTuple):
@@ -58,7 +72,9 @@ class GradeRuns:
     n_pairs, n_judged : ndarray of shape (n_paired_queries,)
         Pairs of different grades (each once), and documents that are labelled with a positive weight.
     sqrt_weight : ndarray of shape (n_paired,) or (0,)
-        Square roots of the row weights, empty where all weights are 1: a pair weighs √(w_i w_j).
+        Square roots of the row weights over `unit`, empty where all weights are 1: a pair weighs unit · s_i s_j.
+    unit : float
+        See `roots_and_unit`; what is summed with the roots is to be multiplied with it.
     """
 
     rows: Ints
@@ -69,11 +85,28 @@ class GradeRuns:
     n_pairs: Floats
     n_judged: Floats
     sqrt_weight: Floats
+    unit: float
 
     @Computed
     def view(self) -> Runs:
         """What kernels read of it."""
         return Runs(self.rows, self.sqrt_weight, self.run_start, self.run_grade, self.query_run)
+
+    @Computed
+    def mass(self) -> Floats:
+        """Sum of `sqrt_weight` over each run; the number of its documents where all weights are 1."""
+        if not len(self.sqrt_weight):
+            return frozen(np.diff(self.run_start).astype(np.float64))
+        return frozen(np.add.reduceat(self.sqrt_weight, self.run_start[:-1]))
+
+    @Computed
+    def weight_of_pairs(self) -> Floats:
+        """What the pairs of each query that holds one weigh together, over `unit`."""
+        if not len(self.sqrt_weight):
+            return self.n_pairs
+        out = np.empty(len(self.query))
+        pair_masses(self.query_run, self.mass, out)
+        return frozen(out)
 
     @Computed
     def n_grades(self) -> Ints:
@@ -145,7 +178,7 @@ class PairRuns:
     winner, loser : ndarray of shape (n_pairs,)
         Rows.
     weight : ndarray of shape (n_pairs,)
-        The pair's weight times √(w_i w_j) of its rows.
+        The pair's weight times √(w_i w_j) of its rows, over `unit`.
     margin : ndarray of shape (n_pairs,)
         Grade gap of each pair, > 0.
     start : ndarray of shape (n_paired_queries + 1,)
@@ -156,6 +189,8 @@ class PairRuns:
         Pairs, and documents that stand in them.
     crosses : bool
         Whether any pair crosses queries.
+    unit : float
+        See `roots_and_unit`; what is summed with the weights is to be multiplied with it.
     """
 
     winner: Ints
@@ -167,11 +202,21 @@ class PairRuns:
     n_pairs: Floats
     n_judged: Floats
     crosses: bool
+    unit: float
 
     @Computed
     def view(self) -> Listed:
         """What kernels read of it."""
         return Listed(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
+
+    @Computed
+    def weight_of_pairs(self) -> Floats:
+        """What the pairs of each query that holds one weigh together, over `unit`."""
+        return self.sums(self.weight)
+
+    def sums(self, of_pair: Floats) -> Floats:
+        """Return the sum of a number per pair over each query that holds one."""
+        return frozen(np.add.reduceat(np.r_[of_pair, 0.0], self.start[:-1]))
 
 
 @dataclass(frozen=True, eq=False)

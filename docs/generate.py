@@ -12,9 +12,12 @@ from boostplug.pairs import Pairs
 from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
 from boostplug.rankers import RANKERS, ReferenceRanker
+from boostplug.selection.search import suggest
+from boostplug.values import Range
 
 REFERENCE = Path(__file__).parent / "reference"
 SET_PAIRS = "set_pairs(dataset, pairs, *, labelled=None)"
+SUGGEST = "suggest(trial, loss, *, prefix='objective__')"
 _NOTE = "<!-- Made by docs/generate.py from the registries; do not edit. -->\n\n"
 
 
@@ -48,7 +51,23 @@ def losses() -> str:
     body = "".join(entry(kind, signature_of(kind)) for kind in (*classes, PairwiseLoss))
     body += entry(Loss, "Loss, the base of losses of your own")
     extra = "".join(entry(kind, signature_of(kind)) for kind in distances)
-    return f"# Losses\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}## Distances\n\n{extra}"
+    search = f"## Searching\n\n{_spaces()}{entry(suggest, SUGGEST)}"
+    return f"# Losses\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}## Distances\n\n{extra}{search}"
+
+
+def _spaces() -> str:
+    """Return a table of what the losses' parameters are drawn from, of all variants of a loss together."""
+    rows = ["| loss | parameter | drawn from |", "|---|---|---|"]
+    for variants in LOSSES.values():
+        space = {name: drawn for loss in variants for name, drawn in loss.search_space.items()}
+        rows += [f"| `{type(variants[0]).__name__}` | `{name}` | {_words(drawn)} |" for name, drawn in space.items()]
+    return "\n".join(rows) + "\n\n"
+
+
+def _words(space: Range | tuple[Any, ...]) -> str:
+    if not isinstance(space, Range):
+        return ", ".join(f"`{choice!r}`" for choice in space)
+    return f"{space.low:g} to {space.high:g}" + (", by its logarithm" if space.log else "")
 
 
 def metrics() -> str:

@@ -48,6 +48,7 @@ QUICK = frozenset(
         "test_pairs.py",
         "test_queries.py",
         "test_threads.py",
+        "test_values.py",
         "weak_rankers/test_stump.py",
         "weak_rankers/test_tree.py",
     }

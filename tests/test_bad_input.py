@@ -21,6 +21,8 @@ from boostplug.datasets import load_fold, load_folds, load_letor
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
 
+from boostplug.estimators.lightgbm import _validation_data  # noqa: E402 (it needs LightGBM)
+
 PAGE = Path(__file__).parents[1] / "docs" / "bad_input.md"
 GROUP = [4, 3, 5]
 N = sum(GROUP)
@@ -28,6 +30,7 @@ QID = np.repeat([1, 2, 3], GROUP)
 X = np.random.default_rng(0).normal(size=(N, 2))
 Y = np.array([0.0, 1, 2, 0, 1, 0, 3, 2, 2, 0, 1, 4])
 ZERO = np.zeros(N)
+FRAME = pd.DataFrame(X, columns=["a", "b"])
 LOSS = bp.MPBoost()
 LGB = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1}
 XGB = {"nthread": 1, "objective": "rank:pairwise"}
@@ -137,7 +140,11 @@ CASES = {
         Case(
             "a column of labels, shape (n, 1)", lambda: queries(Y[:, None]), r"one-dimensional.*pass labels\.ravel\(\)"
         ),
-        Case("a single number as labels", lambda: queries(3.0), r"labels must be one-dimensional, got shape \(\)"),
+        Case(
+            "a single number as labels",
+            lambda: queries(3.0),
+            r"labels must be one-dimensional, got shape \(\), the single value 3\.0",
+        ),
     ],
     "Queries": [
         Case("neither group nor qid", lambda: bp.Queries(Y), "give exactly one of group .* and qid .*; got neither"),
@@ -173,8 +180,8 @@ CASES = {
         Case("None as an id", lambda: queries(qid=["a"] * 11 + [None]), r"qid\[11\] = None is not an id"),
         Case(
             "a missing id of pandas",
-            lambda: queries(qid=pd.Series([1] * 11 + [None], dtype="Int64")),
-            r"qid\[11\] = nan is not an id",
+            lambda: queries(qid=pd.Series([1] * 11 + [pd.NA], dtype=object)),
+            r"qid\[11\] = <NA> is not an id",
         ),
         Case(
             "ids of several types",
@@ -303,7 +310,7 @@ CASES = {
         Case(
             "our metric in the plain `lightgbm.LGBMRanker`",
             lambda: lgb.LGBMRanker(objective=LOSS, n_estimators=1, verbose=-1, n_jobs=1, min_child_samples=1).fit(
-                X, Y, group=GROUP, eval_X=X, eval_y=Y, eval_group=[GROUP], eval_metric=bp.NDCG()
+                X, Y, group=GROUP, **_validation_data([(X, Y)]), eval_group=[GROUP], eval_metric=bp.NDCG()
             ),
             r"pass it as eval_metric to boostplug\.LGBMRanker",
             TypeError,
@@ -504,8 +511,74 @@ CASES = {
         Case(
             "a NaN label in the validation set",
             lambda: fit_xgb(eval_set=[(X, at(Y, 1, np.nan))], eval_qid=[QID]),
-            r"in the validation set: labels\[1\] = nan is not finite",
+            r"in the validation set 0: labels\[1\] = nan is not finite",
         ),
+        *(
+            case
+            for name, fit in (("LGBMRanker", fit_lgb), ("XGBRanker", fit_xgb))
+            for case in (
+                Case(f"{name}: X of one dimension", lambda fit=fit: fit(X=X[:, 0]), r"X must be a table of shape"),
+                Case(f"{name}: X without columns", lambda fit=fit: fit(X=X[:, :0]), r"X has no features"),
+                Case(
+                    f"{name}: X of words", lambda fit=fit: fit(X=X.astype(str)), "X must hold real numbers, got dtype"
+                ),
+                Case(
+                    f"{name}: a masked X",
+                    lambda fit=fit: fit(X=np.ma.masked_array(X, X > 0)),
+                    r"X has \d+ masked values; pass X\.filled\(numpy\.nan\)",
+                ),
+                Case(
+                    f"{name}: permuted columns in `predict`",
+                    lambda fit=fit: fit(X=FRAME).predict(FRAME[["b", "a"]]),
+                    "X has the training set's columns in another order: column 0 is 'b', in the training set 'a'",
+                ),
+                Case(
+                    f"{name}: other columns in `eval_set`",
+                    lambda fit=fit: fit(X=FRAME, eval_set=[(FRAME.rename(columns={"b": "c"}), Y)], eval_qid=[QID]),
+                    r"eval_set\[0\]'s X's columns are not those of the training set: missing \['b'\], unknown \['c'\]",
+                ),
+                Case(
+                    f"{name}: fewer features in `eval_set`",
+                    lambda fit=fit: fit(eval_set=[(X[:, :1], Y)], eval_qid=[QID]),
+                    r"eval_set\[0\]'s X has 1 features, the training set 2",
+                ),
+                Case(f"{name}: `eval_set=5`", lambda fit=fit: fit(eval_set=5), r"eval_set must be a list of pairs"),
+                Case(
+                    f"{name}: ids of one set for `eval_qid`",
+                    lambda fit=fit: fit(eval_set=[(X, Y)], eval_qid=QID),
+                    r"eval_qid must hold one entry per validation set \(1\), got 12; pass \[eval_qid\] for one set",
+                ),
+                Case(f"{name}: a size of -1", lambda fit=fit: fit(qid=None, group=[-1, 13]), r"group\[0\] = -1"),
+                Case(f"{name}: a word as sample_weight", lambda fit=fit: fit(sample_weight="balanced"), "'balanced'"),
+            )
+        ),
+        Case(
+            "labels beyond single precision, with an objective of XGBoost's",
+            lambda: fit_xgb("rank:ndcg", y=at(Y, 2, 1e40)),
+            r"labels\[2\] = 1e\+40 is beyond single precision .*rescale the labels",
+        ),
+        Case(
+            "`class_weight` with a loss",
+            lambda: fit_lgb(ranker={"class_weight": "balanced"}),
+            "class_weight='balanced' has no meaning for MPBoost",
+        ),
+        Case(
+            "a NaN in `eval_init_score`",
+            lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_init_score=[at(ZERO, 1, np.nan)]),
+            r"eval_init_score\[0\]\[1\] = nan is not finite",
+        ),
+        Case(
+            "a number as `eval_metric`",
+            lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=5),
+            "eval_metric must hold names, metrics or functions; got 5",
+            TypeError,
+        ),
+        Case(
+            "a loss as `eval_metric`",
+            lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=LOSS),
+            "eval_metric holds the loss MPBoost",
+        ),
+        Case("a number as `callbacks`", lambda: fit_lgb(callbacks=5), "callbacks must be a list of", TypeError),
         Case(
             "`eval_X` without `eval_y`",
             lambda: fit_lgb(eval_X=X, eval_qid=[QID]),
@@ -514,7 +587,7 @@ CASES = {
         Case(
             "a NaN `init_score` (of which LightGBM makes 0)",
             lambda: fit_lgb(init_score=at(ZERO, 1, np.nan)),
-            "init_score holds NaN or infinity",
+            r"init_score\[1\] = nan is not finite in single precision",
         ),
         Case(
             "early stopping without a validation set",

@@ -1,25 +1,40 @@
 """What both rankers share: queries from `qid`, `group` or a DataFrame's qid column, checked before any training."""
 
-from typing import Any
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import column_names, refuse_class
+from boostplug.checks import column_names, numbers, real_numbers, refuse_class, refuse_where, shown
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
 
 __all__ = [
+    "Table",
+    "callbacks_of",
     "checked",
     "evaluation_sets",
+    "frameworks_metrics_of",
     "has_labels",
+    "labels_in_single",
     "loss_of",
     "metrics_of",
+    "one_per_set",
     "ranking_score",
+    "refuse_other_columns",
     "refuse_unused_pairs",
+    "starting_scores",
+    "table_of",
+    "weight_in_single",
     "without_qid",
 ]
+
+Floats = NDArray[np.float64]
+_INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
 
 def loss_of(objective: Any) -> Loss | None:
@@ -29,17 +44,104 @@ def loss_of(objective: Any) -> Loss | None:
 
 
 def metrics_of(eval_metric: Any) -> list[Any]:
-    """Return a ranker's metrics as a list, refusing the class in place of an instance."""
+    """Return a ranker's metrics as a list, refusing the class in place of an instance, and losses."""
     if eval_metric is None:
         return []
     metrics = list(eval_metric) if isinstance(eval_metric, (list, tuple)) else [eval_metric]
     for metric in metrics:
         refuse_class("eval_metric", metric, Metric)
+        if isinstance(metric, Loss):
+            raise ValueError(
+                f"eval_metric holds the loss {metric!r}; pass it as objective, and a metric such as NDCG(10)"
+            )
     return metrics
+
+
+def frameworks_metrics_of(eval_metric: Any) -> list[Any]:
+    """Return the metrics of a ranker that takes a framework's names, and functions, besides ours."""
+    metrics = metrics_of(eval_metric)
+    for metric in metrics:
+        if not isinstance(metric, str) and not callable(metric):
+            raise TypeError(
+                f"eval_metric must hold names, metrics or functions; got {shown(metric)}; pass boostplug.NDCG(10)"
+            )
+    return metrics
+
+
+def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> list[Any] | None:
+    """Return callbacks as a list, refusing what is none of this kind."""
+    if callbacks is None:
+        return None
+    given = list(callbacks) if isinstance(callbacks, (list, tuple)) else None
+    wrong = callbacks if given is None else next((callback for callback in given if not kind(callback)), None)
+    if given is None or wrong is not None:
+        raise TypeError(f"callbacks must be a list of {example}; got {shown(wrong)}")
+    return given
+
+
+class Table(NamedTuple):
+    """What is known of features before a framework reads them."""
+
+    n_rows: int
+    n_columns: int
+    names: tuple[str, ...] | None
+    """None where the columns have no names."""
+
+
+def table_of(X: Any, name: str = "X") -> Table:
+    """Return the shape of features and the names of their columns, refusing what is no table of numbers."""
+    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
+        raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
+    if isinstance(X, (list, tuple)) or (hasattr(X, "__array__") and not hasattr(X, "shape")):
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) != 2:
+        what = f"shape {tuple(shape)}" if shape else shown(X)
+        remedy = f"{name}.reshape(-1, 1) for a single feature" if len(shape) == 1 else "an array or a DataFrame"
+        raise ValueError(f"{name} must be a table of shape (n_rows, n_features), got {what}; pass {remedy}")
+    if not shape[1]:
+        raise ValueError(f"{name} has no features (shape {tuple(shape)}); pass at least one column")
+    if isinstance(getattr(X, "dtype", None), np.dtype) and not hasattr(X, "nnz"):
+        if X.dtype.kind not in "biufO":
+            raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}; convert them first")
+        if X.dtype.kind == "O":
+            real_numbers(name, np.ravel(X))
+    names = tuple(" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in column_names(X))
+    again = next((column for column, times in Counter(names).items() if times > 1), None)
+    if again is not None:
+        raise ValueError(f"{name} has several columns named {again!r}; rename them")
+    return Table(int(shape[0]), int(shape[1]), names or None)
+
+
+def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
+    """Raise where features are not those of the training set, by name, number or order."""
+    here, there = table.names, fitted.names
+    if here and there and here != there:
+        missing, new = [c for c in there if c not in set(here)], [c for c in here if c not in set(there)]
+        if missing or new:
+            raise ValueError(
+                f"{name}'s columns are not those of the training set: missing {shown(missing)}, unknown {shown(new)}; "
+                "pass the same columns in the same order"
+            )
+        at = next(i for i, pair in enumerate(zip(here, there, strict=True)) if pair[0] != pair[1])
+        raise ValueError(
+            f"{name} has the training set's columns in another order: column {at} is {here[at]!r}, in the training set "
+            f"{there[at]!r}; select them in that order, {shown(list(there))}"
+        )
+    if table.n_columns != fitted.n_columns:
+        raise ValueError(
+            f"{name} has {table.n_columns} features, the training set {fitted.n_columns}; pass the same features in "
+            "the same order"
+        )
 
 
 def without_qid(X: Any) -> tuple[Any, Any]:
     """Split a DataFrame with a column named qid into features and that column, as XGBoost's ranker does."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise ValueError(f"X is a {type(X).__name__}, which is not computed yet; pass X.collect()")
     if "qid" not in column_names(X):
         return X, None
     qid = X["qid"]
@@ -56,67 +158,139 @@ def checked(
     group: Any,
     weight: Any,
     pairs: Any = None,
-    where: str = "",
     *,
     labelled: ArrayLike | None = None,
+    of_set: int | None = None,
 ) -> tuple[Any, Queries]:
-    """Return features and `Queries`; `where` is put before argument names in errors ("eval_" for validation sets)."""
+    """Return features and `Queries`; `of_set` is the place in eval_set of what is no training set, for errors."""
+    where, eval_ = ("", "") if of_set is None else (f"eval_set[{of_set}]'s ", "eval_")
     X, column = without_qid(X)
     if column is not None:
         if qid is not None or group is not None:
-            given = f"{where}qid" if qid is not None else f"{where}group"
+            given = f"{eval_}qid" if qid is not None else f"{eval_}group"
             raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
         qid = column
     if qid is None and group is None:
         raise ValueError(
-            f"{where}qid or {where}group is missing: pass the query id of each row, the sizes of the queries, "
+            f"{eval_}qid or {eval_}group is missing: pass the query id of each row, the sizes of the queries, "
             "or a DataFrame with a column 'qid'"
         )
+    table = table_of(X, f"{where}X")
     try:
         queries = Queries(y, qid=qid, group=group, weight=weight, pairs=pairs, labelled=labelled)
     except ValueError as error:
-        if where:
-            raise ValueError(f"in the validation set: {error}") from None
+        if of_set is not None:
+            raise ValueError(f"in the validation set {of_set}: {error}") from None
         raise
     if queries.n_rows == 0:
         raise ValueError(f"{where}X and its labels have no rows")
-    rows = getattr(X, "shape", (queries.n_rows,))[0]
-    if rows != queries.n_rows:
+    if table.n_rows != queries.n_rows:
         what = "its labels" if y is not None else "its queries"
-        raise ValueError(f"{where}X has {rows} rows, {what} {queries.n_rows}; pass one label per row")
+        raise ValueError(f"{where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
     return X, queries
 
 
 def evaluation_sets(
-    eval_set: Any, eval_qid: Any, eval_group: Any, weights: Any, eval_pairs: Any, train: tuple[Any, Any, Any, Queries]
+    eval_set: Any,
+    train: tuple[Any, Any, Any, Queries],
+    *,
+    eval_qid: Any,
+    eval_group: Any,
+    eval_pairs: Any = None,
+    **eval_weight: Any,
 ) -> list[tuple[Any, Queries]]:
-    """Return features and queries of each validation set; the training set itself is recognised."""
+    """Return features and queries of each validation set; the training set itself is recognised.
+
+    `eval_weight` is fit's argument for their weights, under the framework's name for it.
+    """
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
         eval_set = [eval_set]  # LightGBM takes a single pair
-    sets = list(() if eval_set is None else eval_set)
+    sets = _entries("eval_set", eval_set, "pairs (X, y)", "pass [(X, y)]")
     for pair in sets:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]")
-    lists: list[Any] = []
-    arguments = {
-        "eval_qid": eval_qid,
-        "eval_group": eval_group,
-        "the validation sets' weights": weights,
-        "eval_pairs": eval_pairs,
-    }
-    for name, values in arguments.items():
-        if values is not None and len(values) != len(sets):
-            raise ValueError(f"{name} must hold one entry per validation set ({len(sets)}), got {len(values)}")
-        lists.append([None] * len(sets) if values is None else values)
+            raise ValueError(
+                f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]: {shown(pair)}"
+            )
+    arguments = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_pairs": eval_pairs, **eval_weight}
+    lists = [one_per_set(name, values, len(sets)) for name, values in arguments.items()]
+    weights = lists[3] if eval_weight else [None] * len(sets)
     train_X, train_y, features, train_queries = train
+    fitted = table_of(without_qid(train_X)[0])
     out = []
-    for (X, y), qid, group, weight, pairs in zip(sets, *lists, strict=True):
+    for i, ((X, y), qid, group, weight, pairs) in enumerate(zip(sets, *lists[:2], weights, lists[2], strict=True)):
         given = any(value is not None for value in (qid, group, weight, pairs))
         if X is train_X and y is train_y and not given:
             out.append((features, train_queries))
         else:
-            out.append(checked(X, y, qid, group, weight, pairs, "eval_"))
+            valid = checked(X, y, qid, group, weight, pairs, of_set=i)
+            name = f"eval_set[{i}]'s X"
+            refuse_other_columns(table_of(valid[0], name), fitted, name)
+            out.append(valid)
     return out
+
+
+def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
+    """Return fit's argument that holds an entry per validation set; None for each where it is None."""
+    entries = (
+        [None] * n_sets
+        if values is None
+        else _entries(name, values, "one entry per validation set", f"pass [{name}] for one set")
+    )
+    if len(entries) != n_sets:
+        raise ValueError(
+            f"{name} must hold one entry per validation set ({n_sets}), got {len(entries)}; pass [{name}] for one set"
+        )
+    return entries
+
+
+def _entries(name: str, values: Any, of_what: str, remedy: str) -> list[Any]:
+    if values is None:
+        return []
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of {of_what}, got {shown(values)}; {remedy}")
+    return list(values)
+
+
+def starting_scores(name: str, values: Any, n_rows: int) -> Any:
+    """Return what training or validation starts from, one finite number per row; None where it is None."""
+    if values is None:
+        return None
+    column = np.shape(values) == (n_rows, 1)
+    scores = numbers(name, np.ravel(values) if column else values)
+    if len(scores) != n_rows:
+        raise ValueError(f"{name} must hold one score per row ({n_rows}), got {len(scores)} values")
+    refuse_where(
+        name, ~(np.abs(scores) < _INFINITE), scores, "is not finite in single precision; pass numbers below 1e38"
+    )
+    return scores
+
+
+def labels_in_single(queries: Queries, *, read: bool) -> Floats:
+    """Return labels that a framework can keep in single precision.
+
+    Those beyond it are refused if the framework's own objectives or metrics, or a user's function, `read` them; ours
+    read the queries themselves.
+    """
+    beyond = np.abs(queries.labels) >= _INFINITE
+    if not beyond.any():
+        return queries.labels
+    if read:
+        refuse_where(
+            "labels",
+            beyond,
+            queries.labels,
+            "is beyond single precision (1e38), in which the frameworks keep labels for their own objectives and "
+            "metrics and for functions; rescale the labels, or use losses and metrics of boostplug alone",
+        )
+    return np.clip(queries.labels, -_INFINITE / 10, _INFINITE / 10)
+
+
+def weight_in_single(weight: Floats | None) -> Floats | None:
+    """Return weights in a unit, a power of two, in which single precision holds them: only ratios count."""
+    largest = 1.0 if weight is None else float(weight.max())
+    if weight is None or largest == 0.0 or 1e-30 < largest < 1e30:
+        return weight
+    return np.ldexp(weight, -math.frexp(largest)[1])
 
 
 def has_labels(sets: list[tuple[Any, Queries]]) -> bool:

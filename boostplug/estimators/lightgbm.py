@@ -1,22 +1,31 @@
 """LightGBM's `LGBMRanker`, taking our losses and metrics."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostplug.checks import shown
 from boostplug.estimators.inputs import (
+    callbacks_of,
     checked,
     evaluation_sets,
+    frameworks_metrics_of,
     has_labels,
+    labels_in_single,
     loss_of,
-    metrics_of,
+    one_per_set,
     ranking_score,
+    refuse_other_columns,
     refuse_unused_pairs,
+    starting_scores,
+    table_of,
+    weight_in_single,
     without_qid,
 )
+from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
@@ -43,7 +52,7 @@ class LGBMRanker(lgb.LGBMRanker):
     objective : Loss, str or callable, optional
         One of our losses, or anything the parent takes; None is LightGBM's lambdarank.
     **lightgbm_params
-        As for `lightgbm.LGBMRanker`.
+        As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
 
     Examples
     --------
@@ -53,6 +62,25 @@ class LGBMRanker(lgb.LGBMRanker):
     >>> ranker.fit(data.X, data.y, qid=data.qid).predict(data.X).shape == data.y.shape
     True
     """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return nested(parameters) if deep else parameters
+
+    def set_params(self, **params: Any) -> "LGBMRanker":
+        """Set parameters, those of a loss by names such as ``objective__distance__lam``, which make a new objective.
+
+        Raises
+        ------
+        ValueError
+            If the loss has no such parameter, or cannot have the value; the ranker is then as it was. Names without
+            ``__`` go to LightGBM as they are.
+        """
+        super().set_params(**resolved(self, params, any_name=True))
+        for name in self._get_param_names():
+            self._other_params.pop(name, None)  # where it would hide an attribute that is set later
+        return self
 
     def fit(
         self,
@@ -116,33 +144,43 @@ class LGBMRanker(lgb.LGBMRanker):
             raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
         objective = self.get_params()[min(aliases)] if aliases else self.objective
         loss = loss_of(objective)
+        if not aliases:
+            self._objective = objective  # the parent's copy, which misses ranker.objective = …
+        if loss is not None and self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={shown(self.class_weight)} has no meaning for {loss!r}: ranking has no classes; pass "
+                "sample_weight, with weights by grade if that is what is meant"
+            )
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(objective, loss, pairs)
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = evaluation_sets(
-            eval_set, eval_qid, eval_group, eval_sample_weight, eval_pairs, (X, y, features, queries)
-        )
-        metrics = metrics_of(eval_metric)
-        if init_score is not None and not np.isfinite(np.asarray(init_score, dtype=np.float64)).all():
-            raise ValueError(
-                "init_score holds NaN or infinity, of which LightGBM makes 0 and 1e38; pass finite numbers"
-            )
+            eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+            eval_sample_weight=eval_sample_weight,
+        )  # fmt: skip
+        metrics = frameworks_metrics_of(eval_metric)
+        init_score = starting_scores("init_score", init_score, queries.n_rows)
+        starts = _starting_scores_of_sets(eval_init_score, sets, queries, init_score)
+        read = loss is None or self._has_built_in_metric() or not all(isinstance(m, Metric) for m in metrics)
+        labels = {q: labels_in_single(q, read=read) for q in (queries, *(valid for _, valid in sets))}
+        callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
         known = [queries, *(q for _, q in sets if q is not queries)]
+        self._objective = self.objective  # an attribute may have been set
         self._fit_queries = queries
         try:
             super().fit(
                 features,
-                queries.labels,
-                sample_weight=queries.row_weight,
+                labels[queries],
+                sample_weight=weight_in_single(queries.row_weight),
                 init_score=init_score,
                 group=np.diff(queries.boundaries),
-                **_validation_data(sets),
+                **_validation_data([(X_valid, labels[q]) for X_valid, q in sets]),
                 eval_names=eval_names,
-                eval_sample_weight=[q.row_weight for _, q in sets] or None,
-                eval_init_score=eval_init_score,
+                eval_sample_weight=[weight_in_single(q.row_weight) for _, q in sets] or None,
+                eval_init_score=starts,
                 eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
                 eval_metric=[_Evaluating(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
                 eval_at=eval_at,
@@ -153,11 +191,23 @@ class LGBMRanker(lgb.LGBMRanker):
             )
         finally:
             del self._fit_queries
+        self._fitted_columns = table_of(features)
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the parent's predictions; a column named qid is left out."""
-        return super().predict(without_qid(X)[0], *args, **kwargs)
+        """Return the parent's predictions; a column named qid is left out.
+
+        Raises
+        ------
+        ValueError
+            If X has not the columns that `fit` had, in their order; names count where both have some. The parent's
+            ``validate_features=False`` and ``predict_disable_shape_check=True`` let them pass.
+        """
+        features = without_qid(X)[0]
+        fitted = getattr(self, "_fitted_columns", None)  # models of boostplug 0.2.0 have none
+        if fitted and kwargs.get("validate_features", True) and not kwargs.get("predict_disable_shape_check", False):
+            refuse_other_columns(table_of(features), fitted)
+        return super().predict(features, *args, **kwargs)
 
     def score(
         self,
@@ -175,9 +225,14 @@ class LGBMRanker(lgb.LGBMRanker):
     def _names_metric(self) -> bool:
         return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])
 
+    def _has_built_in_metric(self) -> bool:
+        """Return whether LightGBM evaluates metrics of its own; names such as "None" stand for none."""
+        named = [self.get_params().get(alias) for alias in ALIASES["metric"]]
+        return any(name is not None and str(name).lower() not in {"none", "null", "na", "custom", ""} for name in named)
+
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
-        params: dict[str, Any] = super()._process_params(stage)
+        params = without_nested(super()._process_params(stage))
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = _Assigning(self._objective, self._fit_queries)
             if not self._names_metric():
@@ -229,10 +284,32 @@ def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     return list(zip(eval_X, eval_y, strict=True))
 
 
-def _validation_data(sets: Sequence[tuple[Any, Queries]]) -> dict[str, Any]:
+def _starting_scores_of_sets(
+    eval_init_score: Any, sets: Sequence[tuple[Any, Queries]], train: Queries, init_score: Any
+) -> list[Any] | None:
+    """Return LightGBM's eval_init_score (a list, or a dict by place), checked, with an entry per validation set."""
+    if eval_init_score is None:
+        return None
+    if isinstance(eval_init_score, Mapping):
+        unknown = [place for place in eval_init_score if place not in range(len(sets))]
+        if unknown:
+            raise ValueError(f"eval_init_score has {shown(unknown)}, but eval_set has {len(sets)} entries, from 0")
+        eval_init_score = [eval_init_score.get(i) for i in range(len(sets))]
+    starts = one_per_set("eval_init_score", eval_init_score, len(sets))
+    starts = [starting_scores(f"eval_init_score[{i}]", s, sets[i][1].n_rows) for i, s in enumerate(starts)]
+    for i, start in enumerate(starts):
+        if start is not None and sets[i][1] is train and not np.array_equal(start, init_score):
+            raise ValueError(
+                f"eval_init_score[{i}] is of the training set itself, which starts from init_score; leave it None, or "
+                "pass eval_qid too, for a set of its own"
+            )
+    return starts
+
+
+def _validation_data(sets: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
     """Return the parent's arguments for validation data, under the names that its version prefers."""
     if not sets:
         return {}
     if "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters:
-        return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(queries.labels for _, queries in sets)}
-    return {"eval_set": [(X, queries.labels) for X, queries in sets]}
+        return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(labels for _, labels in sets)}
+    return {"eval_set": list(sets)}

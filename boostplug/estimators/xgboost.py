@@ -1,21 +1,32 @@
 """XGBoost's `XGBRanker`, taking our losses and metrics."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.estimators.inputs import (
+    Table,
+    callbacks_of,
     checked,
     evaluation_sets,
+    frameworks_metrics_of,
     has_labels,
+    labels_in_single,
     loss_of,
     metrics_of,
+    one_per_set,
     ranking_score,
+    refuse_other_columns,
     refuse_unused_pairs,
+    starting_scores,
+    table_of,
+    weight_in_single,
     without_qid,
 )
+from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.pairs import Pairs
@@ -44,7 +55,7 @@ class XGBRanker(xgb.XGBRanker):
     eval_metric : Metric, str, callable or list of them, optional
         Our metrics, or what the parent takes. Default with our losses: ``NDCG(10)``.
     **xgboost_params
-        As for `xgboost.XGBRanker`.
+        As for `xgboost.XGBRanker`; and the loss's and the metric's parameters, such as ``objective__distance__lam``.
 
     Examples
     --------
@@ -57,8 +68,32 @@ class XGBRanker(xgb.XGBRanker):
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) else "rank:pairwise"
-        super().__init__(objective=built_in, **xgboost_params)
+        super().__init__(objective=built_in, **without_nested(xgboost_params))
         self.objective = objective
+        self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with `deep` those of the loss and the metric: ``objective__distance__lam``."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return nested(parameters) if deep else parameters
+
+    def set_params(self, **params: Any) -> "XGBRanker":
+        """Set parameters, those of values by names such as ``objective__distance__lam``, ``eval_metric__k``.
+
+        The ranker then has a new objective or metric.
+
+        Raises
+        ------
+        ValueError
+            If the loss or metric has no such parameter, or cannot have the value; the ranker is then as it was. Names
+            without ``__`` go to XGBoost as they are.
+        """
+        super().set_params(**resolved(self, params, any_name=True))
+        return self
+
+    def get_xgb_params(self) -> dict[str, Any]:
+        """Return the parameters that the training gets."""
+        return without_nested(super().get_xgb_params())
 
     def fit(
         self,
@@ -115,25 +150,33 @@ class XGBRanker(xgb.XGBRanker):
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective, loss, pairs)
         sets = evaluation_sets(
-            eval_set, eval_qid, eval_group, sample_weight_eval_set, eval_pairs, (X, y, features, queries)
+            eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+            sample_weight_eval_set=sample_weight_eval_set,
+        )  # fmt: skip
+        callbacks = callbacks_of(
+            self.callbacks, lambda c: isinstance(c, xgb.callback.TrainingCallback), "xgboost.callback.TrainingCallback"
         )
-        if base_margin_eval_set is not None and len(base_margin_eval_set) != len(sets):
-            raise ValueError(
-                f"base_margin_eval_set must hold one entry per validation set ({len(sets)}), "
-                f"got {len(base_margin_eval_set)}"
-            )
-        feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        train = self._matrix(features, queries, base_margin, None, feature_weights)
-        margins = base_margin_eval_set or [None] * len(sets)
-        evals = [
-            train
-            if valid_queries is queries and margin is base_margin
-            else self._matrix(X_valid, valid_queries, margin, train, None)
-            for (X_valid, valid_queries), margin in zip(sets, margins, strict=True)
-        ]
+        metrics = frameworks_metrics_of(self.eval_metric)
+        matrix = partial(self._matrix, read=loss is None or not all(isinstance(m, Metric) for m in metrics))
+        train = matrix(
+            features,
+            queries,
+            base_margin=starting_scores("base_margin", base_margin, queries.n_rows),
+            feature_weights=self.feature_weights if feature_weights is None else feature_weights,
+        )
+        margins = one_per_set("base_margin_eval_set", base_margin_eval_set, len(sets))
+        evals = []
+        for i, ((X_valid, of_set), margin) in enumerate(zip(sets, margins, strict=True)):
+            if of_set is queries and margin is base_margin:
+                evals.append(train)
+            else:
+                start = starting_scores(f"base_margin_eval_set[{i}]", margin, of_set.n_rows)
+                evals.append(matrix(X_valid, of_set, base_margin=start, ref=train))
 
         params = self.get_xgb_params()
-        built_in, custom_metric = self._metrics(loss is not None and has_labels(sets))
+        built_in, custom_metric = self._metrics(
+            metrics or ([NDCG(10)] if loss is not None and has_labels(sets) else [])
+        )
         params.pop("eval_metric", None)
         if built_in:
             params["eval_metric"] = built_in
@@ -151,21 +194,50 @@ class XGBRanker(xgb.XGBRanker):
                 params,
                 train,
                 num_boost_round=self.get_num_boosting_rounds(),
-                evals=[(matrix, f"validation_{i}") for i, matrix in enumerate(evals)],
+                evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
                 obj=loss,
                 custom_metric=custom_metric,
                 evals_result=results,
                 early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
                 xgb_model=xgb_model,
-                callbacks=self.callbacks,
+                callbacks=callbacks,
             )
         self._set_evaluation_result(results)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
-        """Return the parent's predictions; a column named qid is left out."""
-        return super().predict(without_qid(X)[0], **kwargs)
+        """Return the parent's predictions; a column named qid is left out.
+
+        Raises
+        ------
+        ValueError
+            If X has not the columns that `fit` had, in their order; names count where both have some. The parent's
+            ``validate_features=False`` lets them pass.
+        """
+        features = without_qid(X)[0]
+        if self.__sklearn_is_fitted__() and kwargs.get("validate_features", True):
+            booster = self.get_booster()
+            names = tuple(booster.feature_names) if booster.feature_names else None
+            refuse_other_columns(table_of(features), Table(0, booster.num_features(), names))
+        return super().predict(features, **kwargs)
+
+    def load_model(self, fname: Any) -> None:
+        """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.
+
+        A file names XGBoost's own objective, rank:pairwise for models of our losses: a ranker that was given a loss
+        keeps it, with its ``base_score``, for a later `fit`. One that was not takes the file's objective, as the
+        parent does.
+
+        Parameters
+        ----------
+        fname : str, path or bytearray
+            As for the parent.
+        """
+        kept = {name: getattr(self, name) for name in ("objective", "base_score")}
+        super().load_model(fname)
+        if loss_of(kept["objective"]) is not None:
+            self.__dict__.update(kept)
 
     def score(
         self,
@@ -182,12 +254,24 @@ class XGBRanker(xgb.XGBRanker):
             metric = next((m for m in metrics_of(self.eval_metric) if isinstance(m, Metric)), None)
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
-    def _matrix(self, X: Any, queries: Queries, base_margin: Any, ref: Any, feature_weights: Any) -> xgb.DMatrix:
-        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read in full precision."""
+    def _matrix(
+        self,
+        X: Any,
+        queries: Queries,
+        *,
+        read: bool,
+        base_margin: Any,
+        ref: xgb.DMatrix | None = None,
+        feature_weights: Any = None,
+    ) -> xgb.DMatrix:
+        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read in full precision.
+
+        `read` says whether others read its labels.
+        """
         fields = {
-            "label": queries.labels,
+            "label": labels_in_single(queries, read=read),
             "group": np.diff(queries.boundaries),
-            "weight": queries.query_weight,
+            "weight": weight_in_single(queries.query_weight),
             "base_margin": base_margin,
             "feature_weights": feature_weights,
             "missing": self.missing,
@@ -202,14 +286,10 @@ class XGBRanker(xgb.XGBRanker):
         assign(matrix, queries)
         return matrix
 
-    def _metrics(self, ours: bool) -> tuple[list[str], Callable[..., Any] | None]:
+    def _metrics(self, metrics: list[Any]) -> tuple[list[str], Callable[..., Any] | None]:
         """Return the built-in metrics' names, and one function for all the others."""
-        metrics = metrics_of(self.eval_metric) or ([NDCG(10)] if ours else [])
         built_in = [m for m in metrics if isinstance(m, str)]
         custom = [m for m in metrics if not isinstance(m, str)]
-        for m in custom:
-            if not callable(m):
-                raise TypeError(f"eval_metric must hold names, metrics or functions; got {m!r}")
         if not custom:
             return built_in, None
         wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in custom]

@@ -1,17 +1,15 @@
 """Choice of a method's parameters on the validation part, with one budget for every method."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Any
 
 from boostplug.experiments.training import Framework, Watch
 from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
-from boostplug.metrics import Metric
+from boostplug.selection.search import suggest
 
 __all__ = ["Tuned", "tune"]
-
-_FACTOR = 8.0  # a loss's positive real parameter is drawn between an eighth of its value and 8 times it
 
 _PAIRS: dict[str, tuple[Any, ...]] = {
     "lambdarank_pair_method": ("topk", "mean"),
@@ -53,8 +51,8 @@ def tune(
 ) -> Tuned | None:
     """Return the best of `trials` settings on the validation part, the given one being the first.
 
-    Drawn by optuna's TPE: learning rate, leaves, a loss's own named options and positive real parameters, and the
-    parameters of LambdaMART where it is built in. A setting that fails counts as tried.
+    Drawn by optuna's TPE: learning rate, leaves, what `suggest` draws for a loss, and LambdaMART's own parameters where
+    it is built in. A setting that fails counts as tried.
 
     Parameters
     ----------
@@ -106,22 +104,4 @@ def _suggest(
         for name, options in _OF_BUILT_INS.get(objective, {}).items():
             parameters[name] = trial.suggest_categorical(name, options)
         return objective, parameters
-    return _varied(trial, objective, ""), parameters
-
-
-def _varied(trial: Any, value: Any, prefix: str) -> Any:
-    """Return a frozen dataclass with its named options and positive real parameters drawn anew, in its parts too."""
-    if not is_dataclass(value) or isinstance(value, (type, Metric)):
-        return value
-    hints = get_type_hints(type(value))
-    changes = {}
-    for field in fields(value):
-        part, name = getattr(value, field.name), prefix + field.name
-        if get_origin(hints[field.name]) is Literal:
-            changes[field.name] = trial.suggest_categorical(name, get_args(hints[field.name]))
-        elif isinstance(part, float) and part > 0:
-            high = min(part * _FACTOR, 1.0) if name.endswith("_weight") else part * _FACTOR  # a share
-            changes[field.name] = trial.suggest_float(name, part / _FACTOR, high, log=True)
-        else:
-            changes[field.name] = _varied(trial, part, f"{name}.")
-    return replace(value, **changes)
+    return suggest(trial, objective), parameters

@@ -394,28 +394,30 @@ def sum_listed(scores: Floats, pairs: Listed, distance: Floats, curvature: Curva
 
 
 @compiled()
-def _square_queries(first: int, last: int, runs: Any, table: Any, squares: Any) -> None:
+def _square_queries(first: int, last: int, runs: Any, mass: Any, table: Any, squares: Any) -> None:
     """Write what `squared_distances` returns of the queries ``first <= q < last``."""
-    start, grade, query_run = runs.run_start, runs.run_grade, runs.query_run
+    grade, query_run = runs.run_grade, runs.query_run
     for q in range(first, last):
         t = table.start[q]
         total_of_query = 0.0
         for v in range(query_run[q] + 1, query_run[q + 1]):
-            n_v = start[v + 1] - start[v]
             for u in range(query_run[q], v):
                 if table.how[q] == FACTORISED:
                     d = table.values[t]
                     t += 1
                 else:
                     d = _distance(table.kind, table.parameter, grade[v] - grade[u])
-                total_of_query += d * d * n_v * (start[u + 1] - start[u])
+                total_of_query += d * d * mass[v] * mass[u]
         squares[q] = total_of_query
 
 
-def squared_distances(runs: Runs, table: Table) -> Floats:
-    """Return the sum of d² over the pairs of each query; none may be RUNNING, where that is the number of pairs."""
+def squared_distances(runs: Runs, mass: Floats, table: Table) -> Floats:
+    """Return the sum of d² over the pairs of each query, times the masses of both runs.
+
+    None may be RUNNING, where that is the sum of products of masses.
+    """
     squares = np.empty(len(table.how))
     run_over_queries(
-        lambda first, last: _square_queries(first, last, runs, table, squares), runs.run_start[runs.query_run]
+        lambda first, last: _square_queries(first, last, runs, mass, table, squares), runs.run_start[runs.query_run]
     )
     return squares

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.checks import check_number
 from boostplug.kernels import exponential
 from boostplug.naming import Named
+from boostplug.values import Range
 
 __all__ = [
     "BinaryDistance",
@@ -72,6 +73,7 @@ class LinearDistance(DirectedDistance):
 
     alpha: float = 0.2
     kind: ClassVar[int] = exponential.LINEAR
+    search_ranges: ClassVar = {"alpha": Range(0.05, 0.8, log=True)}  # as the paper's replication
 
     @property
     def parameter(self) -> float:
@@ -89,6 +91,7 @@ class LogDistance(DirectedDistance):
 
     lam: float = 3.0
     kind: ClassVar[int] = exponential.LOG
+    search_ranges: ClassVar = {"lam": Range(0.1, 30.0, log=True)}  # 3 in the paper
 
     @property
     def parameter(self) -> float:
@@ -105,6 +108,7 @@ class LogisticDistance(DirectedDistance):
 
     beta: float = 0.5
     kind: ClassVar[int] = exponential.LOGISTIC
+    search_ranges: ClassVar = {"beta": Range(0.05, 5.0, log=True)}  # .5 in the paper
 
     @property
     def parameter(self) -> float:

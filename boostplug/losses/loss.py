@@ -1,5 +1,6 @@
 """`Loss`: what every loss is, said once."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import scores_of_rows, shown
+from boostplug.losses.normalization import scale_terms_of_rows
 from boostplug.losses.relative import Relative, into_range
 from boostplug.naming import Named, take_old_names
 from boostplug.plug import call as plug
@@ -41,6 +43,7 @@ class Loss(Named, ABC):
     - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
       by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
     - a row's weight multiplies what it contributes; the pair (i, j) weighs √(w_i w_j); weight 0 removes the row.
+      Weights are relative: all of them times c give c times the value, and the same gradient and Hessian.
     - `normalization`, in losses on pairs, says what the pairs of a query weigh together, before row weights and what
       else the loss gives a pair: "none": their number P_q (the factor c_q is 1), so long lists dominate; "rows": the
       number n_q of the query's judged documents (c_q = n_q / P_q); "query": 1 (c_q = 1 / P_q).
@@ -117,21 +120,28 @@ class Loss(Named, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         take_old_names(cls, _OLD_NAMES, _ADAPTED, "; compute_gradient_hessian gets the scale as its third argument")
+        if cls.compute_gradient_hessian is _ADAPTED["_gradient_hessian"] and cls.scale_terms is Loss.scale_terms:
+            cls.scale_terms = _unscaled  # type: ignore[assignment]
 
-    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:  # noqa: ARG002 (subclasses use it)
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; none to a framework's own estimator, which would train with them."""
+        return {} if plug.hands_on_parameters(inspect.currentframe()) else super().get_params(deep)
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).
 
         Each is a sum over the queries, so that those of several machines add up. They depend on the data alone, never
-        on scores. Where a denominator is 0, the scale is 1.
+        on scores. Where a denominator is 0, the scale is 1. Weights are relative: a denominator grows with them as the
+        value does, a numerator counts documents. Here: the number of the rows to learn from, and their total weight.
         """
-        return np.ones(1), np.ones(1)
+        return scale_terms_of_rows(queries)
 
     def scale(self, queries: Queries) -> float:
         """Return the factor between the derivatives of the value and what `gradient_hessian` returns.
 
         The ratio of `scale_terms`; 1 for a loss of several parts, which scales each on its own. It brings the outputs
-        to the order of 1 per document, which is what the frameworks' absolute parameters (``min_child_weight``,
-        ``lambda_l2``, …) are made for.
+        to the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
+        parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
         scales = _ratios(*_below_old_names(self, "scale_terms")(self, queries))
         return float(scales[0]) if len(scales) == 1 else 1.0
@@ -249,6 +259,11 @@ class Loss(Named, ABC):
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
         return plug.objective(self, a, b, weight, group)
+
+
+def _unscaled(_loss: Loss, _queries: Queries) -> tuple[Floats, Floats]:
+    """Return the terms of a loss of boostplug 0.1 that says nothing of its scale, and so multiplies by none."""
+    return np.ones(1), np.ones(1)
 
 
 def _below_old_names(loss: Loss, name: str) -> Callable[..., Any]:

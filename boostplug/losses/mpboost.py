@@ -67,9 +67,9 @@ class MPBoost(Loss):
 
     Notes
     -----
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q S_q over the queries that hold a pair, with n_q documents and S_q
-    the sum of d² over the pairs (for "gentle": their number); row weights are left out. At equal scores a document's
-    "newton" Hessian is then 2 on average, whatever the lengths of the lists and the unit of the grades.
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and W_q
+    the sum over the pairs of their weight times d² (for "gentle": of their weight). At equal scores a document's
+    "newton" Hessian is then 2 on average, whatever the lengths of the lists and the units of grades and weights.
     Scores far in the wrong order (log w past 69) would not fit the frameworks' float32: then all rows of the call are
     multiplied by one common factor, which leaves every Newton step -Σg/Σh as it is.
 
@@ -128,7 +128,7 @@ class MPBoost(Loss):
         return kinds[self.hessian]
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q S_q (see Notes)."""
+        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         runs = runs_of(queries)
         squares = None
         if self.hessian != "gentle" and len(runs.query):
@@ -155,7 +155,7 @@ class MPBoost(Loss):
         if isinstance(runs, PairRuns):
             exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
             terms = runs.weight * np.exp(np.minimum(exponent, math.log(LARGEST_VALUE)))
-            out[runs.query] = factor_of(self.normalization, runs) * np.add.reduceat(np.r_[terms, 0.0], runs.start[:-1])
+            out[runs.query] = factor_of(self.normalization, runs) * runs.sums(terms)
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
             plan = self._plan(queries, runs)
@@ -191,13 +191,11 @@ class MPBoost(Loss):
         )
 
     def _pair_squares(self, queries: Queries, runs: PairRuns) -> Floats:
-        """Return the sum of d² over each query's explicit pairs."""
-
-        def build() -> Floats:
-            squares: Floats = np.add.reduceat(self._pair_distances(queries, runs) ** 2, runs.start[:-1])
-            return squares
-
-        return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
+        """Return the weighted sum of d² over each query's explicit pairs."""
+        return queries.remember(
+            (MPBoost, self.distance, "squares of pairs"),
+            lambda: runs.sums(runs.weight * self._pair_distances(queries, runs) ** 2),
+        )
 
 
 class _Plan:
@@ -209,7 +207,7 @@ class _Plan:
     Attributes
     ----------
     squares : ndarray of shape (n_paired_queries,)
-        Sum of d² over each query's pairs.
+        Sum of d² over each query's pairs, times their weights over the unit of `runs`.
     """
 
     def __init__(self, runs: GradeRuns, distance: Distance) -> None:
@@ -235,10 +233,12 @@ class _Plan:
             edges.append(edges[-1] + max(1, int(np.searchsorted(total, _TABULATED, "right"))))
         self.parts = [slice(*edge) for edge in pairwise(edges)]
         self.kept = self._build(self.parts[0])
-        self.squares = runs.n_pairs
+        self.squares = runs.weight_of_pairs
         if not isinstance(distance, BinaryDistance):
             with np.errstate(over="ignore"):
-                squares = [kernels.squared_distances(self._runs(part), self._table(part)) for part in self.parts]
+                squares = [
+                    kernels.squared_distances(self._runs(part), runs.mass, self._table(part)) for part in self.parts
+                ]
             self.squares = np.concatenate(squares)
 
     def _runs(self, part: slice) -> Runs:

@@ -1,7 +1,7 @@
 """NDCGBoost: a smooth bound of the expected NDCG over all pairs (Valizadegan et al., NIPS 2009)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
 from boostplug.queries import Queries
+from boostplug.values import Range
 
 __all__ = ["NDCGBoost"]
 
@@ -55,8 +56,8 @@ class NDCGBoost(Loss):
     -----
     Gradient: g_i = -s c_q Σ_j (G_i - G_j)/Z_q γ(s (F_i - F_j)), the paper's Eq. 16.
 
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q D_q over the queries that hold a pair, D_q = Σ |G_i - G_j| / Z_q
-    over the query's pairs (row weights left out): a document stands for about 1.
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and
+    W_q = Σ √(v_i v_j) |G_i - G_j| / Z_q over the pairs: a document stands for about 1.
 
     Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores;
     others are exact. Cost: O(n) for grades, O(n log n) for many real-valued ones; no exponential per pair.
@@ -86,6 +87,7 @@ class NDCGBoost(Loss):
     normalization: Normalization = "none"
 
     accuracy = 2e-7
+    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # the paper's is 2
 
     def __post_init__(self) -> None:
         check_number("NDCGBoost: sigmoid", self.sigmoid, above=0.0)
@@ -105,7 +107,7 @@ class NDCGBoost(Loss):
         return callable(self.gain)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q D_q (see Notes)."""
+        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).gaps_of_pairs)
 
     def _plan(self, queries: Queries) -> "_Plan":
@@ -154,9 +156,9 @@ class _Plan:
     weights : PairWeights
         Gains of the runs over Z_q.
     gaps_of_pairs : ndarray
-        D_q of each query that holds a pair.
+        W_q of each query that holds a pair, over the unit of weights.
     gaps_of_documents : ndarray
-        Σ_j √(v_i v_j) abs(G_i - G_j) / Z_q of each document in a pair.
+        Σ_j √(v_i v_j) abs(G_i - G_j) / Z_q of each document in a pair, over that unit.
     """
 
     def __init__(self, queries: Queries, gain: Gain) -> None:
@@ -178,13 +180,10 @@ class _Plan:
         level = np.divide(level, ideal[query_of_run], out=np.zeros_like(level), where=ideal[query_of_run] > 0)
         self.weights = PairWeights(GAINS, level=frozen(level))
 
-        sizes = np.diff(runs.run_start)
         gaps = np.zeros(len(level))
-        gap_sums(runs.query_run, level, sizes.astype(np.float64), gaps)
-        self.gaps_of_pairs = frozen(0.5 * np.bincount(query_of_run, gaps * sizes, len(runs.query)))
-        if len(runs.sqrt_weight):
-            gap_sums(runs.query_run, level, np.add.reduceat(runs.sqrt_weight, runs.run_start[:-1]), gaps)
-        of_documents = np.repeat(gaps, sizes)
+        gap_sums(runs.query_run, level, runs.mass, gaps)
+        self.gaps_of_pairs = frozen(0.5 * np.bincount(query_of_run, gaps * runs.mass, len(runs.query)))
+        of_documents = np.repeat(gaps, np.diff(runs.run_start))
         self.gaps_of_documents = frozen(of_documents * runs.sqrt_weight if len(runs.sqrt_weight) else of_documents)
 
 

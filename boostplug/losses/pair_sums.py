@@ -92,12 +92,12 @@ def value_per_query(per_row: Floats, queries: Queries) -> Floats:
 def value_of_listed(scores: Floats, queries: Queries, factor: Floats, rho: Function) -> Floats:
     """Return the value of each query over its explicit pairs."""
     runs = queries.pair_runs
-    terms = np.zeros(len(runs.winner) + 1)
+    terms = np.empty(len(runs.winner))
     for part in _blocks(len(runs.winner)):
         terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
     out = np.zeros(queries.n_queries)
     with np.errstate(over="ignore"):
-        out[runs.query] = factor * np.add.reduceat(terms, runs.start[:-1])
+        out[runs.query] = factor * runs.sums(terms)
     return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
 
 

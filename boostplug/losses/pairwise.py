@@ -22,8 +22,10 @@ from boostplug.losses.pair_sums import (
     value_of_listed,
     value_per_query,
 )
+from boostplug.naming import takes_old_argument
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns
+from boostplug.values import Space
 
 __all__ = ["PairwiseLoss"]
 
@@ -49,7 +51,7 @@ class PairwiseLoss(Loss):
 
     Parameters
     ----------
-    value, first, second : callable
+    function, first, second : callable
         ρ, ρ' and ρ'': NumPy functions from a float64 array of differences (higher minus lower grade) to an array of
         the same shape. Finite at least for differences within ±60; sampled when the loss is built, where derivatives
         that do not fit are refused. Define them at the top of a module if the loss is to be pickled.
@@ -73,7 +75,8 @@ class PairwiseLoss(Loss):
 
     Notes
     -----
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q Σ w over the queries that hold a pair (row weights left out).
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and W_q
+    what the pairs weigh together, Σ √(v_i v_j) w.
 
     Accuracy: tables are good to 2e-7 of the largest value within each pair of boxes (functions that vanish faster than
     an exponential: plus 2e-9 of the largest value near 0); short lists are summed pair by pair, to 1e-12 within the
@@ -113,9 +116,10 @@ class PairwiseLoss(Loss):
     takes_pairs = True
     accuracy = 5e-7
 
+    @takes_old_argument(value="function")
     def __init__(
         self,
-        value: Function,
+        function: Function,
         first: Function,
         second: Function,
         *,
@@ -123,19 +127,18 @@ class PairwiseLoss(Loss):
         hessian: Hessian = "newton",
         normalization: Normalization = "none",
     ) -> None:
-        named = {"value": value, "first": first, "second": second} | ({} if weight is None else {"weight": weight})
-        for name, function in named.items():
-            if not callable(function):
-                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {shown(function)}")
+        settings = {"function": function, "first": first, "second": second, "weight": weight}
+        for name, given in settings.items():
+            if not callable(given) and not (name == "weight" and given is None):
+                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {shown(given)}")
             try:
-                hash(function)
+                hash(given)
             except TypeError:
                 raise ValueError(
-                    f"PairwiseLoss: {name} must be hashable; got {shown(function)}; pass a function"
+                    f"PairwiseLoss: {name} must be hashable; got {shown(given)}; pass a function"
                 ) from None
         check_choice("PairwiseLoss: hessian", hessian, get_args(Hessian))
         check_choice("PairwiseLoss: normalization", normalization, get_args(Normalization))
-        settings = {"function": value, "first": first, "second": second, "weight": weight}
         for name, setting in (settings | {"hessian": hessian, "normalization": normalization}).items():
             object.__setattr__(self, name, setting)
         sampled = self._sampled
@@ -150,7 +153,7 @@ class PairwiseLoss(Loss):
             warnings.warn(
                 "PairwiseLoss: the functions are too rough for tables; pairs are summed one by one, in O(n²) a query",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
 
     @property
@@ -168,13 +171,22 @@ class PairwiseLoss(Loss):
         return self._sampled.reach
 
     @property
+    def search_space(self) -> Space:
+        """The normalizations, and the Hessians that the functions allow."""
+        space = dict(super().search_space)
+        if "hessian" in space:  # a subclass may have parameters of its own
+            bounded, convex = np.isfinite(self._sampled.largest_second), self._sampled.convex
+            space["hessian"] = tuple(h for h in get_args(Hessian) if (bounded if h == "global" else convex))
+        return space
+
+    @property
     def hessian_kind(self) -> HessianKind:
         """What the Hessian is: "exact" for newton, "bound" for bound, "global" for global."""
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "bound": "bound", "global": "global"}
         return kinds[self.hessian]
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q Σ w (see Notes)."""
+        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         if queries.pairs is not None:
             return scale_terms_of(self.normalization, queries.pair_runs)
         return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).weight_of_pairs)
@@ -199,7 +211,7 @@ class PairwiseLoss(Loss):
         """Return J of each query."""
         if queries.pairs is not None:
             of_query = factor_of(self.normalization, queries.pair_runs)
-            return value_of_listed(scores, queries, of_query, lambda d: _call("value", self.function, d))
+            return value_of_listed(scores, queries, of_query, lambda d: _call("function", self.function, d))
         plan, sampled = self._plan(queries), self._sampled
         factor = factor_of(self.normalization, plan.runs)
         given = self._given(scores, plan)
@@ -207,7 +219,7 @@ class PairwiseLoss(Loss):
         if sampled.value is not None:
             per_row = sampled.value(scores, queries, factor, weights=plan.weights, skipped=given)[0]
         for block in plan.pairs(given):
-            rho = _call("value", self.function, scores[block.row] - scores[block.other])
+            rho = _call("function", self.function, scores[block.row] - scores[block.other])
             per_row += np.bincount(block.row, factor[block.query] * block.weight * rho, queries.n_rows)
         return value_per_query(per_row, queries)
 
@@ -273,20 +285,19 @@ class _Plan:
         self.n_rows = queries.n_rows
         self.given: Bools = np.zeros(len(runs.query), np.bool_)
         self.weights = PairWeights()
-        self.weight_of_pairs: Floats = runs.n_pairs
+        self.weight_of_pairs: Floats = runs.weight_of_pairs
         if weight is None:
             return
         self.given = ~runs.few_grades
         in_table = np.where(self.given, 0, runs.n_cells)
         self.weight_of_pairs = np.zeros(len(runs.query))
-        counts = np.diff(runs.run_start).astype(np.float64)
         parts = []
         for high, low in runs.cells(~self.given):
             part = self._weigh(high, low)
-            n_pairs = counts[high] * counts[low]
-            self.weight_of_pairs += np.bincount(runs.query_of_run[high], part * n_pairs, len(runs.query))
+            of_cell = part * (runs.mass[high] * runs.mass[low])
+            self.weight_of_pairs += np.bincount(runs.query_of_run[high], of_cell, len(runs.query))
             parts.append(part)
-        for block in self.pairs(self.given, row_weights=False):
+        for block in self.pairs(self.given):
             self.weight_of_pairs += np.bincount(block.query, block.weight, len(runs.query))
         self.weights = PairWeights(
             TABLE,
@@ -310,7 +321,7 @@ class _Plan:
             )
         return values.astype(np.float64)
 
-    def pairs(self, chosen: Bools, *, row_weights: bool = True) -> Iterator[_Pairs]:
+    def pairs(self, chosen: Bools) -> Iterator[_Pairs]:
         """Yield all pairs of the chosen queries, in blocks."""
         runs = self.runs
         if not chosen.any():
@@ -319,7 +330,7 @@ class _Plan:
         query_of = runs.query_of_run[run_of]
         for i, j in runs.pairs(chosen):
             w = np.ones(len(i)) if self.weight is None else self._weigh(run_of[i], run_of[j])
-            if row_weights and len(runs.sqrt_weight):
+            if len(runs.sqrt_weight):
                 w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
             yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
 
@@ -328,7 +339,7 @@ class _Plan:
         runs = self.runs
         out = np.zeros(self.n_rows)
         s = runs.sqrt_weight if len(runs.sqrt_weight) else np.ones(len(runs.rows))
-        run_mass = np.add.reduceat(s, runs.run_start[:-1]) if len(s) else np.zeros(0)
+        run_mass = runs.mass
         if self.weight is None:
             query_mass = np.bincount(runs.query_of_run, run_mass, len(runs.query))
             of_run = query_mass[runs.query_of_run] - run_mass
@@ -371,10 +382,10 @@ class _Sampled:
 
 
 @lru_cache(maxsize=32)
-def _sampled(value: Function, first: Function, second: Function) -> _Sampled:
+def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
     """Check a user's functions and sample them into tables."""
     with np.errstate(all="ignore"):
-        _check_derivatives(value, first, second)
+        _check_derivatives(function, first, second)
         far = np.geomspace(_CHECKED, 1e6, 200)
         d = np.r_[-far[::-1], np.linspace(-_CHECKED, _CHECKED, 24_001), far]
         curvature = np.asarray(second(d), np.float64)
@@ -391,7 +402,7 @@ def _sampled(value: Function, first: Function, second: Function) -> _Sampled:
             "lowest_at": float(d[at]),
             "largest_second": float(largest),
         }
-        functions = (value, first, second)
+        functions = (function, first, second)
         plan = plan_tables(functions)
         if plan is None:
             return _Sampled("pairs", -1.0, 1.0, None, None, **facts)  # type: ignore[arg-type]
@@ -418,11 +429,11 @@ def _call(name: str, function: Function, d: Floats) -> Floats:
     return values
 
 
-def _check_derivatives(value: Function, first: Function, second: Function) -> None:
+def _check_derivatives(function: Function, first: Function, second: Function) -> None:
     """Refuse derivatives that are not the functions' own."""
     d = np.r_[np.linspace(-_CHECKED, _CHECKED, 241), np.linspace(-4.0, 4.0, 161)] + 0.01234
     for (of, f), (name, df) in (
-        (("value", value), ("first", first)),
+        (("function", function), ("first", first)),
         (("first", first), ("second", second)),
     ):
         size = _call(of, f, d)

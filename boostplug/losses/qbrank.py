@@ -1,7 +1,7 @@
 """QBRank: squared hinges on pairs mixed with squared error on labels (Zheng et al., NIPS 2007)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns
+from boostplug.values import Range
 
 __all__ = ["QBRank"]
 
@@ -41,8 +42,8 @@ class QBRank(Loss):
         τ: how far ahead a preferred document should score. "grade": the pair's grade gap, the paper's choice for
         graded documents, or the explicit pair's own margin. A number ≥ 0: the same for all pairs.
     preference_weight : float
-        The paper's w, from 0 to 1. 1: pairs alone. 0: squared error, the same numbers and so the same trees as the
-        frameworks' regression.
+        The paper's w, from 0 to 1. 1: pairs alone. 0: squared error: where all weights are 1, the same numbers and so
+        the same trees as the frameworks' regression; else those numbers over the mean weight.
     hessian : {"bound", "global"}
         "bound": h_i = 2 w c Σ_active √(v_i v_j) + (1 - w) v_i, over the active pairs, those with a loss above 0 (kind
         "bound": it dominates at the current scores, where no pair stands exactly at its margin). "global": the same
@@ -63,10 +64,12 @@ class QBRank(Loss):
     There is no 2, so this is no bound, and no function has this gradient; `value` is that of "none". The average's
     other form, where a document weighs the sum in the denominator, is "none" with half of the "global" pair Hessian.
 
-    Scale: outputs are multiplied by (w Σ_q n_q + (1 - w) N) / (w Σ_q c_q P_q + (1 - w) N), where q are the queries that
-    hold a pair (n_q documents, P_q pairs), N is the number of all judged documents, and row weights are left out. The
-    terms of a document then weigh 1 on average, as in plain squared error: the scale is 1 where w = 0, and always 1
-    for "rows"; "documents" needs none either. It multiplies both sums, so their balance is w's alone.
+    Scale: outputs are multiplied by (w Σ_q n_q + (1 - w) N) / (w Σ_q c_q W_q + (1 - w) V), where q are the queries that
+    hold a pair, with n_q documents and W_q what the pairs weigh together, Σ √(v_i v_j) (explicit ones times their own
+    weights); N is the number of all judged documents and V what these weigh. The terms of a document then weigh 1 on
+    average, as in plain squared error. It multiplies both sums, so their balance is w's alone. "documents" is
+    multiplied by N / V, the documents of explicit pairs counted in. Where all weights are 1, the scale is 1 for w = 0,
+    "rows" and "documents".
 
     A pair is active where (r_i - F_i) - (r_j - F_j) > 0 or, for a constant margin, F_i - F_j < τ, in float64: exactly
     at its margin it is not. |r - F| is cut at 1e150.
@@ -100,6 +103,7 @@ class QBRank(Loss):
     normalization: Normalization = "none"
 
     takes_pairs = True
+    search_ranges: ClassVar = {"preference_weight": Range(0.0, 1.0)}
 
     def __post_init__(self) -> None:
         if self.margin != "grade":
@@ -124,13 +128,17 @@ class QBRank(Loss):
         return self.normalization != "documents"
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return w Σ n_q + (1 - w) N and w Σ c_q P_q + (1 - w) N (see Notes)."""
-        if self.normalization == "documents" or self.preference_weight == 0.0:
+        """Return w Σ n_q + (1 - w) N and w Σ c_q W_q + (1 - w) Σ v_i (see Notes)."""
+        if self.normalization == "documents":
             return super().scale_terms(queries)
         w = float(self.preference_weight)
+        judged = queries.judged
+        number = np.array([float(np.count_nonzero(judged))])
+        weight = number if queries.row_weight is None else np.array([queries.row_weight[judged].sum()])
+        if w == 0.0:  # and no pair is looked at
+            return number, weight
         documents, pairs = scale_terms_of(self.normalization, runs_of(queries))
-        labels = (1.0 - w) * np.count_nonzero(queries.judged)
-        return w * documents + labels, w * pairs + labels
+        return w * documents + (1.0 - w) * number, w * pairs + (1.0 - w) * weight
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
@@ -142,7 +150,7 @@ class QBRank(Loss):
             gradient, hessian, _ = self._sums(scores, queries, scale, 2.0)
             return gradient, hessian
         gradient, terms, _ = self._sums(scores, queries, 1.0, 1.0)
-        weight = 1.0 if queries.row_weight is None else queries.row_weight
+        weight = scale if queries.row_weight is None else scale * queries.row_weight
         hessian = np.where(terms > 0.0, weight, 0.0)
         gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
         return gradient, hessian

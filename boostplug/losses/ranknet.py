@@ -1,7 +1,7 @@
 """RankNet: the logistic loss of score differences, over all pairs of a query (Burges et al., ICML 2005)."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from boostplug.losses.pair_sums import (
     value_per_query,
 )
 from boostplug.queries import Queries
+from boostplug.values import Range
 
 __all__ = ["RankNet"]
 
@@ -47,8 +48,9 @@ class RankNet(Loss):
     Hessian: h_i = s² Σ_j σ(1 - σ), the true second derivative (kind "exact"). Where it vanishes beside the gradient
     (pairs in the wrong order by 37/s and more) it is held at 1e-16 of the gradient, as XGBoost does.
 
-    Scale: outputs are multiplied by the number of judged documents per pair weight, Σ_q n_q / Σ_q c_q P_q over the
-    queries that hold a pair (n_q documents, P_q pairs; row weights left out).
+    Scale: outputs are multiplied by the number of judged documents per weight of pairs, Σ_q n_q / Σ_q c_q W_q over the
+    queries that hold a pair, with n_q documents and W_q what the pairs weigh together: Σ √(v_i v_j), for explicit ones
+    times their own weights.
 
     Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores;
     others are exact. Cost: O(n) for grades, O(n log n) for many real-valued ones.
@@ -77,6 +79,7 @@ class RankNet(Loss):
 
     hessian_kind = "exact"
     takes_pairs = True
+    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
     accuracy = 2e-7
 
     def __post_init__(self) -> None:
@@ -84,7 +87,7 @@ class RankNet(Loss):
         check_choice("RankNet: normalization", self.normalization, get_args(Normalization))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q P_q (see Notes)."""
+        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         return scale_terms_of(self.normalization, runs_of(queries))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:

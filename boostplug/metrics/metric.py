@@ -1,5 +1,6 @@
 """`Metric`: what every ranking metric takes and returns, said once."""
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from boostplug.checks import scores_of_rows, shown
 from boostplug.naming import Named, exact_name, read_name, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
+from boostplug.values import Range, Space
 
 __all__ = ["Metric"]
 
@@ -151,6 +153,15 @@ class Metric(Named, ABC):
     def name(self) -> str:
         """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
         return exact_name(self)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; none to a framework's own estimator, which would train with them."""
+        return {} if plug.hands_on_parameters(inspect.currentframe()) else super().get_params(deep)
+
+    @property
+    def search_space(self) -> Space:
+        """The cut-off where there is one, for losses that learn from a metric; what a metric judges is not searched."""
+        return {} if self.get_params(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
 
     def short_name(self, *, by_name: bool = False) -> str:  # noqa: ARG002 (its name is that of frameworks' logs)
         """Return `name`."""

@@ -17,11 +17,11 @@ from boostplug.kernels.single_precision import to_single
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
 from boostplug.plug.preferences import preferences_of
 from boostplug.plug.record import Preferences, Reading, Record, record_of
-from boostplug.plug.registry import adapter_of, calling, dataset_names
+from boostplug.plug.registry import ADAPTERS, adapter_of, calling, dataset_names
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["assign", "evaluate", "objective", "queries_of"]
+__all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of"]
 
 Floats32 = NDArray[np.float32]
 
@@ -81,6 +81,19 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
 def assign(dataset: Any, queries: Queries) -> None:
     """Let losses and metrics use `queries` for `dataset`, in place of what the framework could hold."""
     record_of(dataset).assigned = queries
+
+
+def hands_on_parameters(frame: FrameType | None) -> bool:
+    """Return whether a framework's own scikit-learn estimator asks, in `frame`'s caller, for what it is to train with.
+
+    It lists the parameters of whatever has `get_params`, and hands all that it lists to its training.
+    """
+    caller = None if frame is None else frame.f_back
+    if caller is None or caller.f_code.co_name != "get_params":
+        return False
+    frameworks = {adapter.framework for adapter in ADAPTERS}
+    kinds = type(caller.f_locals.get("self")).__mro__
+    return any(kind.__module__.partition(".")[0] in frameworks for kind in kinds)
 
 
 def queries_of(dataset: Any) -> Queries:

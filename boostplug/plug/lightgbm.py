@@ -1,6 +1,7 @@
 """What LightGBM's `Dataset` and its calls mean."""
 
 import sys
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
@@ -44,6 +45,12 @@ class LightGBM(Adapter):
         """Name what LightGBM would train nonsense with, or leave out, under a custom objective."""
         if max(np.max(scores, initial=0.0), -np.min(scores, initial=0.0)) >= _INFINITY:
             return "a score is infinite to LightGBM (1e38 or more); check init_score"
+        nested = next((name for name in _given(dataset, training) if "__" in name), None)
+        if nested is not None:
+            return (
+                f"{nested} is no parameter of LightGBM, whose own rankers take any name and do nothing with it; "
+                "build the loss with the parameter, or use boostplug.LGBMRanker"
+            )
         fraction = float(_parameter("bagging_fraction", dataset, training) or 1.0)
         bags = fraction < 1.0 and int(_parameter("bagging_freq", dataset, training) or 0)
         if bags and str(_parameter("bagging_by_query", dataset, training)).lower() in {"true", "1", "+"}:
@@ -105,8 +112,12 @@ def _parameter(name: str, dataset: Any, training: Training | None) -> Any:
     The training knows all of them; the Dataset knows those it was constructed with, which may be of an earlier
     training: it is asked only where no training is seen.
     """
-    given = (getattr(dataset, "params", None) or {}) if training is None else training.parameters
+    given = _given(dataset, training)
     return next((given[alias] for alias in ALIASES[name] if given.get(alias) is not None), None)
+
+
+def _given(dataset: Any, training: Training | None) -> Mapping[str, Any]:
+    return (getattr(dataset, "params", None) or {}) if training is None else training.parameters
 
 
 def _partial_queries(part: Part) -> str | None:

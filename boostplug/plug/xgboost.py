@@ -33,8 +33,11 @@ class XGBoost(Adapter):
             labels if labels.size else None, np.diff(boundaries.astype(np.int64)), weight if weight.size else None
         )
 
-    def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:  # noqa: ARG002 (a fold does not show it)
-        """Name the query weights that `xgb.cv` drops, if it is calling."""
+    def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:
+        """Name labels of several columns, which XGBoost 3.0 flattens, or the query weights that `xgb.cv` drops."""
+        if fields.labels is not None and fields.labels.size > dataset.num_row():
+            columns = fields.labels.size // dataset.num_row()
+            return f"labels must be one-dimensional; the xgb.DMatrix has {columns} columns of them"
         frame = inspect.currentframe()
         while frame is not None and not _trains(frame):
             frame = frame.f_back

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostplug.best_round import BestRound
 from boostplug.checks import check_integer
 from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
+from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
 from boostplug.pairs import Pairs
@@ -84,6 +85,25 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         """Refuse parameters that cannot be: ranker by ranker, at the start of `fit`."""
         check_integer("n_estimators", self.n_estimators, 1)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with `deep` those of losses, metrics, distances and estimators too.
+
+        Names of these are such as ``distance__lam``.
+        """
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        return nested(parameters) if deep else parameters
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of values by names such as ``distance__lam``: the ranker then has a new value.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a value cannot have it; the ranker is then as it was.
+        """
+        super().set_params(**resolved(self, params, any_name=False))
+        return self
+
     def fit(
         self,
         X: Any,
@@ -145,12 +165,10 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         """
         self._check()
         features = self._features(X, reset=True)
-        _, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
+        table, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
         _check_weights(queries)
-        sets = [
-            (features if valid is queries else self._features(X_valid), valid)
-            for X_valid, valid in evaluation_sets(eval_set, eval_qid, eval_group, None, None, (X, y, features, queries))
-        ]
+        given = evaluation_sets(eval_set, (X, y, table, queries), eval_qid=eval_qid, eval_group=eval_group)
+        sets = [(features if valid is queries else self._features(X_valid), valid) for X_valid, valid in given]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
@@ -173,10 +191,16 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds all of X up to see whether it is finite
-            features: NDArray[Any] = validate_data(
-                self, without_qid(X)[0], reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
-            )
+        table = without_qid(X)[0]
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds X up to see whether it is finite
+                features: NDArray[Any] = validate_data(
+                    self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
+                )
+        except ValueError as error:
+            if str(error).startswith("could not convert"):  # of NumPy's, without a word on what
+                raise ValueError(f"X must hold real numbers; {error}") from None
+            raise
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:

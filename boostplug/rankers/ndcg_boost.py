@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from boostplug.checks import check_flag, check_number, frozen
+from boostplug.checks import check_flag, check_number
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
+from boostplug.losses.normalization import factor_of
 from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
@@ -238,7 +239,7 @@ class _Lists:
     def objectives(self, scores: Floats) -> tuple[float, float]:
         """Return M (11) and H (9)."""
         # A (10), times the weight of the row: a first copy counts all second ones, its own with σ(0)
-        later = VALUE_SUMS(np.repeat(scores, 2), self._doubled, _ones(self._doubled))[0, ::2] - 0.5 * self._row_weight
+        later = VALUE_SUMS(np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0, ::2] - 0.5 * self._row_weight
         m = self._level * later
         h = self._level * self._row_weight / np.log2(2.0 + later / self._row_weight)
         return float(m.sum()) / self._n, float(h.sum()) / self._n
@@ -258,7 +259,7 @@ class _Lists:
         order = np.argsort(part, kind="stable")
         queries = self._labelled(above[order], part[order], order)
         out = np.empty(len(scores))
-        out[order] = DERIVATIVE_SUMS(scores[order], queries, _ones(queries))[1]
+        out[order] = DERIVATIVE_SUMS(scores[order], queries, _factor(queries))[1]
         return out
 
     def _labelled(self, labels: ArrayLike, qid: Ints, rows: Ints) -> Queries:
@@ -266,8 +267,8 @@ class _Lists:
         return Queries(labels, qid=qid, weight=None if weight is None else weight[rows])
 
 
-def _ones(queries: Queries) -> Floats:
-    return frozen(np.ones(len(queries.grade_runs.query)))
+def _factor(queries: Queries) -> Floats:
+    return factor_of("none", queries.grade_runs)
 
 
 def _halvings(gains: Floats, queries: Queries) -> list[tuple[Ints, Bools]]:

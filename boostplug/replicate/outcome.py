@@ -18,7 +18,24 @@ __all__ = ["Outcome", "extent", "measures_by_group"]
 Floats = NDArray[np.float64]
 
 _LEVEL = 0.05
+_ENUMERATED = 13  # tasks whose signs are all enumerated
 _EQUAL = 10  # decimals: values that differ by rounding share a rank
+
+
+def _signed_ranks(differences: Floats) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed ranks, differences of 0 split between the signs.
+
+    Which method scipy chooses by itself, where there are ties or zeros, differs from version to version.
+    """
+    sizes = np.abs(differences)
+    if len(sizes) <= _ENUMERATED:
+        signed = np.sign(differences) * stats.rankdata(sizes)
+        return randomisation_test(signed, np.zeros(len(signed)), flips=2**_ENUMERATED)
+    if not sizes.any():
+        return 1.0
+    exact = len(sizes) <= 50 and len(np.unique(np.r_[0.0, sizes])) > len(sizes)
+    method = "exact" if exact else "approx"
+    return float(stats.wilcoxon(differences, zero_method="zsplit", method=method).pvalue)
 
 
 class Outcome:
@@ -106,7 +123,7 @@ class Outcome:
     def _p_over_tasks(self, a: str, b: str, measure: str) -> float:
         units = np.round(self.units(measure), _EQUAL)
         x, y = (units[:, self.learners.index(name)] for name in (a, b))
-        return 1.0 if (x == y).all() else float(stats.wilcoxon(x, y, zero_method="zsplit").pvalue)
+        return _signed_ranks(x - y)
 
     def _p_over_queries(self, a: str, b: str, measure: str) -> float:
         values: list[list[Floats]] = [[], []]

@@ -104,6 +104,7 @@ class Tree:
             raise ValueError(f"estimator must have one output, it has {tree.n_outputs}; fit it on a one-dimensional y")
         leaf = tree.children_left < 0
         below = np.where(leaf, 0.0, tree.threshold)
+        below[np.isnan(below)] = -np.inf  # scikit-learn before 1.9 splits missing from known so: no number is ≤ NaN
         edge = rounding_edges(below)
         # All known values left: the same as all of them right, the children exchanged.
         swapped = edge == np.inf

@@ -313,6 +313,59 @@ def test_regressors_are_refused():
         lgb.LGBMRegressor(objective=LOSS, **RANKER).fit(X, Y)
 
 
+def test_class_weights_are_refused_with_a_loss_and_count_without():
+    for weights in ("balanced", {0: 1.0, 4: 5.0}):
+        with pytest.raises(ValueError, match=r"class_weight=.* has no meaning for MPBoost.*pass sample_weight"):
+            bp.LGBMRanker(objective=LOSS, class_weight=weights, **RANKER).fit(X, Y, qid=QID)
+        ours = bp.LGBMRanker(objective="lambdarank", class_weight=weights, **RANKER).fit(X, Y, qid=QID)
+        plain = lgb.LGBMRanker(objective="lambdarank", class_weight=weights, **RANKER).fit(X, Y, group=GROUP)
+        np.testing.assert_array_equal(ours.predict(X), plain.predict(X))
+        assert not np.array_equal(
+            ours.predict(X), bp.LGBMRanker(objective="lambdarank", **RANKER).fit(X, Y, qid=QID).predict(X)
+        )
+
+
+def test_an_objective_set_as_an_attribute_is_trained():
+    """LightGBM keeps a copy of its own, from the constructor or an earlier fit."""
+    expected = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID).predict(X)
+    built_in = bp.LGBMRanker(**RANKER).fit(X, Y, qid=QID).predict(X)
+    for ranker in (bp.LGBMRanker(**RANKER), bp.LGBMRanker(**RANKER).fit(X, Y, qid=QID)):
+        ranker.objective = LOSS
+        np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID).predict(X), expected)
+        ranker.objective = None
+        np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID).predict(X), built_in)
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ([np.where(VY > 3, np.nan, 0.0)], r"eval_init_score\[0\]\[\d+\] = nan is not finite"),
+        ({0: np.where(VY > 3, np.inf, 0.0)}, r"eval_init_score\[0\]\[\d+\] = inf is not finite"),
+        ([np.zeros(3)], r"eval_init_score\[0\] must hold one score per row \(88\), got 3"),
+        ([None, None], r"eval_init_score must hold one entry per validation set \(1\), got 2"),
+        ({1: np.zeros(len(VY))}, r"eval_init_score has \[1\], but eval_set has 1 entries"),
+        (5, "eval_init_score must be a list of one entry per validation set, got 5"),
+    ],
+)
+def test_starting_scores_of_validation_sets_are_checked(start, message):
+    with pytest.raises(ValueError, match=message):
+        bp.LGBMRanker(objective=LOSS, **RANKER).fit(
+            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=start
+        )
+
+
+def test_starting_scores_of_validation_sets():
+    start = np.linspace(-3, 3, len(VY))
+    for given in ([start], [start[:, None]], {0: start.tolist()}, [pd.Series(start)]):
+        ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(
+            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=given
+        )
+        expected = bp.NDCG(5)(ranker.predict(VX) + start, bp.Queries(VY, group=VGROUP))
+        assert ranker.evals_result_["valid_0"]["NDCG@5"][-1] == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(ValueError, match=r"eval_init_score\[0\] is of the training set itself"):
+        bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_init_score=[np.ones(len(Y))])
+
+
 def test_an_objective_given_twice():
     with pytest.raises(ValueError, match="the objective is given twice: as objective and as application"):
         bp.LGBMRanker(objective=LOSS, application="regression", **RANKER).fit(X, Y, qid=QID)

@@ -1,11 +1,14 @@
 """What XGBoost alone does; what every framework does stands in tests/plug/test_conformance.py."""
 
 import json
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from plug.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, X, Y, best_round
+from sklearn.base import clone
 
 import boostplug as bp
 from boostplug.plug.xgboost import XGBoost
@@ -177,10 +180,34 @@ def test_label_columns():
         LOSS(np.zeros(len(Y)), matrix(label=np.c_[Y, Y]))
 
 
-def test_query_ids_in_any_order():
-    """XGBoost wants ids that rise; our ranker wants the rows of a query together."""
-    falling = QID[-1] - QID
-    np.testing.assert_array_equal(fit(qid=falling).predict(X), fit().predict(X))
+@pytest.mark.parametrize(
+    "ids",
+    [
+        QID[-1] - QID,
+        -QID,
+        QID.astype(np.int64) * 2**32,
+        QID.astype(np.uint64) + 2**63,
+        np.array([int(i) * 2**70 for i in QID], dtype=object),
+        QID + 0.5,
+        np.char.add("q", QID.astype(str)),
+        np.datetime64("2020-01-01") + QID,
+        pd.Series(QID).astype("category"),
+    ],
+    ids=["falling", "negative", "2^32", "uint64", "2^70", "fractions", "words", "days", "categories"],
+)
+def test_query_ids_of_any_kind(ids):
+    """XGBoost wants ids that rise, and takes them modulo 2^32; our ranker wants the rows of a query together."""
+    np.testing.assert_array_equal(fit(qid=ids).predict(X), fit().predict(X))
+    valid = {"eval_set": [(X, Y)], "eval_qid": [ids]}
+    assert fit(**valid).evals_result()["validation_0"]["pre_NDCG@10"][-1] == pytest.approx(
+        bp.NDCG(10)(fit().predict(X), bp.Queries(Y, group=GROUP)), abs=1e-6
+    )
+
+
+def test_a_matrix_takes_ids_modulo_2_to_the_32():
+    """Which its groups do not show: docs/guides/xgboost.md says what to pass."""
+    whole = matrix(xgb.DMatrix, group=None, qid=QID.astype(np.int64) * 2**32)
+    assert whole.get_uint_info("group_ptr").tolist() == [0, len(Y)]
 
 
 # --- nothing to learn, and errors ---------------------------------------------------------------------------------
@@ -212,6 +239,39 @@ def test_saved_models_name_a_ranking_objective():
     learner = json.loads(fit().get_booster().save_config())["learner"]
     assert learner["objective"]["name"] == "rank:pairwise"
     assert float(learner["learner_model_param"]["base_score"].strip("[]")) == 0
+
+
+@pytest.mark.parametrize("trained_by", [LOSS, "rank:ndcg", "rank:pairwise"])
+def test_a_loaded_model_leaves_the_loss_as_it_is(trained_by, tmp_path):
+    """XGBoost takes the file's objective, and a later fit would train that."""
+    path, model = tmp_path / "model.ubj", fit(trained_by)
+    model.save_model(path)
+    for loss, base_score in ((LOSS, None), (bp.QBRank(preference_weight=0.3), 0.25)):
+        ranker = bp.XGBRanker(objective=loss, base_score=base_score, **RANKER)
+        ranker.load_model(path)
+        np.testing.assert_array_equal(ranker.predict(X), model.predict(X))
+        for same in (ranker, clone(ranker), pickle.loads(pickle.dumps(ranker))):
+            assert same.objective == same.get_params()["objective"] == loss
+            assert same.base_score == base_score
+        expected = fit(loss, ranker={"base_score": base_score}).predict(X)
+        assert not np.array_equal(expected, model.predict(X)) or loss == trained_by
+        np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID, verbose=False).predict(X), expected)
+
+
+def test_a_ranker_without_a_loss_takes_the_files_objective():
+    """As XGBoost's own does."""
+    ranker = bp.XGBRanker(**RANKER)
+    ranker.load_model(fit().get_booster().save_raw())
+    assert ranker.objective == "rank:pairwise"
+
+
+def test_training_goes_on_from_a_loaded_model(tmp_path):
+    fit().save_model(tmp_path / "model.ubj")
+    loaded = bp.XGBRanker(objective=LOSS, **RANKER)
+    loaded.load_model(tmp_path / "model.ubj")
+    more = fit(xgb_model=loaded)
+    assert more.objective == loaded.objective == LOSS
+    np.testing.assert_allclose(more.predict(X), fit(ranker={"n_estimators": 10}).predict(X), rtol=1e-5, atol=1e-6)
 
 
 def weighted():

@@ -127,6 +127,10 @@ def _terms_count_twice(self, queries):
     return n + _paired(queries) * 7.0, d
 
 
+def _terms_without_weights(self, queries):
+    return np.array([1.0 * queries.n_rows]), np.array([1.0 * queries.n_rows])
+
+
 MODEL = {"hessian_kind": "model"}  # so that the Hessian's own law says nothing
 LOOSE = {**MODEL, "shift_invariant": False}
 BOUND = {"hessian_kind": "bound"}
@@ -169,10 +173,12 @@ BREAKAGES = [
     ("parts_are_as_the_whole", "pairs", {"scale_terms": _terms_count_twice}),
     ("weight_zero_removes", "", {**MODEL, "compute_gradient_hessian": _keeps_weightless}),
     (
-        "equal_weights_scale",
+        "weights_are_relative",
         "",
         MODEL | _times(hessian=lambda s, q: 1.0 + 0.01 * _heaviest(q)),
     ),
+    ("weights_are_relative", "", {"scale_terms": _terms_without_weights}),
+    ("weights_are_relative", "", _value_times(lambda s, q: 1.0 + 1e-8 * _heaviest(q))),
     ("unlabelled_rows_are_apart", "", MODEL | _times(gradient=lambda s, q: 1.0 + 0.01 * _sum_of_unlabelled(q))),
     ("inputs_stay", "", {**MODEL, "gradient_hessian": _in_place}),
     ("threads_do_not_matter", "", MODEL | _times(lambda s, q: 1.0 + 1e-12 * threads.get_num_threads())),

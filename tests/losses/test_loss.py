@@ -43,7 +43,9 @@ def test_names_of_0_1_keep_working_with_one_warning():
     assert seen[0].filename == __file__
     np.testing.assert_array_equal(old.value(SCORES, QUERIES), Squares().value(SCORES, QUERIES))
     np.testing.assert_array_equal(old.gradient_hessian(SCORES, QUERIES), Squares().gradient_hessian(SCORES, QUERIES))
-    assert old.scale(QUERIES) == 1.0
+    heavy = bp.Queries(QUERIES.labels, group=[3, 2], weight=[3.0, 4.0])
+    assert old.scale(QUERIES) == old.scale(heavy) == 1.0  # as it was: the old method multiplies by nothing else
+    assert Squares().scale(heavy) == pytest.approx(5.0 / 17.0)
 
 
 def test_a_scale_of_0_1_counts_once():

@@ -283,13 +283,13 @@ def test_functions_that_are_not_convex_need_the_global_hessian():
 
 
 def test_wrong_functions_are_refused():
-    with pytest.raises(ValueError, match="first is not the derivative of value"):
+    with pytest.raises(ValueError, match="first is not the derivative of function"):
         PairwiseLoss(softplus, lambda d: -softplus_slope(d), softplus_curvature)
     with pytest.raises(ValueError, match="second is not the derivative of first"):
         PairwiseLoss(softplus, softplus_slope, lambda d: 0.5 * softplus_curvature(d))
-    with pytest.raises(ValueError, match="value must be finite"):
+    with pytest.raises(ValueError, match="function must be finite"):
         PairwiseLoss(np.log, softplus_slope, softplus_curvature)
-    with pytest.raises(ValueError, match="value must return shape"):
+    with pytest.raises(ValueError, match="function must return shape"):
         PairwiseLoss(lambda d: 1.0, softplus_slope, softplus_curvature)
     with pytest.raises(ValueError, match="first must be a function"):
         PairwiseLoss(softplus, None, softplus_curvature)

@@ -174,7 +174,7 @@ def test_formulas_as_arithmetic():
     queries = bp.Queries([3, 1], group=[2], weight=[4.0, 9.0])
     f, w, v = [0.5, 0.7], 0.25, math.sqrt(4.0 * 9.0)
     short = (3 - 1) - (0.5 - 0.7)
-    scale = (w * 2 + (1 - w) * 2) / (w * 1 + (1 - w) * 2)  # 2 documents, 1 pair, without row weights
+    scale = (w * 2 + (1 - w) * 2) / (w * v + (1 - w) * (4 + 9))  # 2 documents in the pair of weight v, and 2 labels
     value = w * v / 2 * short**2 + (1 - w) / 2 * (4 * (3 - 0.5) ** 2 + 9 * (1 - 0.7) ** 2)
     slopes = [-w * v * short - (1 - w) * 4 * (3 - 0.5), w * v * short - (1 - w) * 9 * (1 - 0.7)]
     loss = QBRank(preference_weight=w)
@@ -186,8 +186,9 @@ def test_formulas_as_arithmetic():
 
     targets = [-slopes[0] / (w * v + (1 - w) * 4), -slopes[1] / (w * v + (1 - w) * 9)]
     g, h = QBRank(preference_weight=w, normalization="documents").gradient_hessian(f, queries)
-    assert g == pytest.approx([-4 * targets[0], -9 * targets[1]])
-    assert h.tolist() == [4.0, 9.0]
+    scale = 2 / (4 + 9)
+    assert g == pytest.approx([-4 * scale * targets[0], -9 * scale * targets[1]])
+    assert h == pytest.approx([4 * scale, 9 * scale])
 
 
 def test_labels_teach_where_there_is_no_pair():
@@ -295,12 +296,16 @@ def test_preference_weight_0_is_squared_error():
     y, f, v = rng.normal(size=71), rng.normal(size=71), rng.random(71)
     for options in ({}, {"margin": 1.0}, {"hessian": "global"}, *({"normalization": x} for x in NORMALIZATIONS)):
         loss = QBRank(preference_weight=0.0, **options)
-        for weight in (None, v):
-            queries = bp.Queries(y, group=group, weight=weight)
-            g, h = loss.gradient_hessian(f, queries)
-            np.testing.assert_array_equal(g, (f - y) * (1.0 if weight is None else weight))
-            np.testing.assert_array_equal(h, np.ones(71) if weight is None else weight)
-            assert loss.scale(queries) == 1.0
+        queries = bp.Queries(y, group=group)
+        g, h = loss.gradient_hessian(f, queries)
+        np.testing.assert_array_equal(g, f - y)
+        np.testing.assert_array_equal(h, np.ones(71))
+        assert loss.scale(queries) == 1.0
+        queries = bp.Queries(y, group=group, weight=v)
+        g, h = loss.gradient_hessian(f, queries)
+        np.testing.assert_allclose(g, (f - y) * v / v.mean(), rtol=1e-12)
+        np.testing.assert_allclose(h, v / v.mean(), rtol=1e-12)
+        assert loss.scale(queries) == pytest.approx(1.0 / v.mean())
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -8,12 +8,15 @@ import pytest
 
 import boostplug as bp
 from boostplug.losses import LOSSES
+from boostplug.losses.logistic import curvature, slope, softplus
 
 LOSSES_TO_TRY = [
     *(loss for variants in LOSSES.values() for loss in variants),
     *(bp.AdaRank(base=base) for base in (bp.MPBoost(), bp.QBRank(), bp.RankNet(normalization="query"))),
     *(bp.MPBoost(hessian=hessian, normalization="rows") for hessian in ("gentle", "bound")),
     bp.NDCGBoost(hessian="global"),
+    bp.PairwiseLoss(softplus, slope, curvature, normalization="rows"),
+    bp.QBRank(preference_weight=0.0),
 ]
 
 
@@ -59,9 +62,12 @@ def problem(kind):
     n = int(group.sum())
     labels = np.r_[rng.integers(0, 2, first), rng.integers(0, 5, n - first)].astype(float)
     scores = rng.normal(size=n)
-    weight = rng.random(n) + 0.5 if kind == "weights" else None
+    weight = rng.random(n) + 0.5 if "weights" in kind else None
     if kind == "one half far out":  # past float64's range in one half alone
         scores[first:] *= 1000.0
+    elif kind == "weights of two sizes":  # each half has another unit of them
+        weight[:first] *= 1e-12
+        weight[first:] *= 1e5
     elif kind == "far out":
         scores *= 30.0
     elif kind == "nothing in one half":
@@ -77,7 +83,15 @@ def problem(kind):
     return scores, whole, halves
 
 
-KINDS = ["plain", "weights", "far out", "one half far out", "nothing in one half", "no rows in one half"]
+KINDS = [
+    "plain",
+    "weights",
+    "weights of two sizes",
+    "far out",
+    "one half far out",
+    "nothing in one half",
+    "no rows in one half",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)

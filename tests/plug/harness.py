@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 
 import boostplug as bp
 from boostplug import threads
+from boostplug.estimators.lightgbm import _validation_data
 
 LOSS = bp.MPBoost()
 
@@ -124,6 +125,7 @@ class LightGBM(Framework):
     """Weights are per row; `best` counts from 1."""
 
     name = "lightgbm"
+    frames = ("pandas", "polars", "pyarrow") if lgb.__version__ >= "4.7" else ("pandas",)
     digits = 1e-12  # of metrics in histories
     trees: ClassVar = {"num_leaves": 4, "min_data_in_leaf": 1}
     estimator: ClassVar = {"verbose": -1, "n_jobs": 1, "num_leaves": 4, "min_child_samples": 1, "n_estimators": 5}
@@ -232,7 +234,8 @@ class LightGBM(Framework):
 
     def plain_with_metric(self, metric):
         ranker = lgb.LGBMRanker(objective=LOSS, metric="None", **self.estimator)
-        ranker.fit(X, Y, group=GROUP, eval_metric=metric, eval_X=X, eval_y=Y, eval_group=[GROUP])
+        valid = _validation_data([(X, Y)])
+        ranker.fit(X, Y, group=GROUP, eval_metric=metric, **valid, eval_group=[GROUP])
 
     @staticmethod
     def booster(ranker):
@@ -254,6 +257,7 @@ class XGBoost(Framework):
     """Weights are per query; `best` counts from 0; metrics have six decimals."""
 
     name = "xgboost"
+    frames = ("pandas", "polars", "pyarrow")
     digits = 1e-6
     trees: ClassVar = {"max_depth": 2, "min_child_weight": 0.1}
     estimator: ClassVar = {"n_jobs": 1, "max_depth": 2, "min_child_weight": 0.1, "n_estimators": 5}

@@ -204,7 +204,7 @@ def quadratic_bound(X, value, working_set, learner, n_rounds, step, learning_rat
     learner : callable
         A: (W, X, r) -> predictions on X, a least-squares regressor with sample weights.
     n_rounds : int
-        Fewer are run where every weight is 0: nothing is left to fit.
+        Fewer are run where every weight is 0, nothing is left to fit, or R falls in no direction: s = 0.
     step : callable or float
         (h, g) -> s, the line search, or the same s in every round.
     learning_rate : float
@@ -220,6 +220,8 @@ def quadratic_bound(X, value, working_set, learner, n_rounds, step, learning_rat
         s = step(h, g) if callable(step) else step
         h = h + learning_rate * s * g
         rounds.append(Round(weights, targets, g, s, value(h)))
+        if s == 0.0:
+            break
     return rounds, h
 
 

@@ -73,6 +73,15 @@ def test_tests_over_tasks_are_those_of_scipy():
     assert np.isnan(same.friedman("m"))
 
 
+def test_ties_and_equal_tasks_are_split_between_the_signs():
+    """Differences 0, 1, 1, 2 have ranks 1, 2.5, 2.5, 4, of which 0 counts for neither: 2 of 2^3 patterns reach 9."""
+    values = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 2.0], [4.0, 2.0]])[:, None, :]
+    assert outcome(values).p_value("a", "b", "m") == 0.25
+    assert outcome(np.tile(values, (5, 1, 1))).p_value("a", "b", "m") == pytest.approx(
+        stats.wilcoxon(np.tile([0.0, 1.0, 1.0, 2.0], 5), zero_method="zsplit", method="approx").pvalue
+    )
+
+
 def test_the_test_of_one_task_is_over_queries():
     """Six queries in two folds, always ahead: 2 of 2^6 patterns reach it; the None is left out."""
     ahead, behind = [0.9, 0.8, 0.7], [0.1, 0.2, 0.1]

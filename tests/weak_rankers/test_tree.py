@@ -65,6 +65,21 @@ def test_split_of_known_from_missing():
         assert tree.predict(X).tolist() == y
 
 
+def test_a_threshold_that_is_nan_sends_all_known_values_right():
+    """Before 1.9, scikit-learn writes it where it splits known from missing in some nodes."""
+    X = np.array([[1.0], [2.0], [np.nan]])
+    grown = DecisionTreeRegressor(max_depth=1).fit(X, [0.0, 0.0, 1.0])
+    for missing_left in (0, 1):
+        state = grown.tree_.__getstate__()
+        state["nodes"]["threshold"][0] = np.nan
+        state["nodes"]["missing_go_to_left"][0] = missing_left
+        grown.tree_.__setstate__(state)
+        assert np.isnan(grown.tree_.threshold[0])
+        tree = Tree.from_sklearn(grown)
+        assert tree.threshold[0] == -np.inf
+        assert tree.predict(X).tolist() == grown.predict(X).tolist()
+
+
 def test_tree_of_one_leaf():
     tree = Tree.from_sklearn(DecisionTreeRegressor().fit([[0.0], [1.0]], [2.0, 2.0]))
     assert tree.predict(np.array([[5.0], [np.nan]])).tolist() == [2.0, 2.0]

@@ -1,0 +1,60 @@
+"""Parameters of estimators that hold losses, metrics and distances: ``objective__distance__lam``."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import clone
+
+from boostplug.checks import shown
+from boostplug.values import invalid_parameter, is_value, no_parameters, parameters_of, replaced, split_names
+
+__all__ = ["nested", "resolved", "without_nested"]
+
+
+def nested(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return an estimator's own parameters and those of its parts, values and estimators alike."""
+    listed = dict(parameters)
+    for name, part in parameters.items():
+        inner: dict[str, Any] = {}
+        if is_value(part):
+            inner = parameters_of(part)
+        elif hasattr(part, "get_params") and not isinstance(part, type):
+            inner = part.get_params()
+        listed.update({f"{name}__{rest}": value for rest, value in inner.items()})
+    return listed
+
+
+def without_nested(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without those of parts; no parameter of a framework has ``__`` in its name."""
+    return {name: value for name, value in parameters.items() if "__" not in name}
+
+
+def resolved(estimator: Any, parameters: Mapping[str, Any], *, any_name: bool) -> dict[str, Any]:
+    """Return parameters to set as wholes: in place of those of a value the new value, which has been checked.
+
+    What is set within an estimator remains, once a clone has taken it: an error leaves everything as it was. A
+    framework's estimator takes `any_name` as a whole, and hands it on.
+
+    Raises
+    ------
+    ValueError
+        If there is no such parameter, or a value cannot have it.
+    """
+    whole, within = split_names(parameters)
+    if any_name and not within:
+        return whole
+    known = estimator.get_params(deep=False)
+    allowed = known.keys() | whole.keys() if any_name else known.keys()
+    for name in (*whole, *within):
+        if name not in allowed:
+            invalid_parameter(name, f"estimator {shown(estimator)}", known)
+    for name, inner in within.items():
+        part = whole.get(name, known.get(name))
+        if is_value(part):
+            whole[name] = replaced(part, inner)
+        elif hasattr(part, "get_params") and not isinstance(part, type):
+            clone(part).set_params(**inner)
+            whole.update({f"{name}__{rest}": value for rest, value in inner.items()})
+        else:
+            no_parameters(name, part, inner, estimator)
+    return whole

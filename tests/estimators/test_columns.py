@@ -1,0 +1,128 @@
+"""The features that a ranker gets are those it was fitted on: every ranker, every kind of table, wherever X goes in."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from plug.harness import QID, VQID, VX, VY, X, Y
+from sklearn.base import clone
+
+import boostplug as bp
+from boostplug.rankers import RANKERS
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+NAMES = ["a", "b", "c", "d"]
+FRAMES = {
+    "pandas": lambda x, names: pd.DataFrame(x, columns=names),
+    "polars": lambda x, names: pl.DataFrame(x, schema=names),
+    "pyarrow": lambda x, names: pa.table({name: x[:, i] for i, name in enumerate(names)}),
+}
+WRONG = {
+    "permuted": (VX[:, [2, 0, 3, 1]], ["c", "a", "d", "b"]),
+    "renamed": (VX, ["a", "b", "c", "z"]),
+    "fewer": (VX[:, :3], NAMES[:3]),
+    "more": (np.c_[VX, VX[:, :1]], [*NAMES, "e"]),
+}
+MAKE = {
+    "LGBMRanker": lambda: bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=2, verbose=-1, n_jobs=1),
+    "XGBRanker": lambda: bp.XGBRanker(objective=bp.MPBoost(), n_estimators=2, n_jobs=1, max_depth=2),
+    **{name: lambda first=first: clone(first).set_params(n_estimators=1) for name, (first, *_) in RANKERS.items()},
+}
+every_ranker = pytest.mark.parametrize("ranker", MAKE)
+quiet = {"XGBRanker": {"verbose": False}}
+
+
+def make(ranker):
+    model = MAKE[ranker]()
+    return model.set_params(**{"random_state": 0} if "random_state" in model.get_params() else {})
+
+
+def fit(ranker, x, **more):
+    return make(ranker).fit(x, Y, qid=QID, **quiet.get(ranker, {}), **more)
+
+
+@every_ranker
+@pytest.mark.parametrize("kind", FRAMES)
+def test_other_columns_are_refused_wherever_they_come(ranker, kind):
+    frame = FRAMES[kind]
+    train, valid = frame(X, NAMES), frame(VX, NAMES)
+    model = fit(ranker, train, eval_set=[(valid, VY)], eval_qid=[VQID])
+    expected = model.predict(valid)
+    for wrong in WRONG.values():
+        table = frame(*wrong)
+        with pytest.raises(ValueError, match=r"columns|[Ff]eature names"):
+            model.predict(table)
+        with pytest.raises(ValueError, match=r"columns|[Ff]eature names"):
+            model.score(table, VY, qid=VQID)
+        with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X.* columns"):
+            fit(ranker, train, eval_set=[(valid, VY), (table, VY)], eval_qid=[VQID, VQID])
+    np.testing.assert_array_equal(model.predict(valid), expected)
+
+
+@every_ranker
+@pytest.mark.parametrize("width", [1, 3, 5])
+def test_arrays_of_another_width_are_refused(ranker, width):
+    x = np.tile(VX, 2)[:, :width]
+    model = fit(ranker, X)
+    with pytest.raises(ValueError, match=rf"X has {width} features, .* 4"):
+        model.predict(x)
+    with pytest.raises(ValueError, match=rf"X has {width} features, .* 4"):
+        model.score(x, VY, qid=VQID)
+    with pytest.raises(ValueError, match=rf"eval_set\[0\]'s X has {width} features, the training set 4"):
+        fit(ranker, X, eval_set=[(x, VY)], eval_qid=[VQID])
+
+
+@every_ranker
+@pytest.mark.filterwarnings("ignore:X (has feature names|does not have valid feature names)")  # scikit-learn's
+def test_tables_without_names_go_by_place(ranker):
+    by_name, by_place = fit(ranker, pd.DataFrame(X, columns=NAMES)), fit(ranker, X)
+    expected = by_place.predict(VX)
+    np.testing.assert_array_equal(by_name.predict(VX), expected)
+    np.testing.assert_array_equal(by_place.predict(pd.DataFrame(VX, columns=list("wxyz"))), expected)
+
+
+@pytest.mark.parametrize("ranker", ["LGBMRanker", "XGBRanker"])
+def test_the_frameworks_own_switches_let_other_names_pass(ranker):
+    model, other = fit(ranker, pd.DataFrame(X, columns=NAMES)), pd.DataFrame(VX, columns=list("wxyz"))
+    expected = model.predict(pd.DataFrame(VX, columns=NAMES))
+    np.testing.assert_array_equal(model.predict(other, validate_features=False), expected)
+    if ranker == "LGBMRanker":
+        wide = pd.DataFrame(np.c_[VX, VX])
+        np.testing.assert_array_equal(model.predict(wide, predict_disable_shape_check=True), expected)
+
+
+def test_a_loaded_model_knows_its_columns(tmp_path):
+    path = tmp_path / "model.ubj"
+    fit("XGBRanker", pl.DataFrame(X, schema=NAMES)).save_model(path)
+    model = MAKE["XGBRanker"]()
+    model.load_model(path)
+    with pytest.raises(ValueError, match="in another order: column 0 is 'c', in the training set 'a'"):
+        model.predict(FRAMES["polars"](*WRONG["permuted"]))
+
+
+@every_ranker
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (X[:, 0], "must be a table|Expected 2D array"),
+        (X[:, :, None], "must be a table|dim 3"),
+        (X[:, :0], r"no features|0 feature\(s\)"),
+        (X.astype(str), "X must hold real numbers, got dtype <U"),
+        (np.full(X.shape, "a", dtype=object), "X must hold real numbers"),
+        (X.astype("datetime64[s]"), "X must hold real numbers, got dtype datetime64"),
+        (np.ma.masked_array(X, X > 1), r"X has \d+ masked values; pass X\.filled\(numpy\.nan\)"),
+        (X[1:].tolist(), "X has 88 rows, its labels 89"),
+        ([[1.0, 2.0], [1.0]], "lists? of rows of different lengths|inhomogeneous"),
+        (pl.DataFrame(X).lazy(), r"X is a LazyFrame, which is not computed yet; pass X\.collect\(\)"),
+        (pd.DataFrame(X, columns=list("abca")), "several columns named 'a'; rename them|2 times"),
+        (pd.DataFrame({"qid": QID}), "no features|at least one"),
+    ],
+    ids=["1-D", "3-D", "none", "words", "objects", "times", "masked", "rows", "ragged", "lazy", "twice", "qid alone"],
+)
+def test_what_is_no_table_of_numbers_is_refused(ranker, x, message):
+    alone = isinstance(x, pd.DataFrame) and list(x) == ["qid"]
+    with pytest.raises(ValueError, match=message):
+        MAKE[ranker]().fit(x, Y, qid=None if alone else QID)

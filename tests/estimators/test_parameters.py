@@ -1,0 +1,322 @@
+"""Parameters of losses, metrics and distances are parameters of the rankers that hold them."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from plug.harness import FRAMEWORKS, GROUP, LOSS, QID, VQID, VX, VY, X, Y
+from sklearn.base import BaseEstimator, clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeRegressor
+
+import boostplug as bp
+
+every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
+FRAME = pd.DataFrame(X).add_prefix("f").assign(qid=QID)
+NESTED = bp.AdaRank(base=bp.RankNet())
+
+
+def double(gap):
+    return 2.0 * gap
+
+
+def ranker(F, objective=LOSS, **more):
+    return F.Ranker(objective=objective, **F.estimator, **more)
+
+
+def named(estimator):
+    return {name: value for name, value in estimator.get_params().items() if "__" in name}
+
+
+def state(estimator):
+    return {name: value for name, value in vars(estimator).items() if name != "_other_params"}, repr(estimator)
+
+
+@every_framework
+def test_parameters_are_listed(F):
+    assert named(ranker(F)) == {
+        "objective__hessian": "newton",
+        "objective__normalization": "none",
+        "objective__distance": bp.LogDistance(lam=3.0),
+        "objective__distance__lam": 3.0,
+    }
+    assert named(ranker(F, NESTED))["objective__base__sigmoid"] == 1.0
+    assert named(ranker(F, NESTED))["objective__metric__k"] == 5
+    assert named(ranker(F, F.objective)) == {}
+    assert named(ranker(F, bp.QBRank)) == {}
+    assert not any("__" in name for name in ranker(F).get_params(deep=False))
+
+
+def test_metrics_of_xgboost():
+    ranker = bp.XGBRanker(objective=LOSS, eval_metric=bp.NDCG(5))
+    assert ranker.get_params()["eval_metric__k"] == 5
+    assert ranker.set_params(eval_metric__k=3, eval_metric__ties="order").eval_metric == bp.NDCG(3, ties="order")
+    ranker.set_params(n_estimators=2, n_jobs=1).fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
+    assert list(ranker.evals_result_["validation_0"]) == ["pre_NDCG@3(order)"]
+    several = bp.XGBRanker(objective=LOSS, eval_metric=[bp.NDCG(5), bp.NDCG(3)])
+    with pytest.raises(
+        ValueError, match=r"'eval_metric__k' for XGBRanker, whose eval_metric is \[NDCG.*set eval_metric"
+    ):
+        several.set_params(eval_metric__k=1)
+
+
+@every_framework
+@pytest.mark.parametrize("objective", [LOSS, NESTED, bp.MPBoost(distance=double)], ids=repr)
+def test_training_gets_none_of_them(F, objective, capfd):
+    """Nor does that of the framework's own ranker, where it takes losses."""
+    loud = {"verbose": 1} if F.name == "lightgbm" else {"verbosity": 2}
+    fitted = F.Ranker(**{**F.estimator, **loud, "objective": objective}).fit(X, Y, qid=QID)
+    predicted = fitted.predict(X)
+    if F.name == "lightgbm":
+        plain = F.Plain(**{**F.estimator, **loud, "objective": objective})
+        assert named(plain) == {}
+        np.testing.assert_array_equal(plain.fit(X, Y, group=GROUP).predict(X), predicted)
+    text = "".join(capfd.readouterr())
+    assert "nknown" not in text
+    assert "not used" not in text
+
+
+@every_framework
+def test_parameters_are_set_in_new_values(F):
+    before = LOSS
+    one = ranker(F, before)
+    assert one.set_params(objective__distance__lam=1.0, n_estimators=3) is one
+    assert one.objective == bp.MPBoost(distance=bp.LogDistance(lam=1.0)) == one.get_params()["objective"]
+    assert before == bp.MPBoost()
+    assert one.n_estimators == 3
+    one.set_params(objective__margin=1.0, objective=bp.QBRank())
+    assert one.objective == bp.QBRank(margin=1.0)
+    one.set_params(objective=NESTED).set_params(objective__base__sigmoid=2.0, objective__metric=bp.MAP())
+    assert one.objective == bp.AdaRank(base=bp.RankNet(sigmoid=2.0), metric=bp.MAP())
+    assert one.set_params() is one
+    one.set_params(objective__base=bp.MPBoost(distance=double), objective__base__hessian="bound")
+    assert one.objective.base == bp.MPBoost(distance=double, hessian="bound")
+
+
+@every_framework
+def test_the_constructor_takes_them_too(F):
+    made = ranker(F, objective__distance__lam=1.0, objective__hessian="bound")
+    assert made.objective == bp.MPBoost(distance=bp.LogDistance(lam=1.0), hessian="bound")
+    again = F.Ranker(**made.get_params())
+    assert again.get_params() == made.get_params() or F.name == "xgboost"  # there `missing` is NaN
+    assert again.objective == made.objective
+    np.testing.assert_array_equal(again.fit(X, Y, qid=QID).predict(X), made.fit(X, Y, qid=QID).predict(X))
+
+
+WRONG = {
+    "no parameter": (
+        {"objective__bogus": 1},
+        r"Invalid parameter 'bogus' for MPBoost\(.*Valid parameters are: \['dist",
+    ),
+    "empty name": ({"objective__": 1}, "Invalid parameter '' for MPBoost"),
+    "two underscores": ({"__": 1}, "Invalid parameter '' for estimator .*GBM?Ranker"),
+    "attribute of classes": ({"__class__": int}, "Invalid parameter '' for estimator"),
+    "typo before": ({"obective__hessian": "bound"}, "Invalid parameter 'obective' for estimator"),
+    "typo within": ({"objective__distanc__lam": 1.0}, "Invalid parameter 'distanc' for MPBoost"),
+    "illegal": ({"objective__hessian": "bogus"}, "hessian must be one of 'newton'"),
+    "not of this loss": ({"objective__normalization": "documents"}, "normalization must be one of 'none', 'rows'"),
+    "illegal within": ({"objective__distance__lam": -1.0}, "lam must be a finite number above 0"),
+    "beyond a leaf": ({"objective__hessian__x": 1}, "'hessian__x' for MPBoost, whose hessian is 'newton'"),
+    "None in the middle": ({"objective__distance": None, "objective__distance__lam": 1.0}, "whose distance is None"),
+    "no distance": ({"objective__distance": None}, "distance must be a distance"),
+    "no loss": (
+        {"objective": None, "objective__hessian": "bound"},
+        "'objective__hessian' for .*, whose objective is None",
+    ),
+    "a name": ({"objective": "rank:ndcg", "objective__x": 1}, "whose objective is 'rank:ndcg' and has no parameters"),
+    "a function": ({"objective": double, "objective__x": 1}, "whose objective is <function dou"),
+    "a class": ({"objective": bp.QBRank, "objective__margin": 1.0}, "objective is the class QBRank; pass an instance"),
+    "within a number": ({"learning_rate__x": 1}, "'learning_rate__x' for .*, whose learning_rate is"),
+}
+
+
+@every_framework
+@pytest.mark.parametrize(("parameters", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_parameters_leave_the_ranker_as_it_was(F, parameters, message):
+    one = ranker(F)
+    before = state(one)
+    more = {
+        "n_estimators": 99,
+        **parameters,
+        "objective__normalization": parameters.get("objective__normalization", "rows"),
+    }
+    for given in (parameters, more):
+        with pytest.raises(ValueError, match=message):
+            one.set_params(**given)
+        assert state(one) == before
+    with pytest.raises(ValueError, match=message):
+        F.Ranker(**{"objective": LOSS, **parameters})
+
+
+def test_a_name_of_lightgbms_for_the_objective():
+    ranker = bp.LGBMRanker(loss=LOSS)
+    assert ranker.set_params(loss__hessian="bound").get_params()["loss"] == bp.MPBoost(hessian="bound")
+    with pytest.raises(ValueError, match="whose objective is None"):
+        ranker.set_params(objective__hessian="bound")
+
+
+def test_lightgbms_own_ranker_is_refused_what_it_would_ignore():
+    F = FRAMEWORKS["lightgbm"]
+    plain = F.Plain(objective=LOSS, **F.estimator).set_params(objective__hessian="bound")
+    with pytest.raises(ValueError, match=r"objective__hessian is no parameter of LightGBM.*use boostplug\.LGBMRanker"):
+        plain.fit(X, Y, group=GROUP)
+
+
+def test_an_objective_that_is_set_as_an_attribute_is_trained():
+    """LightGBM's constructor keeps the first one beside, its set_params another."""
+    F = FRAMEWORKS["lightgbm"]
+    expected = F.fit(bp.QBRank()).predict(X)
+    one = F.Ranker(objective=LOSS, **F.estimator)
+    for other in (one, one.set_params(objective=bp.RankNet())):
+        other.objective = bp.QBRank()
+        assert other.get_params()["objective"] == bp.QBRank()
+        np.testing.assert_array_equal(other.fit(X, Y, qid=QID).predict(X), expected)
+
+
+@every_framework
+def test_fitted_rankers(F):
+    fitted = ranker(F).fit(X, Y, qid=QID)
+    predicted = fitted.predict(X)
+    for again in (clone(fitted), pickle.loads(pickle.dumps(fitted))):
+        assert again.objective == fitted.objective
+        assert named(again) == named(fitted)
+        again.set_params(objective__distance__lam=0.1)
+        assert again.objective.distance.lam == 0.1
+        changed = again.fit(X, Y, qid=QID).predict(X)
+        assert np.abs(changed - predicted).max() > 1e-3
+        np.testing.assert_array_equal(changed, F.fit(again.objective).predict(X))
+    assert fitted.objective == LOSS
+    np.testing.assert_array_equal(fitted.set_params(objective__hessian="bound").predict(X), predicted)
+    assert "objective" in fitted._repr_html_()
+
+
+# Searches
+
+
+def searches(estimator, grid, head=""):
+    more = {"scoring": bp.make_scorer(bp.NDCG(3)), "cv": bp.group_folds(QID, 2), "error_score": "raise"}
+    yield GridSearchCV(estimator, grid, **more)
+    yield RandomizedSearchCV(estimator, grid, n_iter=2, random_state=0, **more)
+    yield HalvingGridSearchCV(
+        estimator, grid, resource=f"{head}n_estimators", min_resources=3, max_resources=6, factor=2, **more
+    )
+
+
+@every_framework
+def test_searches_change_the_model(F):
+    grid = {"objective__preference_weight": [0.0, 1.0]}
+    plain = {weight: F.fit(bp.QBRank(preference_weight=weight)).predict(X) for weight in (0.0, 1.0)}
+    assert np.abs(plain[0.0] - plain[1.0]).max() > 0.01
+    for search in searches(ranker(F, bp.QBRank()), grid):
+        search.fit(FRAME, Y)
+        weight = search.best_params_["objective__preference_weight"]
+        best = search.best_estimator_
+        assert best.objective == bp.QBRank(preference_weight=weight)
+        assert len(set(np.round(search.cv_results_["mean_test_score"][:2], 12))) == 2
+        expected = F.fit(best.objective, n_estimators=best.n_estimators).predict(X)
+        np.testing.assert_array_equal(best.predict(FRAME), expected)
+
+
+@every_framework
+def test_searches_within_a_pipeline(F):
+    pipe = Pipeline([("as_is", FunctionTransformer()), ("ranker", ranker(F, bp.AdaRank(base=bp.QBRank())))])
+    assert pipe.get_params()["ranker__objective__base__preference_weight"] == 0.5
+    grid = {"ranker__objective__base__preference_weight": [0.0, 1.0], "ranker__objective__metric__k": [1]}
+    search = next(searches(pipe, grid)).fit(FRAME, Y)
+    weight = search.best_params_["ranker__objective__base__preference_weight"]
+    expected = bp.AdaRank(metric=bp.NDCG(1), base=bp.QBRank(preference_weight=weight))
+    assert search.best_estimator_["ranker"].objective == expected
+    assert len(set(search.cv_results_["mean_test_score"])) == 2
+    with pytest.raises(ValueError, match="Invalid parameter 'bogus' for AdaRank"):
+        pipe.set_params(ranker__objective__bogus=1)
+
+
+def test_grids_of_whole_losses_and_their_parameters():
+    grid = {"objective": [bp.QBRank(), bp.QBRank(margin=1.0)], "objective__preference_weight": [0.2, 0.8]}
+    made = [clone(bp.XGBRanker()).set_params(**clone(each, safe=False)).objective for each in ParameterGrid(grid)]
+    assert made == [bp.QBRank(margin=m, preference_weight=w) for m in ("grade", 1.0) for w in (0.2, 0.8)]
+
+
+# Reference rankers
+
+
+@dataclass(frozen=True)
+class Power:
+    exponent: float = 0.5
+
+    def __call__(self, gap):
+        return gap**self.exponent
+
+
+@pytest.mark.parametrize(
+    ("one", "parameters", "expected"),
+    [
+        (bp.MPBoostRanker(), {"distance__beta": 2.0}, bp.MPBoostRanker(distance=bp.LogisticDistance(beta=2.0))),
+        (bp.MPBoostRanker(distance=Power()), {"distance__exponent": 2.0}, bp.MPBoostRanker(distance=Power(2.0))),
+        (bp.AdaRankRanker(), {"metric__k": 3}, bp.AdaRankRanker(metric=bp.MAP(3))),
+        (
+            bp.QuadraticBoundRanker(regressor=DecisionTreeRegressor()),
+            {"loss__margin": 2.0, "loss": bp.QBRank(), "regressor__max_depth": 2, "n_estimators": 7},
+            bp.QuadraticBoundRanker(
+                loss=bp.QBRank(margin=2.0), regressor=DecisionTreeRegressor(max_depth=2), n_estimators=7
+            ),
+        ),
+    ],
+    ids=repr,
+)
+def test_reference_rankers(one, parameters, expected):
+    one = clone(one)
+    assert parameters.keys() <= one.get_params().keys() | {"loss__margin"}
+    assert repr(one.set_params(**parameters)) == repr(expected)
+    assert one.get_params().keys() == expected.get_params().keys()
+
+
+@pytest.mark.parametrize(
+    ("one", "parameters", "message"),
+    [
+        (bp.MPBoostRanker(), {"distance__lam": 2.0}, r"'lam' for LogisticDistance\(.*Valid parameters are: \['beta'\]"),
+        (
+            bp.MPBoostRanker(),
+            {"n_estimators": 3, "bogus": 2.0},
+            "Invalid parameter 'bogus' for estimator MPBoostRanker",
+        ),
+        (bp.MPBoostRanker(), {"n_estimators": 3, "distance__beta": -1.0}, "beta must be a finite number above 0"),
+        (bp.AdaRankRanker(metric=double), {"metric__k": 3}, "'metric__k' for AdaRankRanker, whose metric is <function"),
+        (bp.RankBoostRanker(), {"variant__x": 3}, "whose variant is 'plus' and has no parameters"),
+        (
+            bp.QuadraticBoundRanker(regressor=DecisionTreeRegressor()),
+            {"loss__hessian": "global", "learning_rate": 0.1, "regressor__max_depth": 3, "regressor__max_dept": 2},
+            "Invalid parameter 'max_dept' for estimator DecisionTree",
+        ),
+        (bp.QuadraticBoundRanker(), {"regressor__max_depth": 2}, "whose regressor is None and has no parameters"),
+    ],
+    ids=repr,
+)
+def test_wrong_parameters_leave_a_reference_ranker_as_it_was(one, parameters, message):
+    before = repr(one)
+    with pytest.raises(ValueError, match=message):
+        one.set_params(**parameters)
+    assert repr(one) == before
+
+
+def test_reference_rankers_in_a_search():
+    grid = {"loss__preference_weight": [0.0, 1.0]}
+    search = next(searches(bp.QuadraticBoundRanker(loss=bp.QBRank(), n_estimators=3, random_state=0), grid))
+    search.fit(FRAME, Y)
+    assert len(set(search.cv_results_["mean_test_score"])) == 2
+    assert search.best_estimator_.loss.preference_weight == search.best_params_["loss__preference_weight"]
+
+
+def test_an_estimator_of_a_users_own_around_a_ranker():
+    class Own(BaseEstimator):
+        def __init__(self, ranker=None):
+            self.ranker = ranker
+
+    own = Own(bp.XGBRanker(objective=bp.QBRank()))
+    assert own.set_params(ranker__objective__margin=1.0).ranker.objective == bp.QBRank(margin=1.0)
+    assert clone(own).ranker.objective == bp.QBRank(margin=1.0)

@@ -1,0 +1,205 @@
+"""Weights are relative: all of them times c give the same gradients, and c times the value."""
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.losses import LOSSES
+from boostplug.losses.logistic import curvature, slope, softplus
+from boostplug.testing import suited_data
+
+
+def gap(higher, lower):
+    return higher - lower
+
+
+def rounded(gaps):
+    return 1.0 + np.sqrt(gaps)
+
+
+class Squares(bp.Loss):
+    """A user's loss that says nothing of its scale."""
+
+    hessian_kind = "exact"
+    shift_invariant = False
+    takes_pairs = True
+
+    def compute_value(self, scores, queries):
+        return np.bincount(queries.query_of_row, 0.5 * self._v(queries) * scores**2, queries.n_queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        v = self._v(queries)
+        return scale * v * scores, scale * v
+
+    def _v(self, queries):
+        if queries.pairs is not None:
+            return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+        return queries.judged * (1.0 if queries.row_weight is None else queries.row_weight)
+
+
+LOSSES_TO_TRY = [
+    *(loss for variants in LOSSES.values() for loss in variants),
+    *(
+        bp.MPBoost(distance=bp.LinearDistance(), hessian=hessian, normalization=normalization)
+        for hessian, normalization in (("gentle", "rows"), ("bound", "query"))
+    ),
+    bp.MPBoost(distance=rounded),
+    *(
+        bp.QBRank(preference_weight=w, normalization=normalization, hessian=hessian, margin=margin)
+        for w, normalization, hessian, margin in (
+            (1.0, "query", "global", 0.5),
+            (0.0, "none", "bound", "grade"),
+            (1.0, "documents", "bound", "grade"),
+            (0.0, "documents", "bound", "grade"),
+        )
+    ),
+    bp.NDCGBoost(hessian="global", gain="linear", normalization="rows"),
+    bp.RankNet(sigmoid=3.0, normalization="query"),
+    bp.PairwiseLoss(softplus, slope, curvature, hessian="global"),
+    bp.PairwiseLoss(softplus, slope, curvature, weight=gap, normalization="rows"),
+    *(bp.AdaRank(base=base) for base in (bp.QBRank(), bp.MPBoost())),
+    Squares(),
+]
+some_losses = pytest.mark.parametrize("loss", LOSSES_TO_TRY, ids=repr)
+
+
+def times(queries, c, of_pairs=1.0):
+    """Return the queries with all row weights times c, and those of explicit pairs times another number."""
+    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    pairs = queries.pairs
+    if pairs is not None and of_pairs != 1.0:
+        own = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        pairs = bp.Pairs(pairs.winner, pairs.loser, weight=of_pairs * own, margin=pairs.margin)
+    return bp.Queries(
+        queries.labels, group=np.diff(queries.boundaries), weight=c * weight, pairs=pairs, labelled=queries.labelled
+    )
+
+
+@some_losses
+def test_powers_of_two_change_no_bit(loss):
+    for what, scores, queries in suited_data(loss, np.random.default_rng(3)):
+        if queries.n_rows > 1000:
+            continue
+        expected = loss.gradient_hessian(scores, queries)
+        value = loss.value(scores, queries)
+        for c in (2.0**-20, 0.5, 2.0, 2.0**33, 2.0**-133, 2.0**100):
+            found = loss.gradient_hessian(scores, times(queries, c))
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(one, other, err_msg=f"{what}, times {c}")
+            small = value < 1e250  # larger ones are cut at 1e299
+            np.testing.assert_allclose(loss.value(scores, times(queries, c))[small], c * value[small], rtol=1e-12)
+
+
+@some_losses
+@pytest.mark.parametrize("c", [1e-6, 1e-4, 0.3, 7.0, 1e30])
+def test_weights_times_a_number_change_nothing(loss, c):
+    for what, scores, queries in suited_data(loss, np.random.default_rng(4)):
+        if queries.n_rows > 100:
+            continue
+        expected = loss.gradient_hessian(scores, queries)
+        found = loss.gradient_hessian(scores, times(queries, c))
+        for one, other in zip(found, expected, strict=True):
+            largest = np.abs(other).max(initial=0.0)
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-13 * largest, err_msg=what)
+
+
+ON_PAIRS_ALONE = [
+    bp.MPBoost(), bp.MPBoost(hessian="gentle"), bp.RankNet(normalization="rows"), bp.QBRank(preference_weight=1.0),
+    bp.QBRank(preference_weight=1.0, normalization="documents"), bp.PairwiseLoss(softplus, slope, curvature),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", ON_PAIRS_ALONE, ids=repr)
+def test_weights_of_explicit_pairs_are_relative_too(loss):
+    rng = np.random.default_rng(5)
+    n = 12
+    pairs = bp.Pairs(*rng.permuted(np.tile(np.arange(n), (20, 1)), axis=1)[:, :2].T, weight=rng.random(20))
+    queries = bp.Queries(None, group=[5, 7], pairs=pairs, weight=rng.random(n))
+    scores = rng.normal(size=n)
+    g, h = loss.gradient_hessian(scores, queries)
+    for c in (2.0**-40, 2.0, 2.0**30):
+        np.testing.assert_array_equal(loss.gradient_hessian(scores, times(queries, 1.0, c)), (g, h))
+        np.testing.assert_array_equal(loss.gradient_hessian(scores, times(queries, c, c)), (g, h))
+    for c in (1e-6, 1e30):
+        np.testing.assert_allclose(loss.gradient_hessian(scores, times(queries, c, 1 / c)), (g, h), rtol=1e-9)
+
+
+# What a document's Hessian is on average at equal scores, over the documents that stand in pairs.
+HESSIANS = [
+    *((bp.MPBoost(distance=d), 2.0) for d in (bp.BinaryDistance(), bp.LinearDistance(), bp.LogDistance(), rounded)),
+    (bp.MPBoost(hessian="gentle", normalization="query"), 2.0),
+    (bp.MPBoost(hessian="bound", normalization="rows"), 4.0),
+    (bp.RankNet(normalization="rows"), 0.5),
+    (bp.NDCGBoost(), 0.5),
+    (bp.NDCGBoost(gain="linear", normalization="query"), 0.5),
+    (bp.NDCGBoost(hessian="global"), 2.0 / (3.0 * np.sqrt(3.0))),
+    (bp.PairwiseLoss(softplus, slope, curvature), 0.5),
+    (bp.PairwiseLoss(softplus, slope, curvature, weight=gap, normalization="query"), 0.5),
+    (bp.QBRank(preference_weight=1.0, hessian="global"), 4.0),
+    (bp.QBRank(preference_weight=1.0, hessian="global", normalization="rows"), 4.0),
+]
+
+
+@pytest.mark.parametrize(("loss", "average"), HESSIANS, ids=repr)
+@pytest.mark.parametrize("labels", ["grades", "many"])
+@pytest.mark.parametrize("paired", [False, True])
+def test_a_document_stands_for_one_whatever_the_weights(loss, average, labels, paired):
+    rng = np.random.default_rng(6)
+    group = [40, 7, 1, 12, 30]
+    n = sum(group)
+    weight = 10.0 ** rng.uniform(-3, 3, n) * (rng.random(n) < 0.9)
+    y = rng.integers(0, 4, n) if labels == "grades" else rng.random(n)
+    pairs = None
+    if paired:
+        if not loss.takes_pairs:
+            return
+        ends = np.sort(rng.permuted(np.tile(np.arange(n), (80, 1)), axis=1)[:, :2], axis=1)
+        pairs = bp.Pairs(*ends.T, weight=rng.random(80), margin=rng.random(80) + 0.1)
+    queries = bp.Queries(y, group=group, weight=weight, pairs=pairs)
+    _, h = loss.gradient_hessian(np.zeros(n), queries)
+    documents = (queries.grade_runs if pairs is None else queries.pair_runs).n_judged.sum()
+    np.testing.assert_allclose(h.sum(), average * documents, rtol=1e-5)  # tables
+
+
+def test_the_terms_of_the_scale_are_in_the_users_unit():
+    """So that those of machines whose weights have units of their own add up."""
+    weight = np.array([1e-4, 3e-4, 2e-4])
+    queries = bp.Queries([2, 1, 0], group=[3], weight=weight)
+    roots = np.sqrt(np.outer(weight, weight))[np.triu_indices(3, 1)]
+    numerator, denominator = bp.RankNet().scale_terms(queries)
+    assert numerator == [3.0]
+    assert denominator == pytest.approx([roots.sum()])
+    for loss, expected in (
+        (bp.MPBoost(distance=bp.LinearDistance(alpha=1.0)), roots @ [1.0, 4.0, 1.0]),
+        (bp.PairwiseLoss(softplus, slope, curvature, weight=gap), roots @ [1.0, 2.0, 1.0]),
+        (bp.PairwiseLoss(softplus, slope, curvature, normalization="query"), roots.sum() / 3),
+        (bp.QBRank(preference_weight=0.25), 0.25 * roots.sum() + 0.75 * 6e-4),
+        (bp.QBRank(preference_weight=0.25, normalization="rows"), 0.25 * roots.sum() + 0.75 * 6e-4),
+        (bp.QBRank(preference_weight=0.0), 6e-4),
+        (bp.QBRank(normalization="documents"), 6e-4),
+        (Squares(), 6e-4),
+    ):
+        numerator, denominator = loss.scale_terms(queries)
+        assert numerator == pytest.approx([3.0])
+        assert denominator == pytest.approx([expected])
+
+
+def test_weights_of_one_leave_the_labels_term_of_regression():
+    queries = bp.Queries([2, 1, 0], group=[3], weight=[2.0, 2.0, 2.0])
+    for weight in (None, [1.0, 1.0, 1.0], [5.0, 5.0, 5.0]):
+        queries = bp.Queries([2, 1, 0], group=[3], weight=weight)
+        for normalization in ("none", "rows", "documents"):
+            g, h = bp.QBRank(preference_weight=0.0, normalization=normalization).gradient_hessian(np.zeros(3), queries)
+            assert g.tolist() == [-2.0, -1.0, 0.0]
+            assert h.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_light_pairs_beside_a_heavy_document_keep_their_weight():
+    """Sums of weights of pairs are sums: no difference of squares, in which the light pairs would be rounding."""
+    weight = np.array([1e30, 1e-30, 1e-30])
+    runs = bp.Queries([0, 1, 2], group=[3], weight=weight).grade_runs
+    assert runs.unit * runs.weight_of_pairs == pytest.approx([2.0 + 1e-30])
+    runs = bp.Queries([0, 0, 1, 2], group=[1, 3], weight=np.r_[1e90, weight]).grade_runs  # a query without pairs
+    assert runs.unit * runs.weight_of_pairs == pytest.approx([2.0 + 1e-30])
+    runs = bp.Queries([0, 1, 0, 1], group=[2, 2], weight=[1e30, 1e30, 1e-30, 3e-30]).grade_runs
+    assert runs.unit * runs.weight_of_pairs == pytest.approx([1e30, np.sqrt(3.0) * 1e-30])

@@ -1,0 +1,228 @@
+"""Losses, metrics and distances as frozen values: their parameters, new values of them, clones."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+
+import boostplug as bp
+from boostplug.losses import LOSSES
+from boostplug.metrics import METRICS
+from boostplug.values import Range, is_value, parameters_of, replaced
+
+
+def double(gap):
+    return 2.0 * gap
+
+
+@dataclass(frozen=True)
+class Power:
+    """A distance of a user's own that derives from nothing of ours."""
+
+    exponent: float = 0.5
+
+    def __call__(self, gap):
+        return gap**self.exponent
+
+
+class OwnConstructor(bp.RankNet):
+    """A loss whose constructor takes something else than its base's."""
+
+    def __init__(self, *, steepness=1.0, unkept=None):
+        super().__init__(sigmoid=2.0 * steepness)
+        object.__setattr__(self, "steepness", steepness)
+
+
+FUNCTIONS = (np.square, lambda d: 2.0 * d, lambda d: np.full_like(d, 2.0))
+LOSS_VALUES = [loss for variants in LOSSES.values() for loss in variants]
+VALUES = [
+    *LOSS_VALUES,
+    *(kind() for kind in METRICS.values()),
+    bp.PairwiseLoss(*FUNCTIONS),
+    bp.LogDistance(lam=2.0),
+    bp.MPBoost(distance=double),
+    bp.NDCG(5, gain=double),
+    OwnConstructor(steepness=3.0),
+]
+every_value = pytest.mark.parametrize("value", VALUES, ids=repr)
+
+
+def test_parameters_are_listed_as_scikit_learn_does():
+    loss = bp.AdaRank(metric=bp.MRR(), base=bp.MPBoost(distance=bp.LogDistance(lam=2.0)))
+    assert loss.get_params(deep=False) == {"metric": loss.metric, "base": loss.base}
+    assert loss.get_params()["base__distance__lam"] == 2.0
+    assert loss.get_params().keys() == {
+        *("metric", *(f"metric__{name}" for name in bp.MRR().get_params())),
+        *("base", "base__hessian", "base__normalization", "base__distance", "base__distance__lam"),
+    }
+    assert bp.BinaryDistance().get_params() == {}
+    assert bp.MPBoost(distance=double).get_params()["distance"] is double
+    assert bp.MPBoost(distance=Power()).get_params()["distance__exponent"] == 0.5
+    assert bp.NDCG(5).get_params() == {
+        "k": 5,
+        "convention": "standard",
+        "gain": "exp2",
+        "ties": "average",
+        "empty": None,
+    }
+
+
+@every_value
+def test_every_value_is_rebuilt_cloned_and_copied(value):
+    before = repr(value), hash(value)
+    assert type(value)(**value.get_params(deep=False)) == value
+    assert value.with_params() == value == value.with_params(**value.get_params())
+    assert clone(value) is value
+    assert clone([value], safe=False) == [value]
+    assert copy.deepcopy(value) == copy.copy(value) == value
+    assert (repr(value), hash(value)) == before
+
+
+def test_new_values():
+    loss = bp.AdaRank(base=bp.MPBoost())
+    assert loss.with_params(base__distance__lam=1.0) == bp.AdaRank(base=bp.MPBoost(distance=bp.LogDistance(lam=1.0)))
+    assert loss == bp.AdaRank(base=bp.MPBoost())
+    both = loss.with_params(base__sigmoid=2.0, base=bp.RankNet(), metric__k=3)
+    assert both == bp.AdaRank(metric=bp.NDCG(3), base=bp.RankNet(sigmoid=2.0))
+    assert bp.MPBoost(distance=Power()).with_params(distance__exponent=2.0).distance == Power(2.0)
+    assert OwnConstructor().with_params(steepness=3.0).sigmoid == 6.0
+    assert parameters_of(Power()) == {"exponent": 0.5}
+    assert replaced(Power(), {"exponent": 1.0}) == Power(1.0)
+    assert [is_value(thing) for thing in (Power(), Power, bp.NDCG(), bp.NDCG, double, None, "grade")] == [
+        *(True, False, True, False, False, False, False)
+    ]
+
+
+class Unkept(bp.Loss):
+    """A loss that is no dataclass, whose constructor keeps its parameter under another name."""
+
+    hessian_kind = "exact"
+
+    def __init__(self, weight):
+        self._weight = weight
+
+    def compute_value(self, scores, queries):
+        raise NotImplementedError
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("value", "parameters", "message"),
+    [
+        (
+            bp.QBRank(),
+            {"bogus": 1},
+            r"Invalid parameter 'bogus' for QBRank\(margin.* Valid parameters are: \['hessian',",
+        ),
+        (bp.QBRank(), {"": 1}, "Invalid parameter '' for QBRank"),
+        (bp.QBRank(), {"__": 1}, "Invalid parameter '' for QBRank"),
+        (bp.QBRank(), {"self": 1}, "Invalid parameter 'self' for QBRank"),
+        (bp.QBRank(), {"name": 1}, "Invalid parameter 'name' for QBRank"),
+        (
+            bp.QBRank(),
+            {"margin__x": 1},
+            "'margin__x' for QBRank, whose margin is 'grade' and has no parameters; set margin",
+        ),
+        (bp.QBRank(), {"preference_weight": 2}, "preference_weight must be a finite number .* got 2"),
+        (bp.QBRank(), {"hessian": "bogus"}, "hessian must be one of"),
+        (bp.MPBoost(), {"distance__": 1}, "Invalid parameter '' for LogDistance"),
+        (bp.MPBoost(), {"distance__lam__x": 1}, "'lam__x' for LogDistance, whose lam is 3.0"),
+        (bp.MPBoost(), {"distance": None, "distance__lam": 1.0}, "whose distance is None and has no parameters"),
+        (
+            bp.MPBoost(),
+            {"distance": bp.LogDistance, "distance__lam": 1.0},
+            "is the class LogDistance; pass an instance",
+        ),
+        (bp.MPBoost(distance=double), {"distance__lam": 1.0}, "whose distance is <function dou"),
+        (bp.AdaRank(), {"base": None}, "base must be a Loss"),
+        (bp.AdaRank(), {"base__hessian": "none"}, "NDCGBoost: hessian must be"),
+        (bp.NDCG(), {"k": 0}, "k must be an integer of at least 1"),
+        (Unkept(2), {"weight": 3}, "Invalid parameter 'weight'"),
+    ],
+)
+def test_unknown_and_illegal_parameters(value, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        value.with_params(**parameters)
+
+
+def test_values_that_cannot_be_built_anew():
+    loss = Unkept(2)
+    assert loss.get_params() == {}
+    assert clone(loss) is loss
+    with pytest.raises(ValueError, match="cannot be built anew, missing a required argument: 'weight'"):
+        loss.with_params()
+
+
+def test_values_are_never_changed_in_place():
+    class Own(BaseEstimator):
+        def __init__(self, loss=None):
+            self.loss = loss
+
+    own = Own(bp.QBRank())
+    assert own.get_params()["loss__preference_weight"] == 0.5
+    with pytest.raises(TypeError, match=r"frozen value.*value\.with_params\(margin=…\), and set it as a whole"):
+        own.set_params(loss__margin=1.0)
+    assert own.set_params(loss=bp.QBRank(margin=1.0)).loss.margin == 1.0
+    assert bp.QBRank().set_params() == bp.QBRank()
+    with pytest.raises(FrozenInstanceError):
+        bp.QBRank().margin = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(bp.RankNet):
+    scale_of: float = 2.0
+    mode: Literal["a", "b"] = "a"
+    flag: bool = True
+    count: int = 3
+    whole: float = 4
+    maybe: float | None = None
+    gain: Literal["exp2"] | object = "exp2"
+    part: bp.Loss = field(default_factory=bp.RankNet)
+    distance: object = Power()
+
+
+def test_the_search_space_that_parameters_have_by_default():
+    inner = dict(bp.RankNet().search_space)
+    assert dict(Own().search_space) == {
+        "sigmoid": Range(0.25, 4.0, log=True),
+        "normalization": ("none", "rows", "query"),
+        "scale_of": Range(0.25, 16.0, log=True),
+        "mode": ("a", "b"),
+        "flag": (False, True),
+        "whole": Range(0.5, 32.0, log=True),
+        **{f"part__{name}": space for name, space in inner.items()},
+        "distance__exponent": Range(0.0625, 4.0, log=True),
+    }
+
+
+@every_value
+def test_every_space_is_of_parameters(value):
+    assert value.search_space.keys() <= value.get_params().keys()
+
+
+# PairwiseLoss, whose first parameter was `value`, the name of a method
+
+
+def test_pairwise_loss_has_one_name_for_each_parameter():
+    loss = bp.PairwiseLoss(*FUNCTIONS, hessian="bound")
+    assert replace(loss, hessian="newton") == loss.with_params(hessian="newton") == bp.PairwiseLoss(*FUNCTIONS)
+    names = ["function", "first", "second", "weight", "hessian", "normalization"]
+    assert list(loss.get_params()) == list(vars(loss)) == names  # what pickles of 0.1.0 hold
+    with pytest.warns(DeprecationWarning, match="the argument value of boostplug 0.1 is function since 0.2"):
+        old = bp.PairwiseLoss(value=FUNCTIONS[0], first=FUNCTIONS[1], second=FUNCTIONS[2])
+    assert old == bp.PairwiseLoss(*FUNCTIONS)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
+        bp.PairwiseLoss(*FUNCTIONS, bogus=1)
+    with pytest.raises(TypeError, match="given twice, as value and as function"):
+        bp.PairwiseLoss(*FUNCTIONS, value=FUNCTIONS[0])
+
+
+def test_values_pickle():
+    for value in (bp.AdaRank(), bp.MPBoost(distance=Power()), bp.NDCG(gain=double), OwnConstructor(steepness=2.0)):
+        assert pickle.loads(pickle.dumps(value)) == value
