@@ -6,10 +6,10 @@ import numpy as np
 
 from boostplug.kernels.compiling import compiled
 
-__all__ = ["to_single"]
+__all__ = ["TINY", "first_step", "to_single"]
 
 _LARGEST = float(np.finfo(np.float32).max)
-_TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
+TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
 
 
 @compiled()
@@ -24,7 +24,7 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
     for i in range(gradient.shape[0]):
         x, y = gradient[i], hessian[i]
         fits = abs(x) <= _LARGEST and 0.0 <= y <= _LARGEST  # false for NaN
-        keep = y >= _TINY
+        keep = y >= TINY
         misfits += 0 if fits else 1
         steps += 1 if keep and x != 0.0 else 0
         g[i] = np.float32(x if keep else 0.0)
@@ -34,3 +34,18 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
             if not (abs(gradient[i]) <= _LARGEST and 0.0 <= hessian[i] <= _LARGEST):
                 return i, True
     return -1, steps > 0
+
+
+def first_step(gradient: Any, hessian: Any) -> tuple[float, float]:
+    """Return what the splits of one tree gain together, at most, and how far its leaves go from the mean of all rows.
+
+    A split's gain is what it lets Σ G²/H of the leaves grow by. With a leaf for each row the sum is Σ g²/h; without any
+    split, G²/H of all rows. Both results are 0 where all rows take one step, up to rounding.
+    """
+    taken = hessian > 0.0
+    h = hessian[taken]
+    with np.errstate(over="ignore"):
+        step = gradient[taken] / h
+        away = step - gradient.sum() / h.sum()
+        away[np.abs(away) <= 1e-12 * np.abs(step).max()] = 0.0
+        return float((h * away**2).sum()), float(np.abs(away).max())

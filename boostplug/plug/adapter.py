@@ -137,6 +137,13 @@ class Adapter(Protocol):
         """Return why the framework would train nonsense with this call of an objective; asked at every one."""
         return None
 
+    def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (the default: no threshold)
+        """Return which absolute threshold of the framework spoils a training; asked at its start.
+
+        `gain` is what the splits of the first tree can gain together, at most; `step` how far its leaves go.
+        """
+        return None
+
     def training(self, frame: FrameType | None) -> Training | None:  # noqa: ARG002 (the default: it cannot be seen)
         """Return the training whose call has led to `frame`, where the framework leaves a trace of it."""
         return None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.single_precision import to_single
+from boostplug.kernels.single_precision import TINY, first_step, to_single
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
 from boostplug.plug.preferences import preferences_of
 from boostplug.plug.record import Preferences, Reading, Record, record_of
@@ -35,6 +35,7 @@ class _Call(NamedTuple):
     queries: Queries
     threads: int | None
     record: Record
+    adapter: Adapter | None
 
 
 def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> tuple[Floats32, Floats32]:
@@ -54,6 +55,10 @@ def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> t
     if not any_step and call.record.warned is not call.queries:
         call.record.warned = call.queries
         _warn_of_nothing_to_learn(loss, call.queries)
+    begun = call.record.begun
+    if any_step and (begun is None or begun[0] is not call.queries or begun[1] is not loss):
+        call.record.begun = call.queries, loss
+        _look_at_first_step(loss, call, gradient, hessian)
     return g, h
 
 
@@ -116,7 +121,7 @@ def queries_of(dataset: Any) -> Queries:
 
 def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, training: Training | None) -> _Call:
     _refuse(adapter.fault_of_call(scores, dataset, training))
-    return _Call(scores, queries_of(dataset), adapter.threads(dataset, training), record_of(dataset))
+    return _Call(scores, queries_of(dataset), adapter.threads(dataset, training), record_of(dataset), adapter)
 
 
 def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
@@ -138,7 +143,7 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
         if adapter is not None:
             _refuse(adapter.fault_of_fields(fields, None))
         queries = _built(record.arrays, fields.copy(), None)
-    return _Call(scores, queries, threads, record)
+    return _Call(scores, queries, threads, record, adapter)
 
 
 def _known(readings: deque[Reading], fields: Fields, preferences: Preferences | None) -> Queries | None:
@@ -154,9 +159,24 @@ def _built(readings: deque[Reading], fields: Fields, preferences: Preferences | 
         pairs, labelled = preferences.pairs, preferences.labelled
         if labels is not None and labelled is None and not labels.any():
             labels = None  # LightGBM makes zeros of missing labels
+    if labels is not None:
+        _warn_of_lost_digits(labels)
     queries = Queries(labels, group=fields.group, weight=fields.weight, pairs=pairs, labelled=labelled)
     readings.append(Reading(fields, preferences, queries))
     return queries
+
+
+def _warn_of_lost_digits(labels: NDArray[Any]) -> None:
+    """Warn where the framework's float32 no longer holds all digits of labels."""
+    lost = (labels != 0) & (np.abs(labels) < TINY) if labels.dtype == np.float32 else np.zeros(0, np.bool_)
+    if lost.any():
+        row = int(np.argmax(lost))
+        warnings.warn(
+            f"label[{row}] = {labels[row]} is below {TINY:.2g}, where the framework's float32 loses digits, and grades "
+            "may become one; rescale the labels so that their gaps are about 1",
+            UserWarning,
+            stacklevel=6,
+        )
 
 
 def _refuse(fault: str | None) -> None:
@@ -182,6 +202,28 @@ def _warn_of_nothing_to_learn(loss: ObjectiveLike, queries: Queries) -> None:
     if not queries.labels.any():
         cause += "; all labels are 0, which is what LightGBM makes of missing and of NaN labels"
     warnings.warn(f"{loss!r} has nothing to learn from: {cause}; the model stays constant", UserWarning, stacklevel=4)
+
+
+def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> None:
+    """Warn where a training that starts from equal scores meets absolute thresholds of its framework.
+
+    Gradients that are small because scores fit, in one that goes on from others, say nothing of the labels' unit.
+    """
+    scores = np.asarray(call.scores)
+    if call.adapter is None or (scores != scores[0]).any():
+        return
+    if scores[0] != 0.0:  # XGBoost's base_score may be far from labels of any unit
+        with threads_of_framework(call.threads):
+            gradient, hessian = loss.gradient_hessian(np.zeros(len(scores)), call.queries)
+    gain, step = first_step(gradient, hessian)
+    fault = call.adapter.fault_of_step(gain, step) if gain > 0.0 else None
+    if fault is not None:
+        warnings.warn(
+            f"{loss!r} learns little or nothing from numbers of this size: {fault}. Please rescale the labels (or the "
+            "margins of pairs) so that their gaps are about 1",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:

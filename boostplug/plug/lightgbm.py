@@ -13,6 +13,9 @@ from boostplug.plug.aliases import LIGHTGBM as ALIASES
 __all__ = ["LightGBM"]
 
 _INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
+_LEAST_LEAF = 1e-35  # its kZeroThreshold
+_RATES = 1e-2  # learning rates and what the loss leaves of later steps
+_LARGEST_STEP = 1e29  # beyond it gradients are brought back into float32's range, and Hessians with them
 _FRAMES = 12  # of others, between the Booster and us: wrappers of LightGBM's and the user's
 
 
@@ -40,6 +43,14 @@ class LightGBM(Adapter):
                 return f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38"
         part = None if dataset is None else self.part(dataset)
         return None if part is None else _partial_queries(part)
+
+    def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (gains are of any size)
+        """Name the range of leaves."""
+        if step < _LEAST_LEAF / _RATES:
+            return f"LightGBM takes leaves of {_LEAST_LEAF:g} and less for 0; those of the first tree are {step:.2g}"
+        if step > _LARGEST_STEP:
+            return f"LightGBM takes gradients in single precision; leaves of {step:.2g} need larger ones"
+        return None
 
     def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:
         """Name what LightGBM would train nonsense with, or leave out, under a custom objective."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.pairs import Pairs
-from boostplug.plug.adapter import Fields, Part
+from boostplug.plug.adapter import Fields, ObjectiveLike, Part
 from boostplug.queries import Queries
 
 __all__ = ["Preferences", "Reading", "Record", "record_of"]
@@ -65,6 +65,8 @@ class Record:
         Of arrays that came in place of this dataset; a user's objective may pass a few different ones in each round.
     warned : Queries, or None
         Those that had their warning that there is nothing to learn.
+    begun : Queries and loss, or None
+        Of the training whose first step was looked at.
     """
 
     assigned: Queries | None = None
@@ -73,6 +75,7 @@ class Record:
     read: deque[Reading] = field(default_factory=lambda: deque(maxlen=1))
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None
+    begun: tuple[Queries, ObjectiveLike] | None = None
 
 
 _records: WeakKeyDictionary[Any, Record] = WeakKeyDictionary()

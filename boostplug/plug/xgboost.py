@@ -12,6 +12,9 @@ from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
 
 __all__ = ["XGBoost"]
 
+_LEAST_GAIN = 1e-6  # of a split, its kRtEps: smaller ones are not made
+_LARGEST_GAIN = float(np.finfo(np.float32).max)
+_SPLITS = 1e3  # a tree's gain may come in so many, later ones gain less
 _MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
 
 
@@ -48,6 +51,14 @@ class XGBoost(Adapter):
             "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
             "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
         )
+
+    def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (of gains alone)
+        """Name the range of gains."""
+        if gain < _SPLITS * _LEAST_GAIN:
+            return f"XGBoost makes no split that gains {_LEAST_GAIN:g} or less; all of the first tree gain {gain:.2g}"
+        if gain > _LARGEST_GAIN:
+            return f"XGBoost counts gains up to {_LARGEST_GAIN:.2g}; the splits of the first tree gain {gain:.2g}"
+        return None
 
     def threads(self, dataset: Any, training: Training | None) -> int | None:  # noqa: ARG002 (it shows no parameters)
         """Return the DMatrix's number of threads where it was given one."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plug.harness import FRAMEWORKS, GROUP, X, Y
+from plug.harness import FRAMEWORKS, GROUP, X, Y, make
 
 import boostplug as bp
 from boostplug.losses import LOSSES
@@ -65,3 +65,99 @@ def test_all_row_weights_of_a_ranker_times_a_number_train_the_same_model(F, loss
     for c in (1e30, 1.0 / weight.sum()):
         found = F.fit(loss, sample_weight=c * weight).predict(X)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def n_splits(F, model):
+    """Return how many splits all trees of a model have."""
+    if F.name == "lightgbm":
+        return sum(tree["num_leaves"] - 1 for tree in model.dump_model()["tree_info"])
+    return sum(tree.count("[") for tree in model.get_dump())
+
+
+LABELS = make(3, 60)  # enough of them for a tree to lose splits little by little
+
+
+def trained(F, loss, c, rounds=5, **parameters):
+    """Return predictions and number of splits of a training on labels times c."""
+    x, y, group = LABELS
+    model = F.train(loss, F.data(data=x, label=c * y, group=group), rounds, **parameters)[0]
+    return F.predict(model, x), n_splits(F, model)
+
+
+# (loss, labels times, what is wrong in each framework)
+TOO_SMALL, TOO_LARGE = "gains 1e-06 or less", r"up to 3.4e\+38"
+SPOILT = [
+    (bp.QBRank(), 1e-5, {"xgboost": TOO_SMALL}),
+    (bp.QBRank(normalization="documents"), 1e-8, {"xgboost": TOO_SMALL}),
+    (bp.QBRank(preference_weight=0.0), 1e-17, {"xgboost": TOO_SMALL}),
+    (bp.QBRank(), 1e-36, {"xgboost": TOO_SMALL, "lightgbm": "leaves of 1e-35 and less"}),
+    (bp.MPBoost(distance=bp.LinearDistance()), 1e6, {"xgboost": TOO_SMALL}),
+    (bp.MPBoost(distance=bp.LinearDistance()), 1e-20, {"xgboost": TOO_LARGE}),
+    (bp.MPBoost(), 1e-20, {"xgboost": TOO_LARGE}),
+    (bp.MPBoost(), 1e-35, {"xgboost": TOO_LARGE, "lightgbm": "gradients"}),
+]
+
+
+@pytest.mark.parametrize(("loss", "c", "faults"), SPOILT, ids=str)
+@every_framework
+def test_labels_of_a_unit_that_the_framework_cannot_follow_are_warned_about_once(F, loss, c, faults):
+    expected = trained(F, loss, 1.0)[1]
+    if F.name not in faults:
+        assert trained(F, loss, c)[1] == expected
+        return
+    name = loss.name.split("(")[0]
+    with pytest.warns(UserWarning, match=f"{name}.* size: .*{faults[F.name]}.* rescale the labels") as seen:
+        trained(F, loss, c)
+    assert len(seen) == 1
+
+
+@every_framework
+def test_each_loss_on_one_dataset_has_its_warning(F):
+    x, y, group = LABELS
+    data = F.data(data=x, label=1e-36 * y, group=group)
+    for _ in range(2):
+        F.train(bp.RankNet(), data)
+        with pytest.warns(UserWarning, match="rescale the labels") as seen:
+            F.train(bp.QBRank(), data)
+        assert len(seen) == 1
+
+
+@pytest.mark.parametrize("base_score", [0.0, 0.5])
+def test_no_base_score_hides_that_labels_are_too_small(base_score):
+    with pytest.warns(UserWarning, match="rescale the labels"):
+        trained(FRAMEWORKS["xgboost"], bp.QBRank(), 1e-8, base_score=base_score)
+
+
+@every_loss
+@every_framework
+def test_no_warning_where_as_much_is_learnt(F, loss):
+    """Labels of .01 to 1000; a warning is an error here."""
+    if isinstance(loss, bp.NDCGBoost | bp.AdaRank):
+        return  # exponential gains are of one unit
+    expected = trained(F, loss, 1.0)[1]
+    for c in (0.01, 30.0, 1e3):
+        assert trained(F, loss, c)[1] >= 0.9 * expected
+
+
+@every_framework
+def test_a_training_that_goes_on_from_what_fits_the_labels_warns_of_nothing(F):
+    x, _, group = LABELS
+    data = F.data(data=x, label=x[:, 0], group=group)
+    model = F.train(bp.QBRank(preference_weight=0.0), data, 400, learning_rate=0.5)[0]
+    start = {F.start: F.predict(model, x)}
+    F.train(bp.QBRank(preference_weight=0.0), F.data(data=x, label=x[:, 0], group=group, **start), 20)
+
+
+@every_framework
+def test_labels_that_are_all_the_same_are_not_called_small(F):
+    x, _, group = LABELS
+    F.train(bp.QBRank(), F.data(data=x, label=np.full(len(x), 1e-9), group=group))  # a warning is an error here
+
+
+@every_framework
+def test_labels_below_what_float32_can_tell_apart_are_warned_about(F):
+    x, y, group = LABELS
+    label = 1e-44 * y
+    with pytest.warns(UserWarning, match=r"label\[\d+\] = .*float32.*rescale the labels") as seen:
+        F.train(bp.RankNet(), F.data(data=x, label=label, group=group))
+    assert len(seen) == 1
