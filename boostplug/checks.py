@@ -58,10 +58,13 @@ def check_flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_integer(name: str, value: Any, least: int, otherwise: str = "", remedy: str = "") -> int:
+def check_integer(
+    name: str, value: Any, least: int, otherwise: str = "", remedy: str = "", *, most: int | None = None
+) -> int:
     """Return `value`, an integer of Python, NumPy or another kind of at least `least`, as int, refusing all else.
 
-    Nor does it pass 2^63 - 1. `otherwise` says what else the caller takes (", or None for all"), `remedy` what to do.
+    Nor does it pass `most`, or 2^63 - 1. `otherwise` says what else the caller takes (", or None for all"), `remedy`
+    what to do.
     """
     try:
         number = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)
@@ -69,6 +72,10 @@ def check_integer(name: str, value: Any, least: int, otherwise: str = "", remedy
         number = least - 1
     if number > _LARGEST_INTEGER:
         raise ValueError(f"{name} must be an integer below 2^63{otherwise}; got {shown(value)}")
+    if most is not None and number > most:
+        raise ValueError(
+            f"{name} must be an integer of at most {most}{otherwise}; got {shown(value)}{remedy and '; ' + remedy}"
+        )
     if number < least:
         whole = isinstance(value, (float, np.floating)) and least <= float(value) < _LARGEST_INTEGER
         hint = f"pass {int(value)}" if whole and float(value).is_integer() else remedy

@@ -1,6 +1,13 @@
 """The command `boostplug`; what it computes with is imported inside the commands."""
 
-from collections.abc import Callable
+import codecs
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +17,10 @@ from boostplug.version import __version__
 
 __all__ = ["app", "main"]
 
-_FAILED, _INTERRUPTED = 1, 130  # exit statuses
+_FAILED, _REFUSED, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143  # exit statuses
+_STORE = Path("boostplug-compare")  # where a comparison keeps what is finished, unless told otherwise
+_MOST_THREADS = 1024
+_PLAIN = dict(zip("─│–…±Δ×≥≤→", "-|-.~Dx><>", strict=True))  # for terminals that know ASCII alone
 
 app = typer.Typer(
     help="Learning-to-rank losses in LightGBM and XGBoost, and reference rankers.",
@@ -23,7 +33,17 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    codecs.register_error("boostplug", _in_plain_characters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="boostplug")
     app()
+
+
+def _in_plain_characters(error: UnicodeError) -> tuple[str, int]:
+    """Return what stands for the characters that a stream's encoding lacks."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(_PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,51 +88,83 @@ def compare(
     tune: Annotated[
         int, typer.Option(min=0, help="Settings tried per method on the validation part before its runs (optuna).")
     ] = 0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads. Default: OMP_NUM_THREADS, or all cores.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write the table as an HTML page.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps the result of each training as it finishes. "
+            f"Default: {_STORE} in the current folder, removed when all is done."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from what --store keeps of this comparison after it was ended.")
+    ] = False,
 ) -> None:
     """Compare our losses with the frameworks' built-in objectives, in one table.
 
-    Exit status: 0; 1 if a run failed (the table shows the others) or a file could not be written; 2 for what makes no
-    sense; 130 after Ctrl-C.
-    """
-    try:
-        _check_outputs({"--json": json, "--report": report})
-        from boostplug.experiments.compare import compare as run
+    Where stderr is no terminal, a line there says every 30 seconds where things stand. After Ctrl-C, SIGTERM, a crash
+    or a failed run, the same command with --resume goes on from what was finished.
 
-        folds, name = _load(data, train, valid, test)
-        params = {"num_leaves": leaves, "learning_rate": learning_rate}
-        result = run(
-            folds,
-            losses=_split(losses),
-            baselines=_split(baselines),
-            frameworks=_split(frameworks),
-            rounds=rounds,
-            seeds=seeds,
-            metric=metric,
-            early_stopping_rounds=early_stopping or None,
-            params={key: value for key, value in params.items() if value is not None},
-            tune=tune,
-            num_threads=threads,
-            data=name,
-        )
-    except (ValueError, OSError, ImportError) as error:
-        _complain("compare", str(error))
-        raise typer.Exit(2) from None
-    unwritten = _write("compare", {json: result.to_json, report: result.to_html})
-    _show(result)
+    Exit status: 0; 1 if a run failed (the table shows the others) or a file could not be written; 2 for what makes no
+    sense; 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    with _ended_by_signals() as signals, _plain_warnings("compare"):
+        try:
+            _check_outputs({"--json": json, "--report": report})
+            folder = _check_store(store, needed=resume)
+            from boostplug.experiments.compare import compare as run
+
+            folds, name = _load(data, train, valid, test)
+            params = {"num_leaves": leaves, "learning_rate": learning_rate}
+            result = run(
+                folds,
+                losses=_split(losses),
+                baselines=_split(baselines),
+                frameworks=_split(frameworks),
+                rounds=rounds,
+                seeds=seeds,
+                metric=metric,
+                early_stopping_rounds=early_stopping or None,
+                params={key: value for key, value in params.items() if value is not None},
+                tune=tune,
+                num_threads=threads,
+                progress=True,
+                data=name,
+                store=folder,
+                resume=resume,
+            )
+        except (ValueError, OSError, ImportError) as error:
+            _complain("compare", str(error))
+            raise typer.Exit(_REFUSED) from None
+        except KeyboardInterrupt:
+            _complain("compare", "interrupted before any training")
+            raise typer.Exit(signals()) from None
+    unwritten = _write("compare", {json: result.to_json, report: result.to_html}) | _show("compare", result)
+    whole = not (result.interrupted or result.failed or unwritten)
+    if result.kept is not None and store is None and whole:
+        result.kept.unlink(missing_ok=True)
+        with suppress(OSError):  # others' results are in it
+            _STORE.rmdir()
+    elif result.kept is not None and not whole:
+        what = "interrupted; " if result.interrupted else ""
+        _complain("compare", f"{what}the finished trainings are kept in {folder}: add --resume to go on from them")
     if result.interrupted:
-        raise typer.Exit(_INTERRUPTED)
-    if result.failed or unwritten:
+        raise typer.Exit(signals())
+    if not whole:
         raise typer.Exit(_FAILED)
 
 
 @app.command()
 def bench(
     what: Annotated[str, typer.Argument(help="rankers: the reference rankers on shapes of known data sets.")],
-    scale: Annotated[float, typer.Option(min=0.0, help="Rounds relative to the benchmark's own.")] = 1.0,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads. Default: OMP_NUM_THREADS, or all cores.")] = None,
+    scale: Annotated[float, typer.Option(help="Rounds relative to the benchmark's own, from 0 to 1000.")] = 1.0,
+    threads: Annotated[
+        int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
 ) -> None:
     """Measure what things cost on this machine: seconds, peak memory, growth.
@@ -128,9 +180,8 @@ def bench(
             result = run(what, scale=scale)
     except (ValueError, OSError, ImportError) as error:
         _complain("bench", str(error))
-        raise typer.Exit(2) from None
-    typer.echo(str(result))
-    if _write("bench", {json: result.to_json}):
+        raise typer.Exit(_REFUSED) from None
+    if _write("bench", {json: result.to_json}) | _show("bench", result):
         raise typer.Exit(_FAILED)
 
 
@@ -147,31 +198,66 @@ def replicate(
     figures: Annotated[
         Path | None, typer.Option(help="Draw the paper's figures into this folder, PNG and SVG.")
     ] = None,
-    processes: Annotated[int | None, typer.Option(min=1, help="Processes of one thread. Default: all cores.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=_MOST_THREADS, help="Processes of one thread. Default: all cores.")
+    ] = None,
 ) -> None:
     """Run a paper's experiments again: each of its claims beside ours, and whether it holds.
 
-    With --json, the same command goes on where it was after Ctrl-C or a crash.
+    With --json, the same command goes on where it was after Ctrl-C or a crash. Where stderr is no terminal, a line
+    there says every 30 seconds where things stand.
 
-    Exit status: 0; 1 if a task failed or a file could not be written; 2 for what makes no sense; 130 after Ctrl-C.
+    Exit status: 0; 1 if a task failed or a file could not be written; 2 for what makes no sense; 130 after Ctrl-C, 143
+    after SIGTERM.
     """
-    try:
-        _check_outputs({"--json": json})
-        if figures is not None and figures.exists() and not figures.is_dir():
-            raise NotADirectoryError(f"--figures: {figures} is a file; name a folder")
-        from boostplug.replicate import replicate as run
+    kept = "" if json is None else "; the same command goes on where it was"
+    with _ended_by_signals() as signals, _plain_warnings("replicate"):
+        try:
+            _check_outputs({"--json": json})
+            from boostplug.replicate import replicate as run
 
-        result = run(paper, data, json=json, num_processes=processes)
-    except KeyboardInterrupt:
-        kept = "" if json is None else "; the same command goes on where it was"
-        _complain("replicate", f"interrupted{kept}")
-        raise typer.Exit(_INTERRUPTED) from None
-    except (ValueError, OSError, ImportError) as error:
-        _complain("replicate", str(error))
-        raise typer.Exit(2) from None
-    _show(result)
-    if _write("replicate", {figures: result.to_figures}) or result.failed:
+            if figures is not None:
+                from boostplug.replicate.figures import require_matplotlib
+
+                _check_folder("--figures", figures)
+                require_matplotlib()
+            result = run(paper, data, json=json, num_processes=processes, progress=True)
+        except KeyboardInterrupt:
+            _complain("replicate", f"interrupted{kept}")
+            raise typer.Exit(signals()) from None
+        except RuntimeError as error:  # a process has died
+            _complain("replicate", f"{error}{kept}")
+            raise typer.Exit(_FAILED) from None
+        except (ValueError, OSError, ImportError) as error:
+            _complain("replicate", str(error))
+            raise typer.Exit(_REFUSED) from None
+    unwritten = _write("replicate", {figures: result.to_figures}) | _show("replicate", result)
+    if unwritten or result.failed:
         raise typer.Exit(_FAILED)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[Callable[[], int]]:
+    """Let SIGTERM end a command as Ctrl-C does; yield a function that returns the exit status of what has ended it."""
+    caught: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        caught.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield lambda: _TERMINATED if caught else _INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _plain_warnings(command: str) -> Iterator[None]:
+    """Show warnings as the commands' other messages."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_args, **_more: _complain(command, str(message))
+        yield
 
 
 def _complain(command: str, message: str) -> None:
@@ -205,20 +291,43 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
     if len({path.resolve() for path in paths.values()}) < len(paths):
         raise ValueError(f"{' and '.join(paths)} name the same file, {next(iter(paths.values()))}; name two")
     for option, path in paths.items():
+        if str(path) == "-":
+            raise ValueError(f"{option}: - stands for no file here; name one (/dev/stdout, where there is one)")
         if path.is_dir():
             raise IsADirectoryError(f"{option}: {path} is a folder; name a file in it")
         if not path.absolute().parent.is_dir():
             raise FileNotFoundError(f"{option}: there is no folder {path.parent} for {path.name}; make it first")
-        target = path.resolve()
         try:
-            if target.exists() and not target.is_file():  # a pipe or a device: opening one acts on it
+            if path.exists() and not path.is_file():  # a pipe or a device: opening one acts on it
                 continue
+            target = path.resolve()
             new = not target.exists()
             target.open("ab").close()
             if new:
                 target.unlink()
         except OSError as error:
             raise OSError(f"{option}: {path} cannot be written ({error.strerror}); name another file") from None
+
+
+def _check_folder(option: str, path: Path) -> None:
+    """Refuse a folder that can be neither made nor written to."""
+    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{option}: {there} is a file; name a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(f"{option}: {there} cannot be written to; name another folder")
+
+
+def _check_store(folder: Path | None, *, needed: bool) -> Path | None:
+    """Return where a comparison keeps what is finished; None where it cannot and nobody has asked for it."""
+    try:
+        _check_folder("--store", folder or _STORE)
+    except OSError as error:
+        if folder is not None or needed:
+            raise
+        _complain("compare", f"what is finished is not kept meanwhile ({error})")
+        return None
+    return folder or _STORE
 
 
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
@@ -259,15 +368,29 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
     return [Fold(*load_files(paths))], ", ".join(path.name for path in paths)
 
 
-def _show(result: Any) -> None:
-    """Print the table: in a terminal to fit it, otherwise as wide as it needs."""
+def _show(command: str, result: Any) -> bool:
+    """Print a result: in a terminal to fit it, otherwise as wide as it needs; return whether that failed."""
     from rich.console import Console
 
     console = Console()
-    if console.is_terminal:
-        console.print(result)
-    else:
-        typer.echo(str(result))
+    try:
+        if console.is_terminal and hasattr(result, "__rich_console__"):
+            console.print(result)
+        else:
+            typer.echo(str(result))
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        _silence()
+        if not isinstance(error, BrokenPipeError):  # who reads has read enough
+            _complain(command, f"the result could not be printed ({error.strerror or error})")
+            return True
+    return False
+
+
+def _silence() -> None:
+    """Let what is still buffered for stdout go nowhere: it would fail once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """The command line: what it prints where, and its exit statuses."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,14 @@ from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import FRAMEWORKS
 
 runner = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path_factory, monkeypatch):
+    """A comparison keeps what is finished in the current folder."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("current"))
+
+
 QUICK = ["--rounds", "2", "--seeds", "1", "--threads", "1", "--frameworks", "lightgbm"]
 
 
@@ -90,6 +100,13 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
         (["--learning-rate", "nan"], "learning_rate must be a finite number above 0; got nan"),
         (["--learning-rate", "-1"], "learning_rate must be a finite number above 0; got -1.0"),
         (["--rounds", "0"], "rounds"),
+        (["--rounds", "1000000000000"], "rounds must be an integer of at most 1000000; got 1000000000000; 100 is the"),
+        (["--seeds", "1000000000000"], "seeds must be an integer of at most 10000; got 1000000000000; give how many"),
+        (["--seeds", "1e12"], "--seeds"),
+        (["--tune", "1000000000"], "tune must be an integer of at most 10000; got 1000000000; 20 settings"),
+        (["--leaves", "1000000000"], "num_leaves must be an integer of at most 131072; got 1000000000"),
+        (["--threads", "1000000"], "--threads"),
+        (["--json", "-"], "--json: - stands for no file here; name one (/dev/stdout"),
         (["--nonsense"], "nonsense"),
     ],
 )
@@ -148,18 +165,115 @@ def test_a_failed_run_exits_with_1(folder, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "out.json").read_text())["methods"][-1]["errors"]
 
 
-def test_ctrl_c_exits_with_130(folder, monkeypatch):
-    run = FRAMEWORKS["lightgbm"].run
+ENDS = {
+    130: lambda: signal.raise_signal(signal.SIGINT),
+    143: lambda: signal.raise_signal(signal.SIGTERM),
+}
+
+
+@pytest.mark.parametrize("status", ENDS)
+def test_ended_by_a_signal_and_resumed(folder, monkeypatch, status):
+    run, before = FRAMEWORKS["lightgbm"].run, signal.getsignal(signal.SIGTERM)
 
     def stop_at_ours(self, objective, *args):
         if not isinstance(objective, str):
-            raise KeyboardInterrupt
+            ENDS[status]()
         return run(self, objective, *args)
 
-    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", stop_at_ours)
-    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "mpboost"])
-    assert outcome.exit_code == 130
-    assert "INCOMPLETE: interrupted after 3 of 7 runs" in outcome.stdout
+    command = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet"]
+    with monkeypatch.context() as patch:
+        patch.setattr(FRAMEWORKS["lightgbm"], "run", stop_at_ours)
+        outcome = runner.invoke(cli.app, command)
+    assert outcome.exit_code == status
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert "INCOMPLETE: interrupted after 3 of 4 runs" in outcome.stdout
+    assert outcome.stderr == (
+        "boostplug compare: interrupted; the finished trainings are kept in boostplug-compare: "
+        "add --resume to go on from them\n"
+    )
+    outcome = runner.invoke(cli.app, command)
+    assert outcome.exit_code == 2
+    assert "holds results of this very comparison (3 trainings): resume=True (--resume) goes on" in outcome.stderr
+    trained = []
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", lambda *args: trained.append(args[1]) or run(*args))
+    outcome = runner.invoke(cli.app, [*command, "--resume"])
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    assert trained == [bp.RankNet()]
+    assert "INCOMPLETE" not in outcome.stdout
+    assert list(Path().iterdir()) == []  # the default store goes when all is done
+
+
+def test_a_store_that_is_named_stays(folder, tmp_path):
+    kept = tmp_path / "a folder" / "mit Ümlaut"
+    command = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet", "--store", str(kept)]
+    first = runner.invoke(cli.app, command)
+    assert first.exit_code == 0, first.output
+    assert len(list(kept.iterdir())) == 1
+    again = runner.invoke(cli.app, [*command, "--resume", "--report", str(tmp_path / "late.html")])
+    assert (again.exit_code, again.stdout) == (0, first.stdout)
+    assert (tmp_path / "late.html").exists()
+    other = runner.invoke(cli.app, [*command, "--resume", "--learning-rate", "0.2"])
+    assert other.exit_code == 2
+    assert "params.learning_rate (0.1 there, 0.2 now)" in other.stderr
+    assert other.stdout == ""
+
+
+def test_a_store_that_cannot_be_written(folder, tmp_path, monkeypatch):
+    command = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet", "--baselines", "lambdarank"]
+    (tmp_path / "file").write_text("")
+    for name in ("file", "file/below"):
+        outcome = runner.invoke(cli.app, [*command, "--store", str(tmp_path / name)])
+        assert outcome.exit_code == 2
+        assert f"--store: {tmp_path / 'file'} is a file; name a folder" in outcome.stderr
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode == os.R_OK)
+    outcome = runner.invoke(cli.app, [*command, "--resume"])
+    assert outcome.exit_code == 2
+    assert "cannot be written to; name another folder" in outcome.stderr
+    outcome = runner.invoke(cli.app, command)  # nobody has asked for one
+    assert outcome.exit_code == 0
+    assert "boostplug compare: what is finished is not kept meanwhile (--store: " in outcome.stderr
+
+
+@pytest.mark.parametrize("ends", [None, 28])
+def test_an_output_that_ends_early(folder, tmp_path, monkeypatch, ends):
+    """The reader of a pipe that has read enough is no failure, a full disk is."""
+
+    def fail(*args):
+        raise BrokenPipeError if ends is None else OSError(ends, "No space left on device")
+
+    monkeypatch.setattr(cli.typer, "echo", fail)
+    monkeypatch.setattr(cli, "_silence", lambda: None)
+    some = ["--losses", "ranknet", "--baselines", "lambdarank", "--report", str(tmp_path / "out.html")]
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, *some])
+    assert outcome.exit_code == (0 if ends is None else 1)
+    assert "</html>" in (tmp_path / "out.html").read_text()
+    assert ("the result could not be printed (No space left on device)" in outcome.stderr) == (ends is not None)
+    assert Path("boostplug-compare").exists() == (ends is not None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and signals")
+def test_a_process_as_a_shell_runs_it(folder):
+    """SIGTERM from outside, an output without Greek letters, and no terminal."""
+    code = (
+        "import sys, os, signal\n"
+        "from boostplug.experiments.training import FRAMEWORKS\n"
+        "run = FRAMEWORKS['lightgbm'].run\n"
+        "def stop(self, objective, *args):\n"
+        "    if objective == 'regression': os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return run(self, objective, *args)\n"
+        "FRAMEWORKS['lightgbm'].run = stop\n"
+        "from boostplug.cli import main\n"
+        "main()"
+    )
+    arguments = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "TERM": "dumb", "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False, env=environment)
+    assert done.returncode == 143, done.stderr
+    assert b"INCOMPLETE: interrupted after 2 of 4 runs" in done.stdout
+    assert b"----" in done.stdout
+    assert b"D: difference in NDCG@10" in done.stdout
+    assert b"kept in boostplug-compare: add --resume" in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_ctrl_c_while_loading_exits_with_130(folder, monkeypatch):

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.experiments.document import as_json, versions
+from boostplug.checks import check_number
+from boostplug.experiments.document import as_json, versions, write_whole
 from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker, ReferenceRanker
 from boostplug.threads import get_num_threads
@@ -84,7 +85,7 @@ class BenchResult:
             "versions": versions(),
             "rows": [{**asdict(row), "milliseconds_per_round": row.milliseconds_per_round} for row in self.rows],
         }
-        path.write_text(as_json(document), encoding="utf-8")
+        write_whole(path, as_json(document))
 
 
 def bench(name: str, *, scale: float = 1.0) -> BenchResult:
@@ -94,15 +95,16 @@ def bench(name: str, *, scale: float = 1.0) -> BenchResult:
     ----------
     name : str
     scale : float, default 1
-        Rounds relative to the benchmark's own; below 1 for a quick look.
+        Rounds relative to the benchmark's own, from 0 to 1000; below 1 for a quick look.
 
     Raises
     ------
     ValueError
-        If there is no such benchmark.
+        If there is no such benchmark, or `scale` is out of its range.
     """
     if name not in BENCHES:
         raise ValueError(f"there is no benchmark {name!r}; take one of {', '.join(BENCHES)}")
+    scale = check_number("scale", scale, least=0.0, most=1000.0, remedy="1 is the benchmark's own")
     return BenchResult(name, tuple(BENCHES[name](scale)), get_num_threads())
 
 

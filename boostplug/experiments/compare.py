@@ -1,30 +1,36 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from boostplug.checks import check_instance, check_integer
+from boostplug.checks import check_flag, check_instance, check_integer, shown
 from boostplug.experiments import tuning
 from boostplug.experiments.console import progress_bar
-from boostplug.experiments.result import Cell, CompareResult, Method
-from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Watch, missing
+from boostplug.experiments.kept import Kept, what_runs_depend_on
+from boostplug.experiments.result import CompareResult, Method
+from boostplug.experiments.runs import FoldRuns, Plan
+from boostplug.experiments.training import FRAMEWORKS, Part, missing
 from boostplug.experiments.trees import Trees
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 from boostplug.naming import distinct_names
 from boostplug.queries import Queries
-from boostplug.threads import get_num_threads, threads_of_framework
+from boostplug.threads import get_num_threads
 
 __all__ = ["compare", "parse_losses"]
 
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
 _LARGEST_SEED = 2**31 - 1
+_MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
+_MOST_ROUNDS = 1_000_000
+_MOST_TRIALS = 10_000
+_MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
 def compare(
@@ -45,6 +51,8 @@ def compare(
     num_threads: int | None = None,
     progress: bool | None = None,
     data: str | None = None,
+    store: str | Path | None = None,
+    resume: bool = False,
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
 
@@ -83,9 +91,16 @@ def compare(
     num_threads : int, optional
         For the frameworks, losses and metrics. Default: as for losses.
     progress : bool, optional
-        A progress bar on stderr. Default: where stderr is a terminal.
+        A progress bar on stderr, where that is no terminal a line every 30 seconds. Default: the bar alone.
     data : str, optional
         What the table calls the data.
+    store : str or path-like, optional
+        Folder, made where there is none, that keeps the results of each training as it finishes, in a file that
+        ``result.kept`` names. Losses and metrics must be picklable.
+    resume : bool, default False
+        Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: but for times, the
+        result is that of a comparison that was not interrupted. More losses and seeds may be asked for than then; data,
+        settings, number of threads and versions must be the same.
 
     Returns
     -------
@@ -95,8 +110,10 @@ def compare(
     ------
     ImportError
         If a framework that was asked for, or both, are not installed.
+    OSError
+        If `store` cannot be written, or another comparison is at work there.
     ValueError
-        If an argument makes no sense; nothing has been trained then.
+        If an argument makes no sense, or `store` holds other results than `resume` says; nothing has been trained then.
 
     Examples
     --------
@@ -111,36 +128,41 @@ def compare(
     """
     folds = [tuple(map(_part, fold, ("train", "valid", "test"))) for fold in _folds(train, valid, test)]
     main = Metric.parse(metric)
-    shown = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
-    _check_data(folds, shown, main)
+    columns = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
+    _check_data(folds, columns, main)
     trees = Trees.of(params)
     seed_list = _seeds(seeds)
-    rounds, tune = check_integer("rounds", rounds, 1), check_integer("tune", tune, 0)
+    rounds = check_integer("rounds", rounds, 1, remedy="100 is the default", most=_MOST_ROUNDS)
+    tune = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
     if early_stopping_rounds is not None:
         otherwise = ", or None for no early stopping"
         early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
-    threads = get_num_threads() if num_threads is None else check_integer("num_threads", num_threads, 1, otherwise)
+    asked = get_num_threads() if num_threads is None else num_threads
+    threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
     names, notes = _frameworks(frameworks)
     methods = _methods(names, parse_losses(losses), baselines)
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
     if tune:
         tuning.require_optuna()
+    if check_flag("resume", resume) and store is None:
+        raise ValueError("resume goes on from what a folder keeps; name it as store")
 
+    settings = {
+        "rounds": rounds,
+        "early_stopping_rounds": early_stopping_rounds,
+        "params": asdict(trees),
+        "tune": tune,
+        "num_threads": threads,
+    }
     result = CompareResult.new(
         methods,
         [test_part for _, _, test_part in folds],
-        metrics=shown,
+        metrics=columns,
         metric=main,
         seeds=seed_list,
-        settings={
-            "rounds": rounds,
-            "early_stopping_rounds": early_stopping_rounds,
-            "params": asdict(trees),
-            "tune": tune,
-            "num_threads": threads,
-        },
+        settings=settings,
         data={
             "name": str(data or ""),
             "folds": len(folds),
@@ -155,25 +177,26 @@ def compare(
         },
         notes=notes,
     )
-
-    def watch_of(fold: Sequence[Part]) -> Watch:
-        return Watch(main, fold[1].queries, patience=early_stopping_rounds, num_threads=threads)
-
+    kept = None
+    if store is not None:
+        folder = Path(store)
+        names_of_metrics = {"metric": main.name, "metrics": [m.name for m in columns]}
+        more = {"seed of the tuning": seed_list[0]} if tune else {}
+        depends = what_runs_depend_on(folds, names, columns, {**settings, **names_of_metrics, **more})
+        kept = Kept(folder, depends, methods, resume=resume)
+    plan = Plan(main, columns, trees, rounds, early_stopping_rounds, threads, tune, seed_list)
     with progress_bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
         try:
             for f, fold in enumerate(folds):
-                tuned: dict[Method, tuning.Tuned | None] = {}
-                for method, seed, framework in _cells(fold, names, methods, seed_list, trees, threads):
-                    advance(f"{method.framework} {method.name}", 0)
-                    if tune and method not in tuned:
-                        tuned[method] = _tuned(framework, method, trees, tune, seed, rounds, partial(watch_of, fold))
-                        advance("", tune)
-                    test_queries, setting = fold[2].queries, tuned.get(method)
-                    watch = watch_of(fold)
-                    result.add(_run(framework, method, setting, f, seed, rounds, watch, test_queries, shown, result))
-                    advance("", 1)
+                runs = FoldRuns(plan, f, fold, kept, advance)
+                for seed in seed_list:  # all methods with one seed before the next
+                    for method in methods:
+                        result.add(runs.cell(method, seed))
         except KeyboardInterrupt:
             result.interrupted = True
+        finally:
+            if kept is not None:
+                result.kept = kept.close()
     return result
 
 
@@ -304,10 +327,13 @@ def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:
 
 def _seeds(seeds: int | Iterable[int]) -> list[int]:
     if isinstance(seeds, str) or not np.iterable(seeds):
-        return list(range(check_integer("seeds", seeds, 1, remedy="give how many, or a list of seeds")))
-    chosen = [check_integer("each of seeds", seed, 0) for seed in seeds]
-    if not chosen or len(set(chosen)) < len(chosen) or max(chosen) > _LARGEST_SEED:
-        raise ValueError(f"seeds must be one or more different integers from 0 to {_LARGEST_SEED}, got {chosen}")
+        remedy = "give how many, or a list of seeds"
+        return list(range(check_integer("seeds", seeds, 1, remedy=remedy, most=_MOST_SEEDS)))
+    chosen = [check_integer("each of seeds", seed, 0, most=_LARGEST_SEED) for seed in islice(seeds, _MOST_SEEDS + 1)]
+    if not chosen or len(set(chosen)) < len(chosen) or len(chosen) > _MOST_SEEDS:
+        raise ValueError(
+            f"seeds must be 1 to {_MOST_SEEDS} different integers from 0 to {_LARGEST_SEED}, got {shown(chosen)}"
+        )
     return chosen
 
 
@@ -346,100 +372,3 @@ def _methods(
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
     return methods
-
-
-def _cells(
-    fold: Sequence[Part],
-    frameworks: Sequence[str],
-    methods: Sequence[Method],
-    seeds: Sequence[int],
-    trees: Trees,
-    threads: int,
-) -> Iterator[tuple[Method, int, Framework | Exception]]:
-    """Yield the runs of one fold, all methods with one seed before the next; the data are binned once."""
-    binned: dict[str, Framework | Exception] = {}
-    for name in frameworks:
-        try:
-            binned[name] = FRAMEWORKS[name](fold[0], fold[1], fold[2], trees, threads)
-        except Exception as error:  # noqa: BLE001 (reported in the table: the other framework may take the data)
-            binned[name] = error
-    for seed in seeds:
-        for method in methods:
-            yield method, seed, binned[method.framework]
-
-
-def _tuned(
-    framework: Framework | Exception,
-    method: Method,
-    trees: Trees,
-    trials: int,
-    seed: int,
-    rounds: int,
-    new_watch: Callable[[], Watch],
-) -> tuning.Tuned | None:
-    """Return the setting of a method that does best on the validation part."""
-    if isinstance(framework, Exception):
-        return None
-
-    def run(objective: Loss | str, parameters: Mapping[str, Any]) -> Watch:
-        watch = new_watch()
-        framework.run(objective, seed, rounds, watch, parameters)
-        return watch
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return tuning.tune(framework, method.objective, trees, trials=trials, seed=seed, run=run)
-
-
-def _run(
-    framework: Framework | Exception,
-    method: Method,
-    tuned: tuning.Tuned | None,
-    fold: int,
-    seed: int,
-    rounds: int,
-    watch: Watch,
-    queries: Queries,
-    metrics: Sequence[Metric],
-    result: CompareResult,
-) -> Cell:
-    """Return the outcome of one run; what goes wrong in it is an outcome too."""
-    if isinstance(framework, Exception):
-        return Cell(method, fold, seed, error=_reason(framework))
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            objective, parameters = (method.objective, {}) if tuned is None else (tuned.objective, tuned.parameters)
-            scores = framework.run(objective, seed, rounds, watch, parameters)
-        for warning in caught:
-            if issubclass(warning.category, UserWarning):
-                result.note(f"{method.framework} {method.name} warns: {warning.message}")
-        if not np.isfinite(scores).all():
-            return Cell(method, fold, seed, error="its scores on the test part are not finite")
-        with threads_of_framework(watch.num_threads):
-            per_query = {m.name: m.per_query(scores, queries) for m in metrics}
-            means = {m.name: float(m(scores, queries)) for m in metrics}
-    except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
-        return Cell(method, fold, seed, error=_reason(error))
-    return Cell(
-        method,
-        fold,
-        seed,
-        rounds=watch.best_round,
-        rounds_trained=len(watch.values),
-        seconds_per_round=float(np.median(watch.seconds)),
-        validation=watch.best_value,
-        test=means,
-        per_query=per_query,
-        tuned=None if tuned is None else {"objective": str(tuned.objective), **tuned.parameters},
-    )
-
-
-def _reason(error: Exception) -> str:
-    """Return the line of a message that says something; XGBoost wraps it in its C++ stack."""
-    text = str(error).split("Stack trace:")[0]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    line = " ".join(lines)
-    if line.startswith("[") and "Check failed:" in line:
-        line = line[line.index("Check failed:") :]
-    return f"{type(error).__name__}: {line}" if line else type(error).__name__

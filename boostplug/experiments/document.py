@@ -2,10 +2,13 @@
 
 import json
 import os
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
+from shutil import copymode
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -35,27 +38,51 @@ def as_json(document: Any) -> str:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half-written."""
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    """Write a file so that it is never seen half-written; a link stays one; a pipe or device is written to."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
+    draft = path.with_name(f".{uuid4().hex}.new")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            copymode(path, draft)
+        draft.replace(path)
+    except PermissionError:  # a file that may be written in a folder that may not, or that Windows holds
+        draft.unlink(missing_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
 
 
-def read(path: Path, schema: str) -> dict[str, Any]:
-    """Return the document of a file, for a command that makes a page of it: what has another schema ends it."""
-    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if document.get("schema") != schema:
-        raise SystemExit(f"{path.name} is no result of {schema}, but {document.get('schema')!r}")
+def read(path: Path, schema: str, use: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return the document of a file, for a command that makes a page of it; what `use` cannot take ends the command."""
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SystemExit(f"{path} cannot be read ({error.strerror or error}); check the path") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON
+        raise SystemExit(f"{path} is damaged, or no JSON ({error}); make it again by boostplug … --json") from None
+    found = document.get("schema") if isinstance(document, dict) else None
+    if found != schema:
+        raise SystemExit(f"{path} is no result of {schema}, but {found!r}; name a file of this command and version")
+    try:
+        use(document)
+    except Exception as error:  # noqa: BLE001 (whatever is amiss in it)
+        reason = f"{type(error).__name__}: {error}"
+        raise SystemExit(f"{path} is not a whole result of {schema} ({reason}); make it again") from None
     return document
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of this library, of Python, and of the libraries that results hang on."""
+def versions(*more: str) -> dict[str, str]:
+    """Return the versions of this library, of Python, and of the libraries that results hang on, `more` among them."""
     found = {"boostplug": __version__, "python": python_version()}
-    for name in _LIBRARIES:
+    for name in dict.fromkeys([*_LIBRARIES, *(name for name in more if name != "boostplug")]):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boostplug.experiments.console import as_text
-from boostplug.experiments.document import read
+from boostplug.experiments.document import read, write_whole
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -375,7 +375,7 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) != 2:
         raise SystemExit("usage: python -m boostplug.experiments.report RESULT.json PAGE.md")
     source, page = map(Path, arguments)
-    page.write_text(markdown(read(source, SCHEMA)), encoding="utf-8")
+    write_whole(page, markdown(read(source, SCHEMA, markdown)))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.experiments import report
-from boostplug.experiments.document import as_json, versions
+from boostplug.experiments.document import as_json, versions, write_whole
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.experiments.training import Part
 from boostplug.losses import Loss
@@ -50,6 +50,7 @@ class Cell:
     per_query: dict[str, Floats] = field(default_factory=dict)
     error: str | None = None
     tuned: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
 
 
 class CompareResult:
@@ -59,12 +60,15 @@ class CompareResult:
     ----------
     interrupted : bool
         Whether Ctrl-C ended the comparison before all runs were done.
+    kept : Path or None
+        The file that keeps the results of its trainings, where `compare` was given a `store`.
     """
 
     def __init__(
         self, settings: dict[str, Any], methods: Sequence[Method], tests: Sequence[Part], metric: Metric
     ) -> None:
         self.interrupted = False
+        self.kept: Path | None = None
         self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
         self._cells: list[Cell] = []
         self._notes: list[str] = []
@@ -98,13 +102,9 @@ class CompareResult:
         return result
 
     def add(self, cell: Cell) -> None:
-        """Add the outcome of a run."""
+        """Add the outcome of a run, and what is to be said of it below the table, once."""
         self._cells.append(cell)
-
-    def note(self, text: str) -> None:
-        """Add a line for below the table, once."""
-        if text not in self._notes:
-            self._notes.append(text)
+        self._notes += [note for note in dict.fromkeys(cell.notes) if note not in self._notes]
 
     @property
     def failed(self) -> bool:
@@ -242,15 +242,15 @@ class CompareResult:
 
     def to_json(self, path: str | Path) -> None:
         """Write everything but the values of single queries to a JSON file."""
-        Path(path).write_text(as_json(self.document), encoding="utf-8")
+        write_whole(Path(path), as_json(self.document))
 
     def to_html(self, path: str | Path) -> None:
         """Write the table and what stands below it as one self-contained HTML page."""
-        Path(path).write_text(report.html(self.document), encoding="utf-8")
+        write_whole(Path(path), report.html(self.document))
 
     def to_markdown(self, path: str | Path) -> None:
         """Write the table and what stands below it as Markdown."""
-        Path(path).write_text(report.markdown(self.document), encoding="utf-8")
+        write_whole(Path(path), report.markdown(self.document))
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         yield from report.render(self.document, console, options)

@@ -50,7 +50,9 @@ class Trees:
     ----------
     learning_rate : float
         Above 0.
-    num_leaves, max_bin : int
+    num_leaves : int
+        From 2 to 131072.
+    max_bin : int
         From 2.
     max_depth : int
         0: no limit.
@@ -83,10 +85,15 @@ class Trees:
     xgboost: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least in (("num_leaves", 2), ("max_depth", 0), ("max_bin", 2), ("min_rows", 0)):
+        for name, least, most in (
+            ("num_leaves", 2, 131_072),  # LightGBM's own limit
+            ("max_depth", 0, None),
+            ("max_bin", 2, None),
+            ("min_rows", 0, None),
+        ):
             remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
-            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy))
-        for name, above, least_number, most in (
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy, most=most))
+        for name, above, least_number, top in (
             ("learning_rate", 0.0, None, None),
             ("min_hessian", None, 0.0, None),
             ("l2", None, 0.0, None),
@@ -94,7 +101,7 @@ class Trees:
             ("column_fraction", 0.0, None, 1.0),
         ):
             remedy = f"the default is {getattr(Trees, name)}"
-            number = check_number(name, getattr(self, name), above=above, least=least_number, most=most, remedy=remedy)
+            number = check_number(name, getattr(self, name), above=above, least=least_number, most=top, remedy=remedy)
             object.__setattr__(self, name, number)
         for name in ("lightgbm", "xgboost"):
             given = getattr(self, name)

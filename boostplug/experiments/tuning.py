@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from boostplug.experiments.training import Framework, Watch
+from boostplug.experiments.training import Framework
 from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.selection.search import suggest
@@ -47,7 +47,14 @@ def require_optuna() -> Any:
 
 
 def tune(
-    framework: Framework, objective: Loss | str, trees: Trees, *, trials: int, seed: int, run: Callable[..., Watch]
+    framework: Framework,
+    objective: Loss | str,
+    trees: Trees,
+    *,
+    trials: int,
+    seed: int,
+    run: Callable[..., float],
+    greater_is_better: bool,
 ) -> Tuned | None:
     """Return the best of `trials` settings on the validation part, the given one being the first.
 
@@ -64,7 +71,9 @@ def tune(
     seed : int
         Of the draws.
     run : callable
-        ``run(objective, parameters)`` trains and returns the `Watch`.
+        ``run(objective, parameters)`` trains and returns the validation value.
+    greater_is_better : bool
+        Of validation values.
 
     Returns
     -------
@@ -73,18 +82,17 @@ def tune(
     """
     optuna = require_optuna()
     best: Tuned | None = None
+    sign = 1.0 if greater_is_better else -1.0
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
     for i in range(trials):
         trial = study.ask() if i else None
         try:
             chosen, parameters = (objective, {}) if trial is None else _suggest(trial, framework, objective, trees)
-            watch = run(chosen, parameters)
+            value = run(chosen, parameters)
         except Exception:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
             if trial is not None:
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)
             continue
-        value = watch.best_value
-        sign = 1.0 if watch.metric.greater_is_better else -1.0
         if trial is not None:
             study.tell(trial, sign * value)
         if best is None or sign * value > sign * best.validation:

@@ -181,8 +181,8 @@ class Distances(Figure):
         axes.set_ylabel(self.unit)
 
 
-def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -> list[Path]:
-    """Draw those figures whose study was run, as PNG and SVG; return the files.
+def require_matplotlib() -> tuple[Any, Any]:
+    """Return matplotlib's figure, and the canvas that needs no screen.
 
     Raises
     ------
@@ -194,6 +194,18 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
         from matplotlib.figure import Figure as Canvas
     except ImportError as error:
         raise ImportError("figures need matplotlib: pip install 'boostplug[report]'") from error
+    return Canvas, FigureCanvasAgg
+
+
+def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Draw those figures whose study was run, as PNG and SVG; return the files.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    Canvas, FigureCanvasAgg = require_matplotlib()
     studies = {study["name"]: study for study in document["studies"]}
     folder.mkdir(parents=True, exist_ok=True)
     written = []

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.document import read
+from boostplug.experiments.document import read, write_whole
 from boostplug.replicate.outcome import extent, measures_by_group
 from boostplug.replicate.report import SCHEMA
 
@@ -100,9 +100,9 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) < 2:
         raise SystemExit("usage: python -m boostplug.replicate.page PAGE.md RESULT.json …")
     target, *sources = map(Path, arguments)
-    documents = [read(source, SCHEMA) for source in sources]
+    documents = [read(source, SCHEMA, lambda document: page([document])) for source in sources]
     figures = sorted(path.relative_to(target.parent).as_posix() for path in target.parent.glob("figures/*.png"))
-    target.write_text(page(documents, figures), encoding="utf-8")
+    write_whole(target, page(documents, figures))
 
 
 if __name__ == "__main__":

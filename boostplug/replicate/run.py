@@ -1,5 +1,6 @@
 """`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -8,11 +9,11 @@ from typing import Any
 from boostplug.checks import check_integer
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.document import versions
+from boostplug.experiments.store import Store
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.papers import PAPERS
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.result import ReplicationResult
-from boostplug.replicate.store import Store
 from boostplug.replicate.study import Loaded, Study
 from boostplug.replicate.task import Job, Result, run
 from boostplug.replicate.workers import in_processes
@@ -48,7 +49,8 @@ def replicate(
         Each works with one thread. Default: as many as losses use threads. More than one: a script must call this
         under ``if __name__ == "__main__":``.
     progress : bool, optional
-        A progress bar with an estimate, on stderr. Default: where stderr is a terminal.
+        A progress bar with an estimate, on stderr, where that is no terminal a line every 30 seconds. Default: the bar
+        alone.
 
     Returns
     -------
@@ -59,8 +61,10 @@ def replicate(
     ------
     FileNotFoundError
         If the folder does not exist, or holds none of the data sets.
+    OSError
+        If a file cannot be written, or another run is at work on ``<json>.parts``.
     ValueError
-        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run.
+        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run or is damaged.
     RuntimeError
         If a process dies.
     """
@@ -75,34 +79,52 @@ def replicate(
         **{f"data of {study.name}": loaded.digest for study, loaded in studies},
         **{f"settings of {study.name}": _settings(study) for study, _ in studies},
     }
-    store = Store(None if path is None else path.with_name(path.name + ".parts"), head)
     jobs = [
         Job(study, split, learner, protocol.seed)
         for study, loaded in studies
         for split in loaded.splits
         for learner in study.learners
     ]
+    with Store(None if path is None else path.with_name(path.name + ".parts"), head) as store:
+        results = _results(jobs, store, processes, progress)
+        result = _judged(protocol, studies, jobs, results, name="" if data is None else str(data))
+        if path is not None:
+            result.to_json(path)
+            if not result.failed:
+                store.remove()
+    return result
+
+
+def _results(jobs: Sequence[Job], store: Store, processes: int, progress: bool | None) -> dict[str, Result]:
+    """Return the results of all jobs, those that are kept and the others."""
     results = dict(store.done)
+    missing = [job for job in jobs if job.key not in results]
     with progress_bar(progress, len(jobs), completed=len(results), estimate=True) as advance:
-        for job, outcome in in_processes(run, [job for job in jobs if job.key not in store.done], processes):
+        for job, outcome in in_processes(run, missing, min(processes, max(1, len(missing)))):
             results[job.key] = outcome
             if "value" in outcome:  # what failed is tried again by the next run
                 store.add(job.key, outcome)
             advance(job.key, 1)
+    return results
+
+
+def _judged(
+    protocol: Protocol,
+    studies: Sequence[tuple[Study, Loaded]],
+    jobs: Sequence[Job],
+    results: Mapping[str, Result],
+    *,
+    name: str,
+) -> ReplicationResult:
     by_study: dict[str, dict[tuple[str, int, str], Result]] = {study.name: {} for study, _ in studies}
     for job in jobs:
         by_study[job.study.name][job.split.task, job.split.fold, job.learner.name] = results[job.key]
-    result = ReplicationResult.of(
+    return ReplicationResult.of(
         protocol,
         [Outcome(study, loaded, by_study[study.name]) for study, loaded in studies],
-        name="" if data is None else str(data),
+        name=name,
         seconds={job.key: results[job.key]["seconds"] for job in jobs},
     )
-    if path is not None:
-        result.to_json(path)
-        if not result.failed:
-            store.remove()
-    return result
 
 
 def _named(paper: str) -> Protocol:

@@ -1,14 +1,12 @@
 """What a study is made of, as data fixed before anything is trained: its splits, learners and measures."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
 from boostplug.datasets import RankingData
+from boostplug.experiments.store import digest
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
 
@@ -47,12 +45,12 @@ class Loaded:
     @property
     def digest(self) -> str:
         """SHA-256 of all values."""
-        digest = hashlib.sha256()
-        for split in self.splits:
-            for part in (split.train, split.vali, split.test):
-                for array in (part.X, part.y, part.group):
-                    digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
+        return digest(
+            array
+            for split in self.splits
+            for part in (split.train, split.vali, split.test)
+            for array in (part.X, part.y, part.group)
+        )
 
 
 class Source(Protocol):

@@ -79,6 +79,6 @@ def _serve(connection: "Connection[Any, Any]", work: Callable[[J], R]) -> None:
     while True:
         try:
             job = connection.recv()
-        except EOFError:
+            connection.send(work(job))
+        except (EOFError, ConnectionError):  # no more jobs, or the parent was killed
             return
-        connection.send(work(job))

@@ -386,6 +386,31 @@ BREAKAGES = [
             "return (1 + reached) / (1 + flips)",
             "return reached / flips",
         ),
+        (
+            "a damaged result is taken up",
+            "if found != _digest_of_line(text):",
+            "if len(found) != _DIGEST:",
+        ),
+        (
+            "results of another version of a framework are taken up",
+            "counted = (*_COUNT, *frameworks, *",
+            "counted = (*_COUNT, *",
+        ),
+        (
+            "a comparison goes on without being asked to",
+            "if self.store.done and not resume:",
+            "if self.store.done and resume is None:",
+        ),
+        (
+            "a loss is known by its parameters alone",
+            "return digest([buffer.getvalue(), *texts])",
+            "return digest([buffer.getvalue()])",
+        ),
+        (
+            "a failed write leaves a half of the file",
+            'draft = path.with_name(f".{uuid4().hex}.new")',
+            "draft = path",
+        ),
     ),
     *_in(
         "values",

@@ -64,6 +64,14 @@ def test_unknown_benchmark():
         bench("everything")
 
 
+@pytest.mark.parametrize("scale", ["nan", "inf", "-1", "1e12"])
+def test_a_scale_that_makes_no_sense(scale):
+    done = CliRunner().invoke(app, ["bench", "rankers", "--scale", scale])
+    assert done.exit_code == 2
+    assert "scale must be a finite number of at least 0 and of at most 1000; got" in done.stderr
+    assert "1 is the benchmark's own" in done.stderr
+
+
 def test_table_is_aligned():
     row = module.Row("x", 1000, 10, 5, 2000, 50, 0.5, 1.25)
     table = str(BenchResult("rankers", (row,), 2)).splitlines()

@@ -1,5 +1,6 @@
 """What `compare` trains, measures and reports."""
 
+import itertools
 import json
 import re
 import sys
@@ -468,10 +469,18 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
         ({"seeds": 0}, "seeds must be an integer of at least 1; got 0; give how many, or a list of seeds"),
         ({"seeds": 2.0}, "seeds must be an integer of at least 1; got 2.0; pass 2"),
         ({"seeds": "12"}, "seeds must be an integer of at least 1; got '12'"),
-        ({"seeds": [1, 1]}, "different integers"),
-        ({"seeds": []}, "one or more different integers"),
+        ({"seeds": [1, 1]}, r"different integers from 0 to 2147483647, got \[1, 1\]"),
+        ({"seeds": []}, "1 to 10000 different integers"),
+        ({"seeds": 10**12}, "seeds must be an integer of at most 10000; got 1000000000000; give how many, or a list"),
+        ({"seeds": itertools.count()}, "seeds must be 1 to 10000 different integers"),
+        ({"rounds": 10**12}, "rounds must be an integer of at most 1000000; got 1000000000000; 100 is the default"),
+        ({"tune": 10**9}, "tune must be an integer of at most 10000; got 1000000000; 20 settings are a good start"),
+        ({"num_threads": 10**6}, "num_threads must be an integer of at most 1024"),
+        ({"params": {"num_leaves": 10**9}}, "num_leaves must be an integer of at most 131072; got 1000000000"),
+        ({"resume": True}, "resume goes on from what a folder keeps; name it as store"),
+        ({"resume": "yes", "store": "x"}, "resume must be True or False; got 'yes'"),
         ({"seeds": [1.5]}, "each of seeds must be an integer of at least 0; got 1.5"),
-        ({"seeds": [2**31]}, "from 0 to 2147483647"),
+        ({"seeds": [2**31]}, "each of seeds must be an integer of at most 2147483647; got 2147483648"),
         ({"params": 3}, "params must be a dict"),
         ({"params": {"num_leaves": 1}}, "num_leaves must be an integer of at least 2; got 1; the default is 15"),
         ({"params": {"max_bin": 1}}, "max_bin must be"),

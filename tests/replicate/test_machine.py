@@ -16,7 +16,6 @@ from boostplug.replicate import run as machine
 from boostplug.replicate.claims import Close, Ranked
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import SingleQueries
-from boostplug.replicate.store import Store
 from boostplug.replicate.study import Learner, Loaded, Measure, Split, Study
 from boostplug.replicate.task import Job, marks, run
 from boostplug.replicate.workers import in_processes
@@ -202,18 +201,25 @@ def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
     assert again == ["Rb-d", "Rb-d"]
 
 
-def test_the_store_keeps_whole_lines_alone(tmp_path):
-    path = tmp_path / "s"
-    store = Store(path, {"run": 1})
-    store.add("a", [1.5, None])
-    whole = path.read_bytes()
-    path.write_bytes(whole + b'{"key": "b", "result": 1}')  # no end of line
-    store = Store(path, {"run": 1})
-    assert store.done == {"a": [1.5, None]}
-    store.add("c", 2)
-    assert Store(path, {"run": 1}).done == {"a": [1.5, None], "c": 2}
-    path.write_bytes(whole[:5])
-    assert Store(path, {"run": 1}).done == {}
+@pytest.mark.parametrize("content", [b"null", b"[]\n", b'{"paper": "toy"}\n', b"\x00\xff\n"])
+def test_parts_that_are_none_are_named(tmp_path, content):
+    (tmp_path / "out.json.parts").write_bytes(content)
+    with pytest.raises(ValueError, match=r"out\.json\.parts .*was not written by this program; remove it"):
+        replicate(protocol(), json=tmp_path / "out.json", num_processes=1)
+
+
+def test_two_runs_into_one_file_at_once(tmp_path, monkeypatch):
+    pytest.importorskip("fcntl")
+    monkeypatch.setattr(machine, "run", lambda _: replicate(protocol(), json=tmp_path / "out.json", num_processes=1))
+    with pytest.raises(OSError, match=r"out\.json\.parts: another process is at work on it; wait for its end"):
+        replicate(protocol(), json=tmp_path / "out.json", num_processes=1)
+
+
+def test_no_more_processes_than_tasks(monkeypatch):
+    asked = []
+    monkeypatch.setattr(machine, "in_processes", lambda *given: asked.append(given[2]) or in_processes(*given[:2], 1))
+    replicate(protocol(), num_processes=500)
+    assert asked == [4]
 
 
 def test_the_death_of_a_process_ends_the_others(tmp_path):

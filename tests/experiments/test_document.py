@@ -1,0 +1,108 @@
+"""Files of results: whole or as they were, and read with words for what is amiss."""
+
+import json
+import os
+import threading
+
+import pytest
+
+from boostplug.experiments import document, report
+from boostplug.experiments.document import write_whole
+from boostplug.replicate import page
+from boostplug.replicate.report import SCHEMA
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text("as it was")
+    return path
+
+
+def test_a_write_that_fails_leaves_the_file_and_nothing_else(path, monkeypatch):
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(document.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, "new")
+    assert path.read_text() == "as it was"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_links_and_permissions_stay(path):
+    path.chmod(0o640)
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    write_whole(link, "Δ")
+    assert path.read_text(encoding="utf-8") == "Δ"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+    long = path.with_name("x" * 250 + ".json")  # as long as names may be
+    write_whole(long, "new")
+    assert long.read_text() == "new"
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_to(path, monkeypatch):
+    replace = document.Path.replace
+
+    def refuse(self, target):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(document.Path, "replace", refuse)
+    write_whole(path, "new")
+    monkeypatch.setattr(document.Path, "replace", replace)
+    assert path.read_text() == "new"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_written_to(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    write_whole(tmp_path / "pipe", "new")
+    reader.join()
+    assert read == ["new"]
+
+
+COMPARE = ("boostplug.compare/1", lambda *files: report.main([files[0], files[1]]))
+REPLICATE = (SCHEMA, lambda *files: page.main([files[1], files[0]]))
+
+
+@pytest.mark.parametrize(("schema", "make"), [COMPARE, REPLICATE], ids=["compare", "replicate"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is damaged, or no JSON"),
+        (b"\xff\xfe\x00", "is damaged, or no JSON"),
+        (b'{"schema": "boostplug', "is damaged, or no JSON"),
+        (b"[" * 100_000, "is damaged, or no JSON"),
+        (b"null", "is no result of .*, but None; name a file of this command and version"),
+        (b"[1, 2]", "is no result of .*, but None"),
+        (b'{"schema": "boostplug.compare/9"}', "is no result of .*, but 'boostplug.compare/9'"),
+        (None, "is not a whole result of .*KeyError.*; make it again"),
+        ("a folder", "cannot be read .*; check the path"),
+    ],
+)
+def test_what_is_no_result_is_named(tmp_path, schema, make, content, message):
+    source, target = tmp_path / "in.json", tmp_path / "page.md"
+    if content == "a folder":
+        source.mkdir()
+    else:
+        source.write_bytes(content if content is not None else json.dumps({"schema": schema}).encode())
+    with pytest.raises(SystemExit, match=rf"in\.json {message}"):
+        make(str(source), str(target))
+    assert not target.exists()
+
+
+def test_any_part_of_a_result_may_be_of_another_shape(result, tmp_path):
+    whole = json.loads(document.as_json(result.document))
+    for key in whole.keys() - {"schema", "notes"}:
+        for wrong in (None, [], 3, "x"):
+            (tmp_path / "in.json").write_text(json.dumps({**whole, key: wrong}))
+            try:
+                report.main([str(tmp_path / "in.json"), str(tmp_path / "page.md")])
+            except SystemExit as error:
+                assert "in.json is not a whole result of" in str(error)  # noqa: PT017 (some shapes pass)

@@ -1,0 +1,273 @@
+"""A comparison that was ended goes on where it was, and never from the results of another."""
+
+import json
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import boostplug as bp
+from boostplug.datasets import make_ranking
+from boostplug.experiments import kept as module
+from boostplug.experiments.kept import fingerprint, what_runs_depend_on
+from boostplug.experiments.store import digest
+from boostplug.experiments.training import FRAMEWORKS, Part
+
+SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
+SMALL = {"rounds": 2, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", **SOME}
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """What has been trained; `trained.until` trainings are, and then Ctrl-C comes."""
+
+    class Trained(list):
+        until = None
+
+    trained, run = Trained(), FRAMEWORKS["lightgbm"].run
+
+    def watched(self, objective, seed, *args):
+        if len(trained) == trained.until:
+            raise KeyboardInterrupt
+        trained.append((str(objective), seed))
+        return run(self, objective, seed, *args)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", watched)
+    return trained
+
+
+def without_times(result):
+    document = json.loads(json.dumps(result.document))
+    for method in document["methods"]:
+        for run in [method, *method["runs"]]:
+            del run["seconds_per_round"]
+    return document
+
+
+@pytest.mark.parametrize("tune", [0, 3])
+def test_an_interrupted_comparison_goes_on_where_it_was(tiny, trained, tmp_path, tune):
+    if tune:
+        pytest.importorskip("optuna")
+    some = {**SMALL, "tune": tune}
+    folds = [tiny, (tiny[1], tiny[2], tiny[0])]
+    whole = bp.compare(folds, **some)
+    planned = list(trained)
+    assert len(planned) == 2 * 2 * (2 + tune)
+    done = []
+    for _ in range(len(planned)):
+        trained.clear()
+        trained.until = 3
+        result = bp.compare(folds, **some, store=tmp_path, resume=bool(done))
+        done += trained
+        assert result.interrupted == (len(trained) == 3)
+        if not result.interrupted:
+            break
+    assert done == planned
+    assert without_times(result) == without_times(whole)
+    assert result.per_query.equals(whole.per_query)
+    trained.clear()
+    again = bp.compare(folds, **some, store=tmp_path, resume=True)
+    assert not trained
+    assert again.document == result.document  # times too
+    assert again.kept == result.kept
+    assert result.kept.parent == tmp_path
+
+
+def test_a_kill_in_the_middle_of_a_line_costs_one_training(tiny, trained, tmp_path):
+    whole = bp.compare(*tiny, **SMALL, store=tmp_path)
+    whole.kept.write_bytes(whole.kept.read_bytes()[:-20])
+    trained.clear()
+    again = bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert len(trained) == 1
+    assert without_times(again) == without_times(whole)
+
+
+def test_more_losses_and_seeds_are_added(tiny, trained, tmp_path):
+    bp.compare(*tiny, **SMALL, store=tmp_path)
+    trained.clear()
+    more = {**SMALL, "seeds": [1, 7], "losses": ["ranknet", bp.MPBoost(hessian="bound")]}
+    result = bp.compare(*tiny, **more, store=tmp_path, resume=True)
+    assert [name.partition("(")[0] for name, seed in trained if seed == 1] == ["MPBoost"]
+    assert len(trained) == 1 + 3
+    assert without_times(result) == without_times(bp.compare(*tiny, **more))
+
+
+def test_what_failed_is_tried_again(tiny, trained, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(bp.RankNet, "compute_gradient_hessian", lambda *_: 1 / 0)
+        result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    assert result.failed
+    trained.clear()
+    again = bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert not again.failed
+    assert [name.partition("(")[0] for name, _ in trained] == ["RankNet", "RankNet"]
+
+
+def test_notes_of_finished_trainings_are_kept(tiny, tmp_path):
+    constant = [{"X": part.X * 0, "y": part.y, "group": part.group} for part in tiny]
+    whole = bp.compare(*constant, **SMALL, store=tmp_path)
+    again = bp.compare(*constant, **SMALL, store=tmp_path, resume=True)
+    assert without_times(again) == without_times(whole)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"rounds": 3}, r"rounds \(2 there, 3 now\)"),
+        ({"early_stopping_rounds": None}, r"early_stopping_rounds \(30 there, none now\)"),
+        ({"params": {"num_leaves": 4}}, r"params\.num_leaves \(15 there, 4 now\)"),
+        ({"params": {"lightgbm": {"extra_trees": True}}}, r"params\.lightgbm\.extra_trees \(none there, True now\)"),
+        ({"metric": "MAP"}, r"metric \(NDCG@10 there, MAP now\), metrics "),
+        ({"metrics": ["NDCG@5", "MAP"]}, "metrics "),
+        ({"metric": bp.NDCG(10, gain="linear")}, r"metric \(NDCG@10 there, NDCG@10\(linear\) now\)"),
+        ({"num_threads": 2}, r"num_threads \(1 there, 2 now\)"),
+        ({"frameworks": ["lightgbm", "xgboost"]}, r"xgboost \(none there, \d"),
+    ],
+)
+def test_other_settings_are_refused_and_named(tiny, trained, tmp_path, changed, named):
+    bp.compare(*tiny, **SMALL, store=tmp_path)
+    trained.clear()
+    with pytest.raises(
+        ValueError, match=rf"holds no results of this comparison; .*differ in .*{named}.*leave out resume"
+    ):
+        bp.compare(*tiny, **{**SMALL, **changed}, store=tmp_path, resume=True)
+    assert not trained
+
+
+def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, monkeypatch):
+    bp.compare(*tiny, **SMALL, store=tmp_path)
+    trained.clear()
+    train, valid, test = ({"X": part.X.copy(), "y": part.y.copy(), "group": part.group} for part in tiny)
+    for part, array in ((train, "X"), (test, "y")):
+        kept = part[array].copy()
+        part[array][(0,) * kept.ndim] = 3
+        with pytest.raises(ValueError, match="differ in the data of fold 1: "):
+            bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
+        part[array][:] = kept
+    bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
+    plain = module.versions
+    for name in ("boostplug", "lightgbm", "numpy", "numba"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "versions", lambda *more, name=name: {**plain(*more), name: "0.0.1"})
+            with pytest.raises(ValueError, match=rf"differ in {name} \(\S+ there, 0\.0\.1 now\): "):
+                bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert not trained
+
+
+def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
+    result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    content = result.kept.read_bytes()
+    trained.clear()
+    with pytest.raises(ValueError, match=r"holds results of this very comparison \(4 trainings\): resume=True"):
+        bp.compare(*tiny, **SMALL, store=tmp_path)
+    assert not trained
+    assert result.kept.read_bytes() == content
+    other = bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path)
+    assert other.kept != result.kept
+
+
+def test_nothing_to_resume_starts_anew(tiny, tmp_path):
+    with pytest.warns(UserWarning, match=r"there is nothing to resume in .*empty; starting anew"):
+        result = bp.compare(*tiny, **SMALL, store=tmp_path / "new" / "empty", resume=True)
+    assert result.kept.exists()
+
+
+def test_damaged_results_are_named(tiny, tmp_path):
+    result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    for content in (b"null\n", b"garbage", result.kept.read_bytes().replace(b'"rounds": 2', b'"rounds": 9')):
+        result.kept.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"{result.kept.name} .*remove it to start anew"):
+            bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+        if content.count(b"\n") < 2:
+            with pytest.raises(ValueError, match=rf"{result.kept.name} is damaged; remove it"):
+                bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path, resume=True)
+
+
+def test_a_folder_that_cannot_be(tiny, tmp_path, trained):
+    (tmp_path / "file").write_text("")
+    for folder in ("file", "file/folder"):
+        with pytest.raises(OSError, match=r"the folder .*file.* cannot be made .*name another as store"):
+            bp.compare(*tiny, **SMALL, store=tmp_path / folder)
+    assert not trained
+
+
+def test_nothing_is_left_of_a_comparison_that_finished_nothing(tiny, trained, tmp_path):
+    trained.until = 0
+    result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    assert result.interrupted
+    assert result.kept is None
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- What tells one thing from another -------------------------------------------------------------------------------
+
+
+def twice(gap):
+    return 2.0 * gap
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(bp.MPBoost):
+    """A user's loss."""
+
+
+def test_losses_are_known_by_their_parameters_and_their_text(tmp_path, monkeypatch):
+    losses = [bp.MPBoost(), bp.MPBoost(hessian="bound"), bp.MPBoost(distance=bp.LinearDistance()), bp.RankNet(), Own()]
+    losses += [bp.MPBoost(distance=twice), bp.NDCG(5), bp.NDCG(10)]
+    prints = [fingerprint(loss) for loss in losses]
+    assert len(set(prints)) == len(losses)
+    equal = "-newton"[1:]  # but not the same string
+    assert fingerprint(bp.MPBoost(hessian=equal)) == prints[0]
+    assert fingerprint("lambdarank") == "lambdarank"
+
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    for factor in (2.0, 3.0):
+        (tmp_path / "my_distance.py").write_text(f"def distance(gap):\n    return {factor} * gap\n")
+        sys.modules.pop("my_distance", None)
+        import my_distance
+
+        found.append(fingerprint(bp.MPBoost(distance=my_distance.distance)))
+    sys.modules.pop("my_distance")
+    assert found[0] != found[1]
+
+
+def test_what_cannot_be_told_apart_is_refused(tiny, tmp_path):
+    with pytest.raises(ValueError, match=r"cannot of MPBoost\(.*lambda.*top of a file, or leave out store"):
+        bp.compare(*tiny, **{**SMALL, "losses": bp.MPBoost(distance=lambda gap: gap)}, store=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_are_known_by_their_values():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 3)).astype(np.float32)
+    queries = bp.Queries([0, 1, 0, 1, 0, 1], group=[3, 3])
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    other = X.copy()
+    other[5, 2] = np.nextafter(other[5, 2], 9)
+    tables = [
+        *(X, other, X.astype(np.float64), X[:, ::-1], sparse.csr_matrix(X), sparse.csr_matrix(other), frame),
+        frame.rename(columns={"a": "x"}),
+        frame.assign(a=pd.Categorical(list("xyzxyz"))),
+        frame.assign(a=pd.Categorical(list("xyzxyw"))),
+        frame.assign(a=pd.array([1, None, 3, 4, 5, 6], dtype="Int64")),
+    ]
+
+    def found(X, queries=queries):
+        settings = {"tune": 0}
+        return what_runs_depend_on([[Part(X, queries)]], ["lightgbm"], [bp.NDCG(5)], settings)["data"]
+
+    prints = [str(found(table)) for table in tables]
+    assert len(set(prints)) == len(tables)
+    assert found(np.asfortranarray(X)) == found(X.copy())
+    assert found(X, bp.Queries(queries.labels, group=[2, 4])) != found(X)
+    assert found(X, bp.Queries(1 - queries.labels, group=[3, 3])) != found(X)
+    assert digest([np.zeros((0, 3))]) == digest([])
