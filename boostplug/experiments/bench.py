@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from boostplug.checks import check_number
 from boostplug.experiments.document import as_json, versions, write_whole
@@ -154,7 +155,7 @@ def _measure(name: str, ranker: ReferenceRanker, data: _Data, scale: float) -> R
     group = np.diff(queries.boundaries)
     ranker.set_params(n_estimators=max(1, round(ranker.n_estimators * scale)), random_state=0)
     small = slice(0, int(queries.boundaries[2]))
-    type(ranker)(**{**ranker.get_params(), "n_estimators": 2}).fit(X[small], queries.labels[small], group=group[:2])
+    clone(ranker).set_params(n_estimators=2).fit(X[small], queries.labels[small], group=group[:2])
     start = time.perf_counter()
     ranker.fit(X, queries.labels, group=group)
     seconds = time.perf_counter() - start
