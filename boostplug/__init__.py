@@ -48,6 +48,7 @@ _HOME = {
     "WTA": "metrics",
     "XGBRanker": "estimators.xgboost",
     "compare": "experiments.compare",
+    "export": "model.export",
     "group_folds": "selection.folds",
     "load": "model.ensemble",
     "make_scorer": "selection.scorer",
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
         SpearmanRho,
     )
     from boostplug.model.ensemble import Ensemble, load
+    from boostplug.model.export import export
     from boostplug.pairs import Pairs
     from boostplug.plug.preferences import set_pairs
     from boostplug.queries import Queries

@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,24 +27,51 @@ def test_reference_is_what_the_registries_say(name):
     assert (module.REFERENCE / name).read_text() == expected, "run python docs/generate.py"
 
 
+def blocks(page):
+    """Yield the file name in the first line, if there is one, and the text of each Python block of a page."""
+    pattern = r"^```python\n(?:# (\w+\.py)\n)?(.*?)^```"
+    yield from re.findall(pattern, page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+TOLD = [page for page in PAGES if any(name for name, _ in blocks(page))]  # their blocks go on from one to the next
+
+
 def python_blocks():
     for page in PAGES:
-        if not page.exists():
-            continue
-        for i, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)):
+        for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}")
 
 
-@pytest.mark.parametrize("block", list(python_blocks()))
-def test_python_in_the_docs_runs(block, tmp_path, monkeypatch):
-    pytest.importorskip("lightgbm")
-    pytest.importorskip("xgboost")
-    pytest.importorskip("pandas")
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for framework in ("lightgbm", "xgboost", "pandas"):
+        pytest.importorskip(framework)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("block", list(python_blocks()))
+@pytest.mark.usefixtures("folder")
+def test_python_in_the_docs_runs(block):
     names = {"__name__": "__main__"}
     exec(compile(block, "docs", "exec"), names)  # noqa: S102 (our own pages)
     assert names.keys() > {"__name__", "__builtins__"}  # it did something
+
+
+@pytest.mark.parametrize("page", TOLD, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
+    """A block that names its file is a script for a process that cannot import boostplug."""
+    for library in ("onnxmltools", "onnxruntime", "treelite"):
+        pytest.importorskip(library)
+    names = {"__name__": "__main__"}
+    for script_name, block in blocks(page):
+        if script_name:
+            script = folder / script_name
+            script.write_text(f"import sys\nsys.modules['boostplug'] = None\n{block}")
+            subprocess.run([sys.executable, "-W", "error", script], check=True, cwd=folder)
+        else:
+            exec(compile(block, "docs", "exec"), names)  # noqa: S102 (our own pages)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,13 +1,15 @@
 """LightGBM's `LGBMRanker`, taking our losses and metrics."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.checks import shown
+from boostplug.checks import check_number, shown
 from boostplug.estimators.inputs import (
     callbacks_of,
     checked,
@@ -28,6 +30,8 @@ from boostplug.estimators.inputs import (
 from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.model.export import export
+from boostplug.model.lightgbm import refit
 from boostplug.pairs import Pairs
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.call import assign, evaluate
@@ -221,6 +225,89 @@ class LGBMRanker(lgb.LGBMRanker):
     ) -> float:
         """Return a metric of the predictions: `NDCG` (10) unless `metric` names another; queries as in `fit`."""
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
+
+    def refit(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        pairs: Pairs | None = None,
+        decay_rate: float = 0.9,
+    ) -> "LGBMRanker":
+        """Return a ranker of the same trees with leaves estimated anew on other data, by the ranker's own loss.
+
+        As ``lightgbm.Booster.refit``, which refuses custom objectives: tree by tree, each leaf becomes `decay_rate`
+        times its old value plus (1 - `decay_rate`) times the one by the new rows, ``-Σg / (Σh + reg_lambda)`` times
+        the tree's shrinkage; 0 where no row arrives.
+
+        Parameters
+        ----------
+        X, y, qid, group, sample_weight, pairs
+            As for `fit`.
+        decay_rate : float in [0, 1], default 0.9
+            How much of the old leaves remains.
+
+        Returns
+        -------
+        LGBMRanker
+            A new one; this one stays as it is.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ValueError
+            If the data or `decay_rate` are wrong, the objective is no loss of ours, or the trees are linear.
+        """
+        decay_rate = check_number("decay_rate", decay_rate, least=0.0, most=1.0)
+        booster = lgb.Booster(model_str=self.booster_.model_to_string())
+        loss = loss_of(self.objective_)
+        if loss is None:
+            raise ValueError(
+                f"refit estimates leaves by a loss of ours; the objective is {shown(self.objective_)}: "
+                "call booster_.refit with the group sizes, which knows LightGBM's own"
+            )
+        if booster.params["linear_tree"]:
+            raise ValueError("refit: the trees are linear, and only constant leaves can be estimated anew; fit again")
+        features, queries = checked(X, y, qid, group, sample_weight, pairs)
+        refuse_unused_pairs(self.objective_, loss, pairs)
+        leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
+        refit(booster, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
+        refitted = copy.deepcopy(self)
+        refitted._Booster = booster
+        return refitted
+
+    def export(self) -> lgb.LGBMRanker:
+        """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.
+
+        It pickles without a trace of this library, and its booster is what `boostplug.export` makes of ours: as far as
+        the best iteration, under an objective that converters know. Parameters, histories and names come along.
+
+        In place of a loss or function its objective is lambdarank, which another `fit` or ``booster_.refit`` would
+        take. It does not know a column named qid: pass the features alone.
+
+        Returns
+        -------
+        lightgbm.LGBMRanker
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        booster = export(self.booster_)
+        params = self.get_params(deep=False)
+        given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
+        objective = next((name for name in given if name is not None), None)
+        known = objective is None or isinstance(objective, str)
+        plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
+        parents = vars(plain).keys() - plain.get_params().keys() - {"_Booster", "_objective", "_other_params"}
+        state = {name: value for name, value in vars(self).items() if name in parents}
+        vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
+        return plain
 
     def _names_metric(self) -> bool:
         return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])

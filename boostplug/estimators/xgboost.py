@@ -1,5 +1,6 @@
 """XGBoost's `XGBRanker`, taking our losses and metrics."""
 
+import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -29,6 +30,7 @@ from boostplug.estimators.inputs import (
 from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.model.export import export
 from boostplug.pairs import Pairs
 from boostplug.plug.call import assign
 from boostplug.queries import Queries
@@ -253,6 +255,38 @@ class XGBRanker(xgb.XGBRanker):
         if metric is None:
             metric = next((m for m in metrics_of(self.eval_metric) if isinstance(m, Metric)), None)
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
+
+    def export(self) -> xgb.XGBRanker:
+        """Return a fitted plain `xgboost.XGBRanker` that predicts the same, bit for bit, without this library.
+
+        It pickles without a trace of this library, and its booster is what `boostplug.export` makes of ours: as far as
+        the best iteration, under an objective that converters know. Parameters and histories come along, but of
+        `eval_metric` the names alone, and no callbacks.
+
+        In place of a loss its objective is rank:pairwise, which another `fit` would take. It does not know a column
+        named qid in `predict`: pass the features alone.
+
+        Returns
+        -------
+        xgboost.XGBRanker
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        booster = export(self.get_booster())
+        params = self.get_params(deep=False)
+        names = [metric for metric in metrics_of(self.eval_metric) if isinstance(metric, str)]
+        params.update(
+            objective=self.objective if isinstance(self.objective, str) else "rank:pairwise",
+            eval_metric=names or None,
+            callbacks=None,
+        )
+        plain = xgb.XGBRanker(**params)
+        plain._Booster = booster  # noqa: SLF001 (load_model would take the objective that converters know)
+        plain._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
+        return plain
 
     def _matrix(
         self,

@@ -227,7 +227,8 @@ class Ensemble:
         LightGBM itself takes numbers within ±1e-35 for 0, so a threshold between 0 and such a number cannot be seen.
         Its feature names have no blanks and none of ``"[]{}:,``: each such character becomes an underscore, and a name
         that is then empty or taken gets the column's number. Split gains are what a split moves the scores; leaf counts
-        are 1.
+        are 1. It names the objective lambdarank, so that it converts to ONNX and the like; with a `Feature` it names
+        none, as converters would drop the linear leaf.
 
         Raises
         ------
@@ -252,7 +253,8 @@ class Ensemble:
 
         Ensembles of `Feature` alone become ``booster="gblinear"``, which XGBoost has deprecated: the warning about that
         is silenced here, not where the booster is loaded again. In feature names, each of ``[]<`` becomes an
-        underscore, and a name that is then empty or taken gets the column's number.
+        underscore, and a name that is then empty or taken gets the column's number. The objective is reg:squarederror,
+        which converters know.
 
         Raises
         ------

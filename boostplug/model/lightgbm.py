@@ -1,6 +1,6 @@
-"""Trees and lines in LightGBM's text format for models (version 4)."""
+"""Trees and lines in LightGBM's text format for models (version 4); its boosters' leaves, estimated anew."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["lightgbm_model"]
+__all__ = ["lightgbm_model", "named", "refit"]
+
+Floats = NDArray[np.float64]
 
 _LOWEST = np.finfo(np.float64).min
 _MISSING_IS_NAN, _DEFAULT_LEFT = 8, 2  # bits of decision_type
@@ -34,7 +36,48 @@ def lightgbm_model(
         feature_infos=" ".join(["none"] * len(names)),
         tree_sizes=_row(len(block) for block in blocks),
     )
-    return f"tree\n{head}\n{''.join(blocks)}end of trees\n\nparameters:\nend of parameters\n\npandas_categorical:null\n"
+    return named(
+        f"tree\n{head}\n{''.join(blocks)}end of trees\n\n"
+        "parameters:\n[objective: custom]\nend of parameters\n\npandas_categorical:null\n"
+    )
+
+
+def named(text: str) -> str:
+    """Return the text of a model of a custom objective, which converters refuse, with lambdarank as its objective.
+
+    LightGBM's predictions are the scores themselves under both. A text stays as it is where it has an objective, and
+    where converters that took it would read it wrongly: they drop the slopes of linear trees, and see no zero as missing.
+    """
+    head, blank, rest = text.partition("\n\n")
+    misread = "\nis_linear=1\n" in rest or "\n[zero_as_missing: 1]\n" in rest
+    if misread or "\nobjective=" in head:
+        return text
+    head = head.replace("\nfeature_names=", "\nobjective=lambdarank\nfeature_names=", 1)
+    return head + blank + rest.replace("\n[objective: custom]\n", "\n[objective: lambdarank]\n", 1)
+
+
+def refit(
+    booster: Any, leaves: NDArray[np.integer], gradient_hessian: Callable[[Floats], tuple[Floats, Floats]], decay: float
+) -> None:
+    """Estimate a booster's leaves anew, in place, tree by tree, as LightGBM does it for objectives of its own.
+
+    `booster` is one read from text, whose parameters are resolved; `leaves` are the leaves of the rows, of shape
+    (n_rows, n_trees).
+    """
+    params = booster.params
+    scores = np.zeros(len(leaves))
+    for at, (tree, leaf) in enumerate(zip(booster.dump_model()["tree_info"], leaves.T, strict=True)):
+        n_leaves = tree["num_leaves"]
+        g, h = (np.bincount(leaf, values, n_leaves) for values in gradient_hessian(scores))
+        step = -np.sign(g) * np.maximum(np.abs(g) - params["lambda_l1"], 0.0)
+        step = np.divide(step, h + params["lambda_l2"], out=np.zeros(n_leaves), where=h > 0)
+        if params["max_delta_step"] > 0:
+            step = np.clip(step, -params["max_delta_step"], params["max_delta_step"])
+        old = np.array([booster.get_leaf_output(at, k) for k in range(n_leaves)])
+        values = decay * old + (1.0 - decay) * tree["shrinkage"] * step
+        for k, value in enumerate(values.tolist()):
+            booster.set_leaf_output(at, k, value)
+        scores = scores + values[leaf]
 
 
 def _tree(tree: Tree) -> str:

@@ -514,6 +514,54 @@ BREAKAGES = [
             "moved[weak.feature] += abs(weight * (weak.above - weak.below))",
             "moved[weak.feature] += abs(weak.above - weak.below)",
         ),
+        (
+            "a model of LightGBM's names no objective that converters know",
+            'head.replace("\\nfeature_names=", "\\nobjective=lambdarank\\nfeature_names=", 1)',
+            "head",
+        ),
+        (
+            "linear trees get an objective under which converters drop their slopes",
+            'misread = "\\nis_linear=1\\n" in rest or ',
+            "misread = ",
+        ),
+        (
+            "an exported booster of XGBoost's is taken for a classifier",
+            'learner["objective"]["name"].startswith("rank:")',
+            'learner["objective"]["name"].startswith("binary:")',
+        ),
+        (
+            "an exported booster of XGBoost's goes past its best round",
+            "booster[: int(best) + 1] if stopped",
+            "booster[: int(best) + 2] if stopped",
+        ),
+    ),
+    *_in(
+        "estimators",
+        ("estimators/test_export.py", "estimators/test_refit.py"),
+        (
+            "an exported ranker keeps the loss under an alias",
+            "given = [params.pop(alias) for alias in ALIASES[\"objective\"] if alias in params]",
+            "given = [params[alias] for alias in ALIASES[\"objective\"] if alias in params]",
+        ),
+        (
+            "an exported ranker keeps our metrics",
+            "names = [metric for metric in metrics_of(self.eval_metric) if isinstance(metric, str)]",
+            "names = metrics_of(self.eval_metric)",
+        ),
+    ),
+    *_in(
+        "model",
+        ("estimators/test_refit.py",),
+        (
+            "refitted leaves are of the first scores alone",
+            "scores = scores + values[leaf]",
+            "scores = scores + 0.0 * values[leaf]",
+        ),
+        (
+            "refitted leaves forget the learning rate",
+            '(1.0 - decay) * tree["shrinkage"] * step',
+            "(1.0 - decay) * step",
+        ),
     ),
     *_in(
         "kernels",

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from serving import by_onnx, by_treelite
 from sklearn.tree import DecisionTreeRegressor
 
 from boostplug.model import ensemble as module
@@ -593,6 +594,32 @@ def test_lightgbm_takes_numbers_next_to_zero_for_zero(sign):
     assert np.ptp(model.to_lightgbm().predict(X)) == 0
 
 
+without_features = pytest.mark.parametrize(  # which no converter knows
+    "name",
+    [name for name, rounds in ROUNDS.items() if not any(type(weak) is Feature for terms in rounds for weak, _ in terms)],
+)
+
+
+@without_features
+def test_lightgbm_models_are_converted(name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = model.to_lightgbm()
+    for X in (data(7), around_thresholds(model).astype(np.float32)):
+        X = np.where(abs(X) <= 1e-35, 0, X)  # noqa: PLW2901 (as above)
+        for scores in (by_onnx(booster, X), by_treelite(booster, X)):
+            np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
+
+
+def test_lightgbm_models_that_converters_would_misread_are_refused_by_them():
+    """They know no linear trees; of refit, LightGBM would make one by squared error where no objective is named."""
+    booster = Ensemble(ROUNDS["all"], n_features=N_FEATURES).to_lightgbm()
+    with pytest.raises(NotImplementedError, match="Unsupported LightGbm objective: 'custom'"):
+        by_onnx(booster, data(7))
+    with pytest.raises(lgb.basic.LightGBMError, match="No objective function"):
+        booster.refit(np.nan_to_num(data()), np.arange(400))
+    assert Ensemble(ROUNDS["stumps"], n_features=N_FEATURES).to_lightgbm().params["objective"] == "lambdarank"
+
+
 NAMES = ["a b", "a_b", 'x="[y]"', "", "é:{}", "a=b"]
 
 
@@ -699,6 +726,15 @@ def test_xgboost_keeps_names():
     frame = pd.DataFrame(np.zeros((2, 2)), columns=["a", "b"])
     named = Ensemble([[(Stump(0, -1.0), 1.0)]], n_features=2, feature_names=["a", "b"]).to_xgboost()
     assert named.predict(xgb.DMatrix(frame)).tolist() == [1.0, 1.0]
+
+
+@without_features
+def test_xgboost_models_are_converted(name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = model.to_xgboost()
+    for X in (data(7), around_thresholds(model).astype(np.float32)):
+        for scores in (by_onnx(booster, X), by_treelite(booster, X)):
+            np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
 
 
 def test_xgboost_goes_on_training():

@@ -1,0 +1,218 @@
+"""Exported rankers: plain ones that need no boostplug."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from plug.harness import GROUP, QID, VQID, VX, VY, Misses, X, Y
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+RANKERS = {
+    "lightgbm": (bp.LGBMRanker, lgb.LGBMRanker, {"verbose": -1, "num_leaves": 4, "min_child_samples": 1}),
+    "xgboost": (bp.XGBRanker, xgb.XGBRanker, {"max_depth": 2}),
+}
+BUILT_IN = {"lightgbm": "lambdarank", "xgboost": "rank:pairwise"}  # instead of a loss
+each = pytest.mark.parametrize("framework", RANKERS)
+
+
+def ranker(framework, **params):
+    ours, _, small = RANKERS[framework]
+    return ours(**{"objective": bp.MPBoost(), "n_estimators": 8, "n_jobs": 1, **small, **params})
+
+
+def fit(framework, rows=X, labels=Y, fitting=None, **params):
+    quiet = {"verbose": False} if framework == "xgboost" else {}
+    return ranker(framework, **params).fit(rows, labels, **{"qid": QID, **quiet, **(fitting or {})})
+
+
+def stopped(framework):
+    """Return a ranker that has stopped early, and how many trees it has."""
+    fitting = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
+    if framework == "lightgbm":
+        fitting |= {"eval_metric": bp.NDCG(3), "callbacks": [lgb.early_stopping(2, verbose=False)]}
+        return fit(framework, fitting=fitting, n_estimators=40)
+    return fit(framework, fitting=fitting, n_estimators=40, eval_metric=["ndcg@3", bp.NDCG(3)], early_stopping_rounds=2)
+
+
+def check(fitted, rows=X):
+    """Return the export, which predicts the same, pickles without a trace of us, and is of the plain class."""
+    framework = "lightgbm" if isinstance(fitted, lgb.LGBMRanker) else "xgboost"
+    plain, expected = fitted.export(), fitted.predict(rows)
+    assert type(plain) is RANKERS[framework][1]
+    assert b"boostplug" not in pickle.dumps(plain)
+    for same in (plain, pickle.loads(pickle.dumps(plain))):
+        np.testing.assert_array_equal(same.predict(rows), expected)
+    return plain
+
+
+@each
+def test_predicts_where_boostplug_is_not_installed(framework, tmp_path):
+    fitted = fit(framework)
+    path, rows, out = tmp_path / "ranker.pkl", tmp_path / "X.npy", tmp_path / "p.npy"
+    path.write_bytes(pickle.dumps(fitted.export()))
+    np.save(rows, VX)
+    code = (
+        "import pickle, sys, numpy as np\nsys.modules['boostplug'] = None\n"
+        "ranker = pickle.loads(open(sys.argv[1], 'rb').read())\n"
+        "np.save(sys.argv[3], ranker.predict(np.load(sys.argv[2])))\n"
+    )
+    subprocess.run([sys.executable, "-c", code, path, rows, out], check=True)
+    np.testing.assert_array_equal(np.load(out), fitted.predict(VX))
+    assert b"boostplug" in pickle.dumps(fitted)
+
+
+@each
+def test_parameters_and_attributes_are_the_rankers(framework):
+    fitted = fit(framework, learning_rate=0.2, random_state=np.random.RandomState(0))
+    plain = check(fitted)
+    params = plain.get_params()
+    assert params["objective"] == BUILT_IN[framework]
+    for name in ("learning_rate", "n_estimators", "n_jobs"):
+        assert params[name] == fitted.get_params()[name]
+    assert set(clone(plain).get_params()) == set(params) == set(RANKERS[framework][1](**params).get_params())
+    assert plain.n_features_in_ == X.shape[1]
+    assert not hasattr(plain, "feature_names_in_")
+    np.testing.assert_array_equal(plain.feature_importances_, fitted.feature_importances_)
+    assert plain.__sklearn_tags__() == fitted.__sklearn_tags__()
+    assert fitted.objective == bp.MPBoost()  # it is a copy
+
+
+@each
+def test_early_stopping_is_respected(framework):
+    fitted = stopped(framework)
+    plain = check(fitted)
+    best = {"lightgbm": "best_iteration_", "xgboost": "best_iteration"}[framework]
+    assert getattr(plain, best) == getattr(fitted, best) < 39
+    assert plain.evals_result_ == fitted.evals_result_
+    assert plain.evals_result_ is not fitted.evals_result_
+    if framework == "xgboost":
+        assert plain.get_booster().num_boosted_rounds() == plain.best_iteration + 1 < 40
+        assert plain.best_score == fitted.best_score
+        assert plain.eval_metric == ["ndcg@3"]
+    else:
+        assert plain.n_estimators_ == plain.best_iteration_
+        assert plain.best_score_ == fitted.best_score_
+
+
+@each
+@pytest.mark.parametrize("where", ["column", "argument"])
+def test_names_and_a_column_of_query_ids(framework, where):
+    frame = pd.DataFrame(X, columns=["a b", "é", "x=1", "objective"])
+    if where == "column":
+        fitted = fit(framework, frame.assign(qid=QID), fitting={"qid": None})
+        np.testing.assert_array_equal(fitted.predict(frame.assign(qid=QID)), fitted.predict(frame))
+    else:
+        fitted = fit(framework, frame)
+    plain = check(fitted, frame)
+    assert list(plain.feature_names_in_) == list(fitted.feature_names_in_)
+    assert plain.n_features_in_ == 4
+
+
+@each
+def test_categories(framework):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["b"] = pd.Categorical(np.where(np.arange(len(X)) % 5 == 0, None, np.round(X[:, 1]).astype(int).astype(str)))
+    params = {
+        "lightgbm": {"min_data_per_group": 1, "cat_smooth": 1.0, "cat_l2": 0.1},
+        "xgboost": {"enable_categorical": True, "tree_method": "hist"},
+    }[framework]
+    fitted = fit(framework, frame, **params)
+    assert fitted.feature_importances_[1] > 0
+    check(fitted, frame)
+    check(fitted, frame.iloc[5:9])
+
+
+def test_functions_are_left_out():
+    fitted = fit("xgboost", callbacks=[xgb.callback.EvaluationMonitor()], eval_metric=[Misses(3), "map"])
+    plain = check(fitted)
+    assert plain.callbacks is None
+    assert plain.eval_metric == ["map"]
+
+    def squared(labels, scores):
+        return scores - labels, np.ones(len(labels))
+
+    assert check(fit("lightgbm", objective=squared)).objective == "lambdarank"
+
+
+def test_an_alias_of_objective():
+    with pytest.warns(UserWarning, match="Will use it instead of 'objective'"):
+        fitted = bp.LGBMRanker(loss=bp.MPBoost(), n_estimators=3, verbose=-1, n_jobs=1).fit(X, Y, qid=QID)
+    with pytest.warns(UserWarning, match="Will use it instead of 'objective'"):
+        expected = fitted.predict(X)
+    plain = fitted.export()
+    assert b"boostplug" not in pickle.dumps(plain)
+    np.testing.assert_array_equal(plain.predict(X), expected)
+    assert "loss" not in plain.get_params()
+
+
+@each
+def test_routing_and_pairs_leave_no_trace(framework):
+    pairs = bp.Pairs(np.array([1, 2]), np.array([0, 0]))
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = ranker(framework).set_fit_request(qid=True)
+        quiet = {"verbose": False} if framework == "xgboost" else {}
+        check(asked.fit(X, Y, qid=QID, pairs=pairs, **quiet))
+
+
+@each
+def test_built_in_objectives(framework):
+    name = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[framework]
+    assert check(fit(framework, objective=name)).objective == name
+
+
+@each
+@pytest.mark.parametrize("kind", [int, bool, np.float32, np.float64, "inf", "list"])
+def test_kinds_of_input(framework, kind):
+    plain = check(fit(framework, np.round(X)), np.round(X))
+    fitted = fit(framework, np.round(X))
+    rows = np.round(X).tolist() if kind == "list" else np.round(X)
+    if kind == "inf" and framework == "lightgbm":
+        rows[0], rows[1] = np.inf, -np.inf
+    elif isinstance(kind, type):
+        rows = rows.astype(kind)
+    np.testing.assert_array_equal(plain.predict(rows), fitted.predict(rows))
+
+
+@each
+def test_modes_of_boosting(framework):
+    modes = {
+        "lightgbm": [{"boosting_type": "dart"}, {"linear_tree": True}, {"num_leaves": 2}, {"n_jobs": 2}],
+        "xgboost": [{"booster": "dart", "rate_drop": 0.5}, {"missing": -1.0}, {"base_score": 3.0}, {"n_jobs": 2}],
+    }
+    for params in modes[framework]:
+        check(fit(framework, **params))
+
+
+@each
+def test_what_is_loaded_or_continued(framework):
+    first = fit(framework)
+    again = {"lightgbm": "init_model", "xgboost": "xgb_model"}[framework]
+    both = fit(framework, fitting={again: first})
+    check(both)
+    np.testing.assert_array_equal(fit(framework, fitting={again: first.export()}).predict(X), both.predict(X))
+
+
+@each
+def test_an_export_fits_as_the_built_in_objective(framework):
+    """What the docstring says of it."""
+    plain = fit(framework, n_estimators=5).export()
+    expected = RANKERS[framework][1](**ranker(framework, n_estimators=5, objective=BUILT_IN[framework]).get_params())
+    for each_ranker in (plain, expected):
+        each_ranker.fit(X, Y, group=GROUP)
+    np.testing.assert_array_equal(plain.predict(X), expected.predict(X))
+
+
+@each
+def test_an_unfitted_ranker_is_not_exported(framework):
+    with pytest.raises(NotFittedError):
+        ranker(framework).export()

@@ -1,0 +1,97 @@
+"""Leaves estimated anew by our losses, as LightGBM does it by its own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from plug.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
+from sklearn.exceptions import NotFittedError
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+
+SMALL = {"n_estimators": 12, "verbose": -1, "n_jobs": 1, "num_leaves": 6, "min_child_samples": 2}
+
+
+@dataclass(frozen=True)
+class Squares(bp.Loss):
+    """Half the squared errors: LightGBM's regression."""
+
+    @property
+    def hessian_kind(self):
+        return "exact"
+
+    def compute_value(self, scores, queries):
+        return 0.5 * np.add.reduceat((scores - queries.labels) ** 2, queries.boundaries[:-1])
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return scores - queries.labels, np.ones(len(scores))
+
+
+def fit(loss=None, **params):
+    return bp.LGBMRanker(objective=loss or bp.MPBoost(), **{**SMALL, **params}).fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"reg_alpha": 0.3, "reg_lambda": 0.7, "learning_rate": 0.3},
+        {"max_delta_step": 0.4},
+        {"boosting_type": "dart"},
+        {"num_leaves": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("decay_rate", [0.0, 0.6])
+def test_equals_lightgbms_refit_of_its_own_objective(params, decay_rate):
+    """On few rows, so that leaves are empty."""
+    rows, labels, group = VX[: VGROUP[:4].sum()], VY[: VGROUP[:4].sum()], VGROUP[:4]
+    ours = fit(Squares(), **params)
+    text = ours.export().booster_.model_to_string().replace("lambdarank", "regression")
+    text = text.replace("[boost_from_average: 1]", "[boost_from_average: 0]")
+    theirs = lgb.Booster(model_str=text).refit(rows, labels, decay_rate=decay_rate)
+    refitted = ours.refit(rows, labels, group=group, decay_rate=decay_rate)
+    np.testing.assert_allclose(refitted.predict(X), theirs.predict(X), rtol=1e-5, atol=1e-6)  # its gradients are float32
+    assert not np.allclose(refitted.predict(X), ours.predict(X), rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", [bp.MPBoost(), bp.QBRank(), bp.NDCGBoost()], ids=str)
+def test_lowers_the_loss_on_the_new_data(loss):
+    ranker = fit(loss)
+    queries = bp.Queries(VY, group=VGROUP)
+    values = [loss.value(ranker.refit(VX, VY, qid=VQID, decay_rate=d).predict(VX), queries).sum() for d in (1, 0.5, 0)]
+    assert values[0] > values[1] > values[2]
+    np.testing.assert_array_equal(ranker.refit(VX, VY, qid=VQID, decay_rate=1).predict(X), ranker.predict(X))
+
+
+def test_returns_another_ranker():
+    ranker = fit()
+    before = ranker.predict(X)
+    refitted = ranker.refit(VX, VY, qid=VQID)
+    np.testing.assert_array_equal(ranker.predict(X), before)
+    assert refitted.get_params() == ranker.get_params()
+    np.testing.assert_array_equal(refitted.export().predict(X), refitted.predict(X))
+    np.testing.assert_array_equal(refitted.predict(X, pred_leaf=True), ranker.predict(X, pred_leaf=True))
+    pairs = bp.Pairs(np.array([1]), np.array([0]))
+    assert not np.array_equal(ranker.refit(VX, None, qid=VQID, pairs=pairs).predict(X), refitted.predict(X))
+    by_weight = ranker.refit(VX, VY, qid=VQID, sample_weight=np.arange(1.0, len(VGROUP) + 1))
+    assert not np.array_equal(by_weight.predict(X), refitted.predict(X))
+
+
+def test_what_cannot_be_refitted_is_refused():
+    ranker = fit()
+    with pytest.raises(ValueError, match=r"decay_rate must be a finite number of at least 0 and of at most 1; got 2"):
+        ranker.refit(VX, VY, qid=VQID, decay_rate=2)
+    with pytest.raises(ValueError, match="qid or group is missing"):
+        ranker.refit(VX, VY)
+    with pytest.raises(ValueError, match="the trees are linear"):
+        fit(linear_tree=True).refit(VX, VY, qid=VQID)
+    built_in = bp.LGBMRanker(**SMALL).fit(X, Y, group=GROUP)
+    with pytest.raises(ValueError, match=r"the objective is 'lambdarank': call booster_\.refit"):
+        built_in.refit(VX, VY, qid=VQID)
+    with pytest.raises(NotFittedError):
+        bp.LGBMRanker(objective=bp.MPBoost()).refit(VX, VY, qid=VQID)
+    with pytest.raises(lgb.basic.LightGBMError, match="null objective"):  # in LightGBM's words
+        ranker.booster_.refit(VX, VY, group=VGROUP)
