@@ -46,7 +46,7 @@ def named(text: str) -> str:
     """Return the text of a model of a custom objective, which converters refuse, with lambdarank as its objective.
 
     LightGBM's predictions are the scores themselves under both. A text stays as it is where it has an objective, and
-    where converters that took it would read it wrongly: they drop the slopes of linear trees, and see no zero as missing.
+    where converters that took it would misread it: they drop the slopes of linear trees, and see no zero as missing.
     """
     head, blank, rest = text.partition("\n\n")
     misread = "\nis_linear=1\n" in rest or "\n[zero_as_missing: 1]\n" in rest

@@ -540,8 +540,8 @@ BREAKAGES = [
         ("estimators/test_export.py", "estimators/test_refit.py"),
         (
             "an exported ranker keeps the loss under an alias",
-            "given = [params.pop(alias) for alias in ALIASES[\"objective\"] if alias in params]",
-            "given = [params[alias] for alias in ALIASES[\"objective\"] if alias in params]",
+            'given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]',
+            'given = [params[alias] for alias in ALIASES["objective"] if alias in params]',
         ),
         (
             "an exported ranker keeps our metrics",

@@ -596,7 +596,11 @@ def test_lightgbm_takes_numbers_next_to_zero_for_zero(sign):
 
 without_features = pytest.mark.parametrize(  # which no converter knows
     "name",
-    [name for name, rounds in ROUNDS.items() if not any(type(weak) is Feature for terms in rounds for weak, _ in terms)],
+    [
+        name
+        for name, rounds in ROUNDS.items()
+        if not any(type(weak) is Feature for terms in rounds for weak, _ in terms)
+    ],
 )
 
 
