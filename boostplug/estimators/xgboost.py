@@ -263,8 +263,9 @@ class XGBRanker(xgb.XGBRanker):
         the best iteration, under an objective that converters know. Parameters and histories come along, but of
         `eval_metric` the names alone, and no callbacks.
 
-        In place of a loss its objective is rank:pairwise, which another `fit` would take. It does not know a column
-        named qid in `predict`: pass the features alone.
+        In place of a loss its objective is rank:pairwise, which another `fit` would take. Its booster's is
+        reg:squarederror, and so is that of a ranker which loads its file. It does not know a column named qid in
+        `predict`: pass the features alone.
 
         Returns
         -------
@@ -279,7 +280,7 @@ class XGBRanker(xgb.XGBRanker):
         params = self.get_params(deep=False)
         names = [metric for metric in metrics_of(self.eval_metric) if isinstance(metric, str)]
         params.update(
-            objective=self.objective if isinstance(self.objective, str) else "rank:pairwise",
+            objective=self.objective if str(self.objective).startswith("rank:") else "rank:pairwise",
             eval_metric=names or None,
             callbacks=None,
         )

@@ -202,6 +202,16 @@ def test_what_is_loaded_or_continued(framework):
     np.testing.assert_array_equal(fit(framework, fitting={again: first.export()}).predict(X), both.predict(X))
 
 
+def test_the_file_of_an_export_predicts_wherever_it_is_loaded(tmp_path):
+    fitted = fit("xgboost")
+    fitted.export().save_model(tmp_path / "model.ubj")
+    for loaded in (xgb.XGBRanker(), bp.XGBRanker(), bp.XGBRanker(objective=bp.MPBoost())):
+        loaded.load_model(tmp_path / "model.ubj")
+        np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
+        if isinstance(loaded, bp.XGBRanker):
+            assert check(loaded).objective == "rank:pairwise"
+
+
 @each
 def test_an_export_fits_as_the_built_in_objective(framework):
     """What the docstring says of it."""
