@@ -277,7 +277,7 @@ class LGBMRanker(lgb.LGBMRanker):
         leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
         refit(booster, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
         refitted = copy.deepcopy(self)
-        vars(refitted).update(_Booster=booster)
+        refitted.__dict__.update(_Booster=booster)
         return refitted
 
     def export(self) -> lgb.LGBMRanker:
