@@ -405,6 +405,21 @@ CASES = {
             "LightGBM: … do not support custom objective …",
         ),
         Case(
+            "an option of lambdarank",
+            lambda: train_lgb({"lambdarank_truncation_level": 30}),
+            "lambdarank_truncation_level=30 is an option of LightGBM's own objectives, without effect",
+        ),
+        Case(
+            "`sigmoid` beside the loss",
+            lambda: train_lgb({"sigmoid": 2.0}),
+            r"sigmoid=2\.0 is an option of LightGBM's own objectives, .*RankNet\(sigmoid=…\)",
+        ),
+        Case(
+            "`label_gain` without LightGBM's own ndcg",
+            lambda: fit_lgb(ranker={"label_gain": [0, 1, 3]}),
+            r"label_gain=\[0, 1, 3\] is an option of LightGBM's own objectives, .*NDCG\(gain=…\)",
+        ),
+        Case(
             "`position=…` in the Dataset",
             lambda: train_lgb(position=np.arange(N, dtype=np.int32)),
             r"the lgb\.Dataset has position=…",
@@ -472,6 +487,11 @@ CASES = {
             r"xgb\.cv drops the query weights",
         ),
         Case("`num_class=3`", lambda: train_xgb({"num_class": 3}), "leave num_class and multi-output parameters"),
+        Case(
+            "an option of rank:ndcg",
+            lambda: train_xgb({"lambdarank_pair_method": "topk"}),
+            "lambdarank_pair_method='topk' is an option of XGBoost's own objectives, without effect",
+        ),
         Case(
             "a validation set without queries",
             lambda: train_xgb(valid=xgb.DMatrix(X, Y)),

@@ -34,7 +34,7 @@ from boostplug.model.export import export
 from boostplug.model.lightgbm import refit
 from boostplug.pairs import Pairs
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
-from boostplug.plug.call import assign, evaluate
+from boostplug.plug.call import assign, evaluate, refuse_fault
 from boostplug.plug.lightgbm import LightGBM
 from boostplug.queries import Queries
 
@@ -155,6 +155,9 @@ class LGBMRanker(lgb.LGBMRanker):
                 f"class_weight={shown(self.class_weight)} has no meaning for {loss!r}: ranking has no classes; pass "
                 "sample_weight, with weights by grade if that is what is meant"
             )
+        metrics = frameworks_metrics_of(eval_metric)
+        if loss is not None:
+            refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(objective, loss, pairs)
         if eval_X is not None or eval_y is not None:
@@ -163,7 +166,6 @@ class LGBMRanker(lgb.LGBMRanker):
             eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             eval_sample_weight=eval_sample_weight,
         )  # fmt: skip
-        metrics = frameworks_metrics_of(eval_metric)
         init_score = starting_scores("init_score", init_score, queries.n_rows)
         starts = _starting_scores_of_sets(eval_init_score, sets, queries, init_score)
         read = loss is None or self._has_built_in_metric() or not all(isinstance(m, Metric) for m in metrics)
@@ -311,6 +313,13 @@ class LGBMRanker(lgb.LGBMRanker):
 
     def _names_metric(self) -> bool:
         return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])
+
+    def _parameters_with(self, metrics: list[Any]) -> dict[str, Any]:
+        """Return the parameters with the names of built-in metrics in one place, as the parent's `fit` adds them up."""
+        parameters = self.get_params()
+        named = [parameters.pop(alias, None) for alias in ALIASES["metric"]]
+        flat = [m for name in named for m in (name if isinstance(name, (list, tuple)) else [name])]
+        return {**parameters, "metric": [m for m in (*flat, *metrics) if isinstance(m, str)]}
 
     def _has_built_in_metric(self) -> bool:
         """Return whether LightGBM evaluates metrics of its own; names such as "None" stand for none."""

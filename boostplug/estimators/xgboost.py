@@ -32,7 +32,8 @@ from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
 from boostplug.pairs import Pairs
-from boostplug.plug.call import assign
+from boostplug.plug.call import assign, refuse_fault
+from boostplug.plug.xgboost import XGBoost
 from boostplug.queries import Queries
 
 try:
@@ -149,6 +150,9 @@ class XGBRanker(xgb.XGBRanker):
                 f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
                 "functions: derive a boostplug.Loss, or call xgb.train with obj="
             )
+        if loss is not None:
+            named = {"objective": None, "eval_metric": metrics_of(self.eval_metric)}
+            refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective, loss, pairs)
         sets = evaluation_sets(

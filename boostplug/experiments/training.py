@@ -14,6 +14,7 @@ from boostplug.best_round import BestRound
 from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+from boostplug.plug.options import LIGHTGBM, XGBOOST, without_options
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
@@ -154,8 +155,9 @@ class LightGBM:
 
         # Not `seed`: it would also set data_random_seed, by which the data are already binned.
         names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
+        params = {**self.params, **parameters, **dict.fromkeys(names, seed)}
         booster = self.lgb.train(
-            {**self.params, **parameters, "objective": objective, **dict.fromkeys(names, seed)},
+            {**(params if isinstance(objective, str) else without_options(LIGHTGBM, params)), "objective": objective},
             self.train_set,
             num_boost_round=rounds,
             valid_sets=[self.valid_set],
@@ -200,6 +202,8 @@ class XGBoost:
         params: dict[str, Any] = {**self.params, **parameters, "seed": seed}
         if isinstance(objective, str):
             params["objective"] = objective
+        else:
+            params = without_options(XGBOOST, params)
         if not (isinstance(objective, str) and objective.startswith("reg:")):
             params["base_score"] = 0.0
         booster = self.xgb.train(

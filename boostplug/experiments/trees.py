@@ -63,8 +63,9 @@ class Trees:
     row_fraction, column_fraction : float
         Above 0, at most 1.
     lightgbm, xgboost : mapping, optional
-        Further parameters of one framework alone; they win over the above. What `compare` sets for all methods
-        (objective, metric, rounds, early stopping, seeds, threads) is refused, under each of its names.
+        Further parameters of one framework alone; they win over the above. Options of its own objectives
+        (``lambdarank_truncation_level``, ``lambdarank_pair_method``) go to these alone. What `compare` sets for all
+        methods (objective, metric, rounds, early stopping, seeds, threads) is refused, under each of its names.
 
     Raises
     ------

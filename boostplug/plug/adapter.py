@@ -137,6 +137,10 @@ class Adapter(Protocol):
         """Return why the framework would train nonsense with this call of an objective; asked at every one."""
         return None
 
+    def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:  # noqa: ARG002 (as above)
+        """Return what among a training's parameters means nothing beside a loss, and what to do."""
+        return None
+
     def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (the default: no threshold)
         """Return which absolute threshold of the framework spoils a training; asked at its start.
 

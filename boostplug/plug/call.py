@@ -21,7 +21,7 @@ from boostplug.plug.registry import ADAPTERS, adapter_of, calling, dataset_names
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of"]
+__all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of", "refuse_fault"]
 
 Floats32 = NDArray[np.float32]
 
@@ -115,12 +115,12 @@ def queries_of(dataset: Any) -> Queries:
         return known
     if fields.labels is None and preferences is None:
         raise ValueError(f"the {adapter.dataset_name} has no label; pass label=grades to {adapter.dataset_name}")
-    _refuse(adapter.fault_of_fields(fields, dataset))
+    refuse_fault(adapter.fault_of_fields(fields, dataset))
     return _built(record.read, fields, preferences)
 
 
 def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, training: Training | None) -> _Call:
-    _refuse(adapter.fault_of_call(scores, dataset, training))
+    refuse_fault(adapter.fault_of_call(scores, dataset, training))
     return _Call(scores, queries_of(dataset), adapter.threads(dataset, training), record_of(dataset), adapter)
 
 
@@ -129,7 +129,7 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
     record, threads = _of_nobody, None
     adapter, training = calling(frame)
     if adapter is not None and training is not None:
-        _refuse(adapter.fault_of_call(scores, None, training))
+        refuse_fault(adapter.fault_of_call(scores, None, training))
         threads = adapter.threads(None, training)
         record = record_of(training.datasets[0]) if training.datasets else record
     if group is None:
@@ -141,7 +141,7 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
     queries = _known(record.arrays, fields, None)
     if queries is None:
         if adapter is not None:
-            _refuse(adapter.fault_of_fields(fields, None))
+            refuse_fault(adapter.fault_of_fields(fields, None))
         queries = _built(record.arrays, fields.copy(), None)
     return _Call(scores, queries, threads, record, adapter)
 
@@ -179,7 +179,8 @@ def _warn_of_lost_digits(labels: NDArray[Any]) -> None:
         )
 
 
-def _refuse(fault: str | None) -> None:
+def refuse_fault(fault: str | None) -> None:
+    """Raise where an adapter has found a fault."""
     if fault is not None:
         raise ValueError(fault)
 

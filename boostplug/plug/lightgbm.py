@@ -9,6 +9,7 @@ import numpy as np
 
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
+from boostplug.plug.options import LIGHTGBM, fault_of_options
 
 __all__ = ["LightGBM"]
 
@@ -76,7 +77,13 @@ class LightGBM(Adapter):
                 "the lgb.Dataset has position=…, which LightGBM uses in its own lambdarank alone and leaves out here; "
                 "pass a Dataset without it"
             )
-        return None
+        return None if training is None else self.fault_of_parameters(training.parameters)
+
+    def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:
+        """Name options of LightGBM's own objectives."""
+        given = next((parameters[alias] for alias in ALIASES["metric"] if parameters.get(alias) is not None), ())
+        metrics = given.split(",") if isinstance(given, str) else [m for m in given if isinstance(m, str)]
+        return fault_of_options(LIGHTGBM, parameters, metrics, "LightGBM")
 
     def threads(self, dataset: Any, training: Training | None) -> int | None:
         """Return LightGBM's number of threads where its parameters say it."""

@@ -2,13 +2,15 @@
 
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
+from boostplug.plug.aliases import XGBOOST as ALIASES
+from boostplug.plug.options import XGBOOST, fault_of_options
 
 __all__ = ["XGBoost"]
 
@@ -41,9 +43,7 @@ class XGBoost(Adapter):
         if fields.labels is not None and fields.labels.size > dataset.num_row():
             columns = fields.labels.size // dataset.num_row()
             return f"labels must be one-dimensional; the xgb.DMatrix has {columns} columns of them"
-        frame = inspect.currentframe()
-        while frame is not None and not _trains(frame):
-            frame = frame.f_back
+        frame = _training(inspect.currentframe())
         whole: Any = frame.f_locals["dtrain"] if frame is not None and frame.f_code.co_name == "cv" else None
         if not self.holds(whole) or (whole.get_weight() == 1.0).all():
             return None
@@ -60,9 +60,27 @@ class XGBoost(Adapter):
             return f"XGBoost counts gains up to {_LARGEST_GAIN:.2g}; the splits of the first tree gain {gain:.2g}"
         return None
 
-    def threads(self, dataset: Any, training: Training | None) -> int | None:  # noqa: ARG002 (it shows no parameters)
-        """Return the DMatrix's number of threads where it was given one."""
-        n = getattr(dataset, "nthread", None)
+    def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:  # noqa: ARG002 (they may be any)
+        """Name options of XGBoost's own objectives, where the parameters are seen."""
+        return self.fault_of_parameters(_parameters_of(dataset, training))
+
+    def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:
+        """Name options of XGBoost's own objectives.
+
+        Without `eval_metric` a ranking objective, which stands beside ours for the sake of the model, evaluates ndcg.
+        """
+        given = parameters.get("eval_metric")
+        if given is None:
+            silent = str(parameters.get("disable_default_eval_metric", 0)).lower() in {"1", "true"}
+            given = "ndcg" if parameters.get("objective") in {"rank:ndcg", "rank:pairwise"} and not silent else ()
+        metrics = [given] if isinstance(given, str) else [m for m in given if isinstance(m, str)]
+        return fault_of_options(XGBOOST, parameters, metrics, "XGBoost")
+
+    def threads(self, dataset: Any, training: Training | None) -> int | None:
+        """Return the training's number of threads, else the DMatrix's, where one was given."""
+        parameters = _parameters_of(dataset, training)
+        given = [parameters.get(alias) for alias in ALIASES["nthread"]]
+        n = next((n for n in (*given, getattr(dataset, "nthread", None)) if n is not None), None)
         return int(n) if n is not None and int(n) > 0 else None
 
     def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float]:
@@ -70,6 +88,16 @@ class XGBoost(Adapter):
         if metric.greater_is_better:
             return f"pre_{metric.name}", value
         return (f"error_{metric.name}" if metric.name.startswith(_MAXIMISED) else metric.name), value
+
+    def training(self, frame: FrameType | None) -> Training | None:
+        """Return what the nearest `xgb.train` or `xgb.cv` above was given; ``Booster.update`` alone shows nothing."""
+        found = _training(frame)
+        if found is None:
+            return None
+        given = found.f_locals
+        sets = [given.get("dtrain"), *(matrix for matrix, _ in given.get("evals") or ())]
+        sets += [matrix for fold in given.get("cvfolds") or () for matrix in (fold.dtrain, fold.dtest)]
+        return Training(dict(given.get("params") or {}), sets)
 
     def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:
         """Watch `slice` (that of `xgb.cv` too): what it returns does not know its whole."""
@@ -85,6 +113,17 @@ class XGBoost(Adapter):
         dataset.slice = slice_and_tell
 
 
-def _trains(frame: FrameType) -> bool:
-    """Return whether a frame is that of xgb.cv, or of xgb.train, inside of which no xgb.cv further up counts."""
-    return frame.f_code.co_name in {"cv", "train"} and frame.f_globals.get("__name__") == "xgboost.training"
+def _training(frame: FrameType | None) -> FrameType | None:
+    """Return the nearest frame of xgb.train or xgb.cv: inside of a training no xgb.cv further up counts."""
+    while frame is not None and not (
+        frame.f_code.co_name in {"cv", "train"} and frame.f_globals.get("__name__") == "xgboost.training"
+    ):
+        frame = frame.f_back
+    return frame
+
+
+def _parameters_of(dataset: Any, training: Training | None) -> Mapping[str, Any]:
+    """Return the parameters of a dataset's own training; a user's loop may run inside of another one."""
+    if training is None or not any(dataset is other for other in training.datasets):
+        return {}
+    return training.parameters

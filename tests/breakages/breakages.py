@@ -328,6 +328,16 @@ BREAKAGES = [
             "if record.inherited is None:",
         ),
         (
+            "options at their defaults pass",
+            "found = [name for name in options.keys() & parameters.keys() if parameters[name] is not None]",
+            "found = [name for name in options.keys() & parameters.keys() if parameters[name] is True]",
+        ),
+        (
+            "parameters of another training around count",
+            "if training is None or not any(dataset is other for other in training.datasets):",
+            "if training is None:",
+        ),
+        (
             "of several aliases LightGBM takes the last",
             "for alias in ALIASES[name] if",
             "for alias in ALIASES[name][::-1] if",

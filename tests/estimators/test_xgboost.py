@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from plug.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, X, Y, best_round
+from plug.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round
 from sklearn.base import clone
 
 import boostplug as bp
@@ -169,6 +169,17 @@ def test_slices_need_their_groups_again():
     part.set_group(GROUP[:5])
     expected = predict(train(data=matrix(data=X[rows], label=Y[rows], group=GROUP[:5])))
     np.testing.assert_allclose(predict(train(data=part)), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("key", ["nthread", "n_jobs"])
+def test_threads_are_those_of_the_parameters(key):
+    """Which the DMatrix need not know, and the slices of xgb.cv do not."""
+    Spy.log.clear()
+    params = {name: value for name, value in PARAMS.items() if name != "nthread"}
+    xgb.train({**params, key: 2}, matrix(nthread=1), 1, obj=Spy())
+    xgb.cv({**params, key: 2}, matrix(xgb.DMatrix), 1, nfold=2, obj=Spy())
+    assert [seen.threads for seen in Spy.log] == [2, 2, 2]
+    Spy.log.clear()
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------

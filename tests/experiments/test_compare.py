@@ -58,12 +58,22 @@ def test_all_methods_in_both_frameworks(result):
     assert table["rounds"].between(1, 4).all()
 
 
+def test_options_of_built_in_objectives_go_to_these_alone(parts):
+    """Beside a loss they mean nothing, and would be refused."""
+    options = {"lightgbm": {"lambdarank_truncation_level": 1}, "xgboost": {"lambdarank_num_pair_per_sample": 1}}
+    methods = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
+    found, without = (bp.compare(*parts, params=params, **methods).document["methods"] for params in (options, None))
+    for one, other in zip(found, without, strict=True):
+        same = one["runs"][0]["test"] == other["runs"][0]["test"]
+        assert same == (one["method"] == "MPBoost(Log)")
+
+
 def test_numbers_are_those_of_plain_training(parts, result):
     """One cell of each framework by hand, with the frameworks alone."""
     train, valid, test = parts
     tree = {"learning_rate": 0.1, "num_leaves": 15, "max_bin": 255, "min_data_in_leaf": 20, "lambda_l2": 1.0}
     sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9}
-    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed", "objective_seed"), 1)
+    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), 1)
     params = {"objective": bp.MPBoost(), "metric": "None", "verbosity": -1, "num_threads": 1, **tree, **sample, **seeds}
     booster = lgb.train(params, lgb.Dataset(train.X, train.y, group=train.group), 4)
     by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in (1, 2, 3, 4)]
