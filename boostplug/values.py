@@ -46,7 +46,7 @@ class Value:
     """A frozen value whose parameters are those of its constructor that it keeps under their names."""
 
     search_ranges: ClassVar[Space] = {}
-    """What `search_space` has for some parameters in place of the default."""
+    """What `search_space` has for some parameters in place of the default; beside what a class's bases say."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as scikit-learn's estimators do.
@@ -186,12 +186,10 @@ def _names(kind: type) -> tuple[str, ...]:
 
 def _space(value: Any) -> Space:
     space: dict[str, Range | tuple[Any, ...]] = {}
-    ranges, hints = getattr(value, "search_ranges", {}), _hints(type(value))
+    hints = _hints(type(value))
     for name, part in parameters_of(value, deep=False).items():
         hint = hints.get(name, type(part))
-        if name in ranges:
-            space[name] = ranges[name]
-        elif is_value(part):
+        if is_value(part):
             inner = part.search_space if isinstance(part, Value) else _space(part)
             space.update({f"{name}__{rest}": drawn for rest, drawn in inner.items()})
         elif get_origin(hint) is Literal:
@@ -200,7 +198,22 @@ def _space(value: Any) -> Space:
             space[name] = (False, True)
         elif float in (hint, *get_args(hint)) and isinstance(part, (int, float, np.floating)) and part > 0:
             space[name] = Range(float(part) / _FACTOR, float(part) * _FACTOR, log=True)
-    return space
+    return space | _said(value)
+
+
+def _said(value: Any) -> dict[str, Range | tuple[Any, ...]]:
+    """Return what the class of a value and its bases say of its parameters; a name of none in the class is an error."""
+    said: dict[str, Range | tuple[Any, ...]] = {}
+    for kind in reversed(type(value).__mro__):
+        said |= vars(kind).get("search_ranges", {})
+    known = parameters_of(value)
+    for name in vars(type(value)).get("search_ranges", {}):
+        if name not in known:
+            raise ValueError(
+                f"the search_ranges of {type(value).__name__} name {shown(name)}, which is none of its parameters: "
+                f"{sorted(known)}"
+            )
+    return {name: drawn for name, drawn in said.items() if name in known}
 
 
 def _hints(kind: type) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
@@ -199,6 +199,25 @@ def test_the_search_space_that_parameters_have_by_default():
         **{f"part__{name}": space for name, space in inner.items()},
         "distance__exponent": Range(0.0625, 4.0, log=True),
     }
+
+
+def test_the_search_ranges_of_classes():
+    @dataclass(frozen=True, kw_only=True)
+    class Sharp(bp.RankNet):
+        sharpness: float = 0.5
+        base: bp.Loss = bp.RankNet()  # noqa: RUF009 (an immutable value)
+        search_ranges: ClassVar = {"sharpness": Range(0.1, 0.9), "base__sigmoid": Range(1.0, 2.0)}
+
+    space = Sharp().search_space
+    assert space["sharpness"] == Range(0.1, 0.9)
+    assert space["base__sigmoid"] == Range(1.0, 2.0)
+    assert space["sigmoid"] == Range(0.25, 4.0, log=True)  # its base's
+
+    class Typo(bp.RankNet):
+        search_ranges: ClassVar = {"sigmiod": Range(0.1, 0.9)}
+
+    with pytest.raises(ValueError, match="search_ranges of Typo name 'sigmiod', which is none of its parameters"):
+        _ = Typo().search_space
 
 
 @every_value

@@ -72,7 +72,7 @@ class LGBMRanker(lgb.LGBMRanker):
         parameters: dict[str, Any] = super().get_params(deep=False)
         return nested(parameters) if deep else parameters
 
-    def set_params(self, **params: Any) -> "LGBMRanker":
+    def set_params(self, /, **params: Any) -> "LGBMRanker":
         """Set parameters, those of a loss by names such as ``objective__distance__lam``, which make a new objective.
 
         Raises

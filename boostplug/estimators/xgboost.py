@@ -80,7 +80,7 @@ class XGBRanker(xgb.XGBRanker):
         parameters: dict[str, Any] = super().get_params(deep=False)
         return nested(parameters) if deep else parameters
 
-    def set_params(self, **params: Any) -> "XGBRanker":
+    def set_params(self, /, **params: Any) -> "XGBRanker":
         """Set parameters, those of values by names such as ``objective__distance__lam``, ``eval_metric__k``.
 
         The ranker then has a new objective or metric.

@@ -48,6 +48,10 @@ class Loss(Named, ABC):
       else the loss gives a pair: "none": their number P_q (the factor c_q is 1), so long lists dominate; "rows": the
       number n_q of the query's judged documents (c_q = n_q / P_q); "query": 1 (c_q = 1 / P_q).
 
+    `get_params` lists the parameters, rankers have them as own (``objective__sigmoid``), ``with_params(sigmoid=2.0)``
+    returns a new value. A subclass may say what `boostplug.suggest` draws them from, in
+    ``search_ranges: ClassVar = {"sharpness": boostplug.values.Range(0.1, 10.0, log=True)}``.
+
     An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
     ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.
 

@@ -93,7 +93,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         parameters: dict[str, Any] = super().get_params(deep=False)
         return nested(parameters) if deep else parameters
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, /, **params: Any) -> Self:
         """Set parameters, those of values by names such as ``distance__lam``: the ranker then has a new value.
 
         Raises

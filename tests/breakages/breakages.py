@@ -431,6 +431,11 @@ BREAKAGES = [
             "        part = known[name]\n",
         ),
         (
+            "ranges of bases are forgotten",
+            "    for kind in reversed(type(value).__mro__):\n",
+            "    for kind in (type(value),):\n",
+        ),
+        (
             "a clone of a value is none",
             "        return self\n\n    @property\n    def search_space",
             "        return self.with_params(**{})\n\n    @property\n    def search_space",

@@ -41,6 +41,7 @@ def test_rankers(F, monkeypatch):
     fitted = F.fit(LOSS)
     again = loaded(fitted, monkeypatch)
     assert again.objective == LOSS
+    assert again.get_params()["objective__distance__lam"] == LOSS.distance.lam
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     np.testing.assert_array_equal(again.fit(X, Y, qid=QID).predict(X), fitted.predict(X))
 

@@ -192,7 +192,7 @@ def test_fitted_rankers(F):
         np.testing.assert_array_equal(changed, F.fit(again.objective).predict(X))
     assert fitted.objective == LOSS
     np.testing.assert_array_equal(fitted.set_params(objective__hessian="bound").predict(X), predicted)
-    assert "objective" in fitted._repr_html_()
+    assert type(fitted).__name__ in fitted._repr_html_()
 
 
 # Searches
@@ -285,6 +285,7 @@ def test_reference_rankers(one, parameters, expected):
             {"n_estimators": 3, "bogus": 2.0},
             "Invalid parameter 'bogus' for estimator MPBoostRanker",
         ),
+        (bp.MPBoostRanker(), {"self": 3}, "Invalid parameter 'self' for estimator MPBoostRanker"),
         (bp.MPBoostRanker(), {"n_estimators": 3, "distance__beta": -1.0}, "beta must be a finite number above 0"),
         (bp.AdaRankRanker(metric=double), {"metric__k": 3}, "'metric__k' for AdaRankRanker, whose metric is <function"),
         (bp.RankBoostRanker(), {"variant__x": 3}, "whose variant is 'plus' and has no parameters"),
