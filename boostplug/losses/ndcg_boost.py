@@ -170,6 +170,9 @@ class _Plan:
         ideal = dcg(gains, gains, queries, discounts(longest, "standard"), average=False)[runs.query]
         query_of_run = runs.query_of_run
         level = gains[runs.rows[runs.run_start[:-1]]]
+        if not callable(gain):  # gains of neighbouring floats may fall by rounding
+            order = np.argsort(runs.run_grade, kind="stable")
+            level[order] = np.maximum.accumulate(level[order])
         falls = (np.diff(level) < 0) & (query_of_run[1:] == query_of_run[:-1])
         if falls.any():
             at = int(np.argmax(falls))

@@ -1,5 +1,6 @@
 """Metrics on discounted cumulative gain: `NDCG`, `DCG`, `MeanNDCG`."""
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
@@ -18,6 +19,7 @@ Floats = NDArray[np.float64]
 Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
 Convention = Literal["standard", "letor"]
 
+_LN2 = math.log(2.0)
 _LARGEST_GAIN = 1e300  # 1e8 of them still add up to a finite number
 _NAMED_GAINS = {  # formula, largest grade (2^996 < 1e300), what to do above it
     "exp2": ("2^r − 1", 996.0, 'scale the grades, or pass gain="linear"'),
@@ -239,10 +241,18 @@ def _gains(queries: Queries, gain: Gain) -> Floats:
         refuse_where("labels", judged & (labels < 0), labels, why)
         why = f"is too large: sums of the gain {formula} overflow above {largest:g}; {remedy} or a callable"
         refuse_where("labels", judged & (labels > largest), labels, why)
-        values = np.exp2(grades) - 1.0 if gain == "exp2" else grades
+        values = _exponential(grades) if gain == "exp2" else grades
     gains = np.zeros(queries.n_rows)
     gains[judged] = values
     return gains
+
+
+def _exponential(grades: Floats) -> Floats:
+    """Return 2^r - 1: exact for whole grades, and with all digits for small ones, where the difference has none."""
+    out: Floats = np.exp2(grades) - 1.0
+    small = grades < 0.5
+    out[small] = np.expm1(_LN2 * grades[small])
+    return out
 
 
 def _called(gain: Callable[[Floats], Floats], grades: Floats) -> Floats:

@@ -30,6 +30,7 @@ _FLAT = 1e-14  # share of Σ|∇R g| below which a slope is 0: rounding, or a lo
 _SHORTEST = 1e-12  # step; a loss with kinks may have its minimum at 0, whatever subgradient it gives there
 _LARGEST_SCORE = 1e99  # losses refuse more
 _LARGEST_EXPONENT = 300  # of two, in weights
+_ORDINARY = 10  # exponents of two of targets that regressors take as they are
 
 
 class _Objective(NamedTuple):
@@ -69,7 +70,7 @@ class _BoundRanker(ReferenceRanker):
     def _rounds(self, training: Training) -> Rounds:
         X, queries = training.X, training.queries
         (risk, bounded), learner = self._objective(), self._weak_learner()
-        first_size = 0.0
+        first_size, unit = 0.0, 0.0
         scores = np.zeros(queries.n_rows)
         while True:
             # a diagonal bound W of the Hessian, and the residuals r = -∇R / W; a loss may write into the scores it gets
@@ -79,18 +80,21 @@ class _BoundRanker(ReferenceRanker):
             if size <= _MINIMAL * first_size:
                 return "the risk is minimal"
             residuals = _residuals(gradient, bound)
+            unit = unit or _unit(residuals)
             # the weak learner A fits g to r with the weights W; it may write into what it is given (copy_X=False)
-            fitted = seeded_clone(learner, training.random).fit(X.copy(), residuals, sample_weight=_weights(bound))
+            fitted = seeded_clone(learner, training.random).fit(
+                X.copy(), residuals / unit, sample_weight=_weights(bound)
+            )
             weak = weak_ranker_of(fitted)
             direction = weak.predict(X)
             if not np.isfinite(direction).all():
                 raise ValueError(f"regressor predicts what is not finite: {fitted!r}; use one that does not")
             # the step s by line search on R
-            step = _line_search(risk, queries, scores, direction, whole=not self.line_search)
+            step = _line_search(risk, queries, scores, direction, whole=not self.line_search, unit=unit)
             if step is None:
                 return "the regressor finds no direction in which the risk falls"
             # the next h is h + η s g
-            alpha = float(self.learning_rate * step)
+            alpha = float(self.learning_rate * step) * unit
             scores += alpha * direction
             total = float(numbers("loss.value", np.asarray(risk.value(scores.copy(), queries)).ravel()).sum())
             if np.isnan(total):
@@ -148,8 +152,10 @@ class QuadraticBoundRanker(_BoundRanker):
     - s is the smallest minimum, up to rounding: where the slope :math:`\nabla R(h + s g)^T g` has risen to -1e-14 of
       :math:`|\nabla R(h)|^T |g|`. So it is finite for losses that fall for ever, as the logistic one does on separable
       data.
-    - scikit-learn's trees take features that differ by less than 1e-7 for constant, and do not split targets of a
-      variance below 2e-16: rescale such features, or labels with gaps below 1e-6.
+    - The unit of the labels does not matter to regressors with absolute thresholds (scikit-learn's trees do not split
+      targets of a variance below 2e-16): where the largest residual of the first round is not between 1/1024 and 1024,
+      r is fitted in units of a power of two of that size, and ``alpha`` holds the power.
+    - scikit-learn's trees take features that differ by less than 1e-7 for constant: rescale such features.
 
     Cost. A round costs the regressor's fit and about ten gradients for the line search.
 
@@ -396,14 +402,26 @@ def _weights(bound: Floats) -> Floats:
     return bound if abs(exponent) < _LARGEST_EXPONENT else np.ldexp(bound, -exponent)
 
 
-def _line_search(risk: Any, queries: Queries, scores: Floats, direction: Floats, *, whole: bool) -> float | None:
-    """Return the smallest s > 0 that minimises R(scores + s · direction), or 1 if `whole`; None where R does not fall.
+def _unit(residuals: Floats) -> float:
+    """Return the power of two in whose unit regressors see the residuals of a training, for their absolute thresholds.
 
-    R' does not fall as s grows, so that a bracket of its zero is all that is needed: at kinks too.
+    It is that of the first round's largest; 1 where that is between 1/1024 and 1024: then nothing is changed.
+    """
+    exponent = int(np.frexp(np.abs(residuals).max())[1])
+    return 1.0 if abs(exponent) <= _ORDINARY else float(np.ldexp(1.0, exponent))
+
+
+def _line_search(
+    risk: Any, queries: Queries, scores: Floats, direction: Floats, *, whole: bool, unit: float = 1.0
+) -> float | None:
+    """Return the smallest s > 0 that minimises R(scores + s · unit · direction), or 1 if `whole`; None if R stays.
+
+    R' does not fall as s grows, so that a bracket of its zero is all that is needed: at kinks too. It is taken by the
+    direction without its unit, whose product with a gradient in that unit might leave float64's range.
     """
 
     def gradient(s: float) -> Floats:
-        name, values = _named(risk.gradient_hessian(scores + s * direction, queries))[0]
+        name, values = _named(risk.gradient_hessian(scores + s * unit * direction, queries))[0]
         return _per_row(name, values, queries.n_rows)
 
     start = gradient(0.0)
@@ -419,10 +437,13 @@ def _line_search(risk: Any, queries: Queries, scores: Floats, direction: Floats,
         return float(np.nan_to_num(slope + flat, nan=1e300, posinf=1e300, neginf=-1e300))
 
     low, high = 0.0, 1.0
-    farthest = _LARGEST_SCORE / max(1.0, float(np.abs(direction).max()))
+    farthest = _LARGEST_SCORE / max(1.0, unit * float(np.abs(direction).max()))
     while rise(high) < 0.0:
         low, high = high, 2.0 * high
         if high > farthest:
-            raise ValueError("loss: its value falls without end in some direction; it must have a lower bound")
+            raise ValueError(
+                "loss: its value falls without end in some direction, or its minimum lies beyond scores of 1e99; use a "
+                "loss with a lower bound, or rescale the labels so that their gaps are about 1"
+            )
     step = float(brentq(rise, low, high, xtol=1e-14 * max(1.0, low), rtol=4 * np.finfo(np.float64).eps, maxiter=1000))
     return step if step > _SHORTEST else None

@@ -11,6 +11,7 @@ import pytest
 import boostplug as bp
 from boostplug import testing
 from boostplug.losses.ndcg_boost import NDCGBoost
+from boostplug.metrics import dcg
 from boostplug.threads import set_num_threads
 
 LABELS = {
@@ -264,3 +265,33 @@ def test_one_query_of_200_000_rows(spread):
     t = np.exp(-np.abs(scores[rows, None] - scores[None, :]))
     exact = -((gains[rows, None] - gains[None, :]) / z * t / (1 + t) ** 2).sum(axis=1) * loss.scale(queries)
     np.testing.assert_allclose(g[rows], exact, rtol=0, atol=1e-6 * np.abs(g).max())
+
+
+@pytest.mark.parametrize("gain", ["exp2", "linear"])
+def test_rounding_lets_no_gain_fall(gain, monkeypatch):
+    """Gains of neighbouring grades that the last bit puts in the wrong order are one, and no error."""
+
+    def one_ulp_off(grades):
+        values = np.exp2(grades) - 1.0
+        return np.nextafter(values, np.inf * (-1.0) ** np.arange(len(values)))
+
+    monkeypatch.setattr(dcg, "_exponential", one_ulp_off)
+    grades = 1.0 + np.spacing(1.0) * np.arange(40)
+    g, h = NDCGBoost(gain=gain).gradient_hessian(np.zeros(40), bp.Queries(grades, group=[40]))
+    assert (h >= 0).all()
+    assert (h[g != 0] > 0).all()
+
+
+def test_gains_of_small_grades_keep_their_digits():
+    """2^r - 1 is r ln 2 there, which the difference would round to 0."""
+    scores = np.array([0.3, -0.2, 0.1])
+    grades = np.array([0.0, 1.0, 3.0])
+    linear = NDCGBoost(gain="linear")
+    expected = linear.gradient_hessian(scores, bp.Queries(grades, group=[3]))
+    for c in (1e-12, 1e-17, 1e-38, 1e-300):
+        queries = bp.Queries(c * grades, group=[3])
+        np.testing.assert_allclose(NDCGBoost().gradient_hessian(scores, queries), expected, rtol=1e-9)
+        assert bp.NDCG()(scores, queries) == pytest.approx(bp.NDCG(gain="linear")(scores, queries), rel=1e-9)
+    assert bp.DCG(1)([1.0], bp.Queries([1e-17], group=[1])) == pytest.approx(1e-17 * math.log(2.0), rel=1e-14)
+    grades = np.r_[0.0, 1.0, 2.0, 3.0, 30.0, 53.0]
+    assert bp.DCG(1).per_query(np.zeros(6), bp.Queries(grades, group=np.ones(6))).tolist() == (2**grades - 1).tolist()

@@ -1,0 +1,74 @@
+"""The unit of the labels does not decide whether a reference ranker learns anything."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import boostplug as bp
+
+RNG = np.random.default_rng(0)
+GROUP = RNG.integers(5, 15, 20)
+N = int(GROUP.sum())
+X = RNG.normal(size=(N, 4)).astype(np.float32)
+Y = np.clip(np.round(X[:, 0] + 0.5 * X[:, 1] + 0.5 * RNG.normal(size=N) + 1), 0, 4)
+QUERIES = bp.Queries(Y, group=GROUP)
+TINY = (1e-5, 1e-8, 1e-17, 1e-38, 1e-60)
+
+
+def bound(loss, regressor=None, rounds=4):
+    return bp.QuadraticBoundRanker(loss=loss, regressor=regressor, n_estimators=rounds, random_state=0)
+
+
+# (ranker, power of c with which predictions go where labels are times c)
+LAWFUL = [
+    (bp.RankBoostRanker(n_estimators=4), 0),
+    (bp.AdaRankRanker(metric=bp.NDCG(5, gain="linear"), n_estimators=4), 0),
+    (bp.MPBoostRanker(distance=bp.BinaryDistance(), n_estimators=4), 0),
+    (bp.MPBoostRanker(distance=bp.LinearDistance(), step="newton", n_estimators=4), -1),
+    (bp.NDCGBoostRanker(gain="linear", n_estimators=4), 0),
+    (bp.QBRankRanker(n_estimators=4, learning_rate=0.5, random_state=0), 1),
+    (bp.QBRankRanker(n_estimators=4, learning_rate=0.5, normalization="documents", random_state=0), 1),
+    (bp.QBRankRanker(n_estimators=4, preference_weight=0.0, line_search=False, random_state=0), 1),
+    (bound(bp.QBRank()), 1),
+    (bound(bp.QBRank(), Ridge()), 1),
+    (bound(bp.MPBoost(distance=bp.LinearDistance())), -1),
+    (bound(bp.RankNet()), 0),
+]
+
+
+@pytest.mark.parametrize(("ranker", "degree"), LAWFUL, ids=str)
+def test_labels_times_a_number_teach_the_same(ranker, degree):
+    expected = ranker.fit(X, Y, group=GROUP).predict(X)
+    assert bp.NDCG(5)(expected, QUERIES) > 0.8
+    for c in (*TINY, 1e6, 1e30):
+        found = ranker.fit(X, c * Y, group=GROUP).predict(X) / c**degree
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max(), err_msg=str(c))
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        bp.AdaRankRanker(metric=bp.NDCG(5), n_estimators=4), bp.NDCGBoostRanker(n_estimators=4),
+        bp.MPBoostRanker(n_estimators=4), bp.MPBoostRanker(distance=bp.LinearDistance(), n_estimators=4),
+        bp.MPBoostRanker(distance=bp.LogDistance(), n_estimators=4), bound(bp.MPBoost()), bound(bp.NDCGBoost()),
+        bound(bp.QBRank(margin=1.0)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_where_a_unit_means_something_tiny_ones_teach_too(ranker):
+    for c in TINY:
+        scores = ranker.fit(X, c * Y, group=GROUP).predict(X)
+        assert bp.NDCG(5)(scores, QUERIES) > 0.75
+
+
+def test_exponential_gains_of_tiny_labels_are_linear_ones():
+    exponential = bp.NDCGBoostRanker(n_estimators=4).fit(X, 1e-17 * Y, group=GROUP).predict(X)
+    linear = bp.NDCGBoostRanker(n_estimators=4, gain="linear").fit(X, Y, group=GROUP).predict(X)
+    np.testing.assert_allclose(exponential, linear, rtol=1e-9)
+
+
+def test_the_weight_in_the_model_is_that_of_the_history():
+    ranker = bp.QBRankRanker(n_estimators=3, random_state=0).fit(X, 1e-20 * Y, group=GROUP)
+    np.testing.assert_array_equal([weight for ((_, weight),) in ranker.model_.rounds], ranker.history_["alpha"])
+    np.testing.assert_array_equal(ranker.predict(X), list(ranker.staged_predict(X))[-1])
+    assert 1e-21 < np.ptp(ranker.predict(X)) < 1e-19
