@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, check_number, column_names, frozen
+from boostplug.checks import check_integer, check_number, column_names, frozen, shown
 from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
 from boostplug.model.lightgbm import lightgbm_model
@@ -25,6 +25,8 @@ __all__ = ["Ensemble", "load"]
 
 Floats = NDArray[np.float64]
 
+_MOST_FEATURES = 10_000_000  # predict reads dense rows; importances and LightGBM's models have an entry for each
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Ensemble:
@@ -36,7 +38,7 @@ class Ensemble:
         What each round added; weights are finite. Weak rankers are `Stump`, `Feature`, `Tree`, and
         `Fitted`: other estimators, which are in no format but pickle.
     n_features : int
-        Columns of X.
+        Columns of X, at most 10,000,000.
     feature_names : sequence of str, optional
         Their names; a DataFrame's columns must match them.
 
@@ -66,16 +68,21 @@ class Ensemble:
         feature_names: Sequence[str] | None = None,
     ) -> None:
         n_features = check_integer("n_features", n_features, 1)
+        if n_features > _MOST_FEATURES:
+            raise ValueError(
+                f"n_features must be at most {_MOST_FEATURES}; got {n_features}; train on the columns that count"
+            )
         if feature_names is not None:
-            feature_names = tuple(feature_names)
+            feature_names = tuple(_sequence(feature_names, "feature_names"))
             for name in feature_names:
                 if not isinstance(name, str):
-                    raise ValueError(f"feature_names must be strings; got {name!r}")
+                    raise ValueError(f"feature_names must be strings; got {shown(name)}")
             if len(feature_names) != n_features:
                 raise ValueError(f"feature_names must be {n_features} names, one per feature; got {len(feature_names)}")
             feature_names = tuple(map(str, feature_names))  # numpy's strings are of a class of their own
         checked = tuple(
-            tuple(_term(term, f"rounds[{i}]", n_features) for term in terms) for i, terms in enumerate(rounds)
+            tuple(_term(term, f"rounds[{i}]", n_features) for term in _sequence(terms, f"rounds[{i}]"))
+            for i, terms in enumerate(_sequence(rounds, "rounds"))
         )
         reach = sum(abs(weight) * _size(weak) for weak, weight in chain.from_iterable(checked))
         if not isfinite(2.0 * reach):
@@ -172,11 +179,11 @@ class Ensemble:
         for weak, weight in self.terms:
             match weak:
                 case Stump():
-                    moved[weak.feature] += abs(weight * (weak.above - weak.below))
+                    moved[weak.feature] += abs(weight * weak.above - weight * weak.below)
                 case Feature():
                     moved[weak.feature] += abs(weight)
                 case Tree():
-                    np.add.at(moved, weak.feature[~weak.leaf], abs(weight) * weak.changes[~weak.leaf])
+                    np.add.at(moved, weak.feature[~weak.leaf], weak.times(weight).changes[~weak.leaf])
         total = moved.sum()
         return moved / total if total else moved
 
@@ -209,13 +216,17 @@ class Ensemble:
 
         Raises
         ------
+        FileNotFoundError
+            If there is no such file.
         ValueError
-            If it is no such file, or from a newer version of the format.
+            If it is no such file, or from a newer version of the format. The message names the file.
         """
         try:
             return cls.from_dict(saved.read(path))
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
+        except MemoryError:
+            raise ValueError(f"{os.fspath(path)}: the model does not fit into memory") from None
 
     def to_lightgbm(self) -> Any:
         """Return the model as a `lightgbm.Booster`.
@@ -338,14 +349,21 @@ class Ensemble:
         return features
 
 
+def _sequence(values: Any, where: str) -> Iterable[Any]:
+    """Return what can be iterated over, refusing all else."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ValueError(f"{where} must be a sequence; got {shown(values)}")
+    return values
+
+
 def _term(term: Any, where: str, n_features: int) -> tuple[WeakRanker, float]:
     """Return a term of a round, checked."""
     try:
         weak, weight = term
     except (TypeError, ValueError):
-        raise ValueError(f"{where} must hold pairs (weak ranker, weight); got {term!r}") from None
+        raise ValueError(f"{where} must hold pairs (weak ranker, weight); got {shown(term)}") from None
     if not isinstance(weak, WeakRanker):
-        raise ValueError(f"{where}: a weak ranker is a Stump, Feature, Tree or Fitted; got {weak!r}")
+        raise ValueError(f"{where}: a weak ranker is a Stump, Feature, Tree or Fitted; got {shown(weak)}")
     feature = -1 if isinstance(weak, Fitted) else int(np.max(weak.feature))
     if feature >= n_features:
         raise ValueError(f"{where}: {weak!r} is of feature {feature}, but n_features is {n_features}")

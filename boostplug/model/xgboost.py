@@ -71,16 +71,17 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
         condition = tree.threshold.astype(np.float32)
         condition = np.where(condition <= tree.threshold, np.nextafter(condition, np.float32(np.inf)), condition)
     # No single is above: the same as none below, the children exchanged.
-    swapped = ~tree.leaf & (condition == np.inf)
+    leaf = tree.leaf
+    swapped = ~leaf & (condition == np.inf)
     condition[swapped] = _LOWEST
     left, right = np.where(swapped, [tree.right, tree.left], [tree.left, tree.right])
     # In XGBoost's own trees a right child comes next after the left one, and parts of XGBoost rely on it.
     order = [0]
     for node in order:
-        if not tree.leaf[node]:
+        if not leaf[node]:
             order += [left[node], right[node]]
     number = np.argsort(order)
-    leaf = tree.leaf[order]
+    leaf = leaf[order]
     left, right = (np.where(leaf, -1, number[children[order]]) for children in (left, right))
     inner = np.flatnonzero(~leaf)
     parents = np.full(len(order), _NO_PARENT)

@@ -554,9 +554,11 @@ BREAKAGES = [
         ),
         (
             "the importance of a stump ignores its weight",
-            "moved[weak.feature] += abs(weight * (weak.above - weak.below))",
+            "moved[weak.feature] += abs(weight * weak.above - weight * weak.below)",
             "moved[weak.feature] += abs(weak.above - weak.below)",
         ),
+        ("a model may have any number of features", "if n_features > _MOST_FEATURES:", "if False:"),
+        ("a long number of a model gets Python's own message", "if len(digits) > _LONGEST_INTEGER:", "if False:"),
         (
             "a model of LightGBM's names no objective that converters know",
             'head.replace("\\nfeature_names=", "\\nobjective=lambdarank\\nfeature_names=", 1)',

@@ -1,6 +1,8 @@
 """Ensembles: the sum of their terms, in this library, in a file, and in both frameworks."""
 
 import copy
+import gzip
+import itertools
 import json
 import pickle
 import sys
@@ -8,6 +10,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -19,7 +22,9 @@ from serving import by_onnx, by_treelite
 from sklearn.tree import DecisionTreeRegressor
 
 from boostplug.model import ensemble as module
+from boostplug.model import saved
 from boostplug.model.ensemble import Ensemble
+from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Cuts, Feature, Fitted, Stump, Tree
 
 lgb = pytest.importorskip("lightgbm")
@@ -305,7 +310,7 @@ def test_equality_hash_length_and_first(model):
     assert model == same
     assert hash(model) == hash(same)
     assert model != Ensemble(model.rounds, n_features=N_FEATURES + 1)
-    assert model != Ensemble(model.rounds, n_features=N_FEATURES, feature_names="abcdef")
+    assert model != Ensemble(model.rounds, n_features=N_FEATURES, feature_names=list("abcdef"))
     assert model != Ensemble([*model.rounds, [(Feature(0), 1.0)]], n_features=N_FEATURES)
     assert model.first(len(model)) == model
     assert len(model.first(0)) == 0
@@ -344,6 +349,13 @@ def test_repr_says_what_it_is_made_of():
         ([], {"n_features": True}, "n_features must be"),
         ([], {"feature_names": ["a"]}, "2 names, one per feature; got 1"),
         ([], {"feature_names": ["a", 1]}, "must be strings; got 1"),
+        ([], {"feature_names": "ab"}, "feature_names must be a sequence; got 'ab'"),
+        ([], {"feature_names": 5}, "feature_names must be a sequence; got 5"),
+        (5, {}, "rounds must be a sequence; got 5"),
+        ([5], {}, r"rounds\[0\] must be a sequence; got 5"),
+        ([["x" * 10**5]], {}, r"rounds\[0\] must hold pairs \(weak ranker, weight\); got 'x+…x+'$"),
+        ([], {"n_features": 50_000_000}, "n_features must be at most 10000000; got 50000000; train on the columns"),
+        ([], {"n_features": 10**30}, "n_features must be"),
     ],
 )
 def test_refuses_what_is_no_ensemble(rounds, options, message):
@@ -502,8 +514,44 @@ def test_load_refuses_missing_and_unknown_keys(path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "Expecting value"),
-        ("[]", "not a saved ensemble"),
+        ("", "no JSON, or cut short: Expecting value: line 1 column 1 .*; pass what Ensemble.save wrote"),
+        ("[]", r"not a saved ensemble, but \[\]"),
+        ("null", "not a saved ensemble, but None"),
+        ("5", "not a saved ensemble: no JSON, but b'5'"),
+        ("some text\n", r"not a saved ensemble: no JSON, but b'some text\\n'; pass what"),
+        (json.dumps(SAVED)[:-20], "no JSON, or cut short: .* line 1"),
+        (json.dumps(SAVED) + " more", "no JSON, or cut short: Extra data"),
+        (json.dumps(SAVED) + " " * 100 + "more", "no JSON, or cut short: Extra data"),
+        (
+            '{"learner": {}, "version": [3, 0, 0]}',
+            r"but a model of XGBoost; load it with xgboost.Booster\(model_file=…\)",
+        ),
+        ('{"name": "tree", "tree_info": []}', "but a dump of a LightGBM model"),
+        ("tree\nversion=v4\n", r"but a model of LightGBM; load it with lightgbm.Booster\(model_file=…\)"),
+        ('{"format": "boostplug.Ensemble", "version": ' + "7" * 5000 + "}", "'7+…7+' is no number of a saved ensemble"),
+        ('{"format": "boostplug.Ensemble", "version": 7777777777}', "version 7777777777 of the format is unknown"),
+        (json.dumps(SAVED).replace("0.5", "-" + "7" * 5000), "'-7+…7+' is no number of a saved ensemble"),
+        (json.dumps(SAVED).replace("0.5", "7" * 5000 + ".5"), "must be a finite number; got inf"),
+        (json.dumps(SAVED).replace('"n_features": 2', '"n_features": 1000000000000'), "n_features must be at most"),
+        (json.dumps(SAVED | {"x" * 10**6: 1}), r"the model: missing keys \[\], unknown keys \['x+…x+'\]$"),
+        (
+            '{"a": 1, "b": 1, "' + '": 1, "'.join("abcdefgh" * 9) + '": 1}',
+            r"a key stands twice among \['a', 'b.{0,90}$",
+        ),
+        (json.dumps(SAVED | {"rounds": ["x" * 10**6]}), r"rounds\[0\] must be a list; got 'x+…x+'$"),
+        (
+            json.dumps(SAVED).replace('"kind": "feature"', '"kind": "' + "x" * 10**6 + '"'),
+            "must have a kind, .*; got 'x+…x+'$",
+        ),
+        (json.dumps(SAVED).replace('"left": [1', '"left": [-5'), r"rounds\[1\]\[1\]: left, right, feature are no tree"),
+        (json.dumps(SAVED).replace('"left": [1', '"left": [0'), r"rounds\[1\]\[1\]: left, right, feature are no tree"),
+        (
+            json.dumps(SAVED).replace('"left": [1, -1', '"left": [1'),
+            r"rounds\[1\]\[1\]: left must hold one entry per node",
+        ),
+        ('{"a":' * 100_000, "nested deeper than any"),
+        (json.dumps(SAVED | {"rounds": "R"}).replace('"R"', "[" * 100_000 + "]" * 100_000), "nested deeper than any"),
+        (json.dumps(SAVED).replace("0.5", "[" * 900 + "]" * 900), "threshold must be a finite number; got \\[+"),
         ('{"format": "other", "version": 1}', "not a saved ensemble"),
         ('{"format": "boostplug.Ensemble", "version": 2}', "version 2 of the format is unknown"),
         ('{"format": "boostplug.Ensemble", "version": 1}', "missing keys"),
@@ -514,8 +562,9 @@ def test_load_refuses_missing_and_unknown_keys(path):
         (json.dumps(SAVED).replace('"n_features": 2', '"n_features": 1'), "feature_names must be 1 names"),
         (json.dumps(SAVED).replace('"feature": 1', '"feature": 2'), "is of feature 2"),
         (json.dumps(SAVED).replace('"kind": "feature"', '"kind": "net"'), r"rounds\[1\]\[0\] must have a kind"),
-        ("[" * 100_000, "recursion"),
+        ("[" * 100_000, "nested deeper than any"),
     ],
+    ids=itertools.count(),
 )
 def test_load_names_the_file_and_what_is_wrong(tmp_path, text, message):
     path = tmp_path / "model.json"
@@ -524,10 +573,93 @@ def test_load_names_the_file_and_what_is_wrong(tmp_path, text, message):
         Ensemble.load(path)
 
 
-def test_load_refuses_what_is_no_text(tmp_path):
-    (tmp_path / "model").write_bytes(pickle.dumps(Ensemble([], n_features=1)))
-    with pytest.raises(ValueError, match=r"model: .*decode"):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda: pickle.dumps(Ensemble([], n_features=1)), "not a saved ensemble, but a pickle; load it with pickle"),
+        (lambda: gzip.compress(json.dumps(SAVED).encode()), "not a saved ensemble, but compressed by gzip; decompress"),
+        (lambda: json.dumps(SAVED).encode("utf-16"), "not a saved ensemble, but in UTF-16; save it as UTF-8"),
+        (lambda: json.dumps(SAVED).encode("utf-16-le"), "no JSON, or cut short"),
+        (
+            lambda: json.dumps(SAVED).encode().replace(b'"a"', b'"\xe4"'),
+            "no text in UTF-8 .*decode byte 0xe4 in position",
+        ),
+        (lambda: bytes(256), "no JSON, but b'"),
+        (lambda: bytes(range(250, 0, -1)), "no JSON, but b'"),
+        (lambda: bytes(Ensemble([], n_features=1).to_xgboost().save_raw("ubj")), "but a model of XGBoost"),
+        (lambda: bytes(Ensemble([], n_features=1).to_xgboost().save_raw("json")), "but a model of XGBoost"),
+        (lambda: Ensemble([], n_features=1).to_lightgbm().model_to_string().encode(), "but a model of LightGBM"),
+    ],
+    ids=itertools.count(),
+)
+def test_load_names_files_of_another_kind(tmp_path, content, message):
+    (tmp_path / "model").write_bytes(content())
+    with pytest.raises(ValueError, match=f"model: .*{message}"):
         Ensemble.load(tmp_path / "model")
+
+
+def test_load_takes_a_byte_order_mark(tmp_path):
+    (tmp_path / "model").write_text(json.dumps(SAVED), encoding="utf-8-sig")
+    assert Ensemble.load(tmp_path / "model").to_dict() == SAVED
+
+
+def test_load_does_not_read_on_what_is_no_model(monkeypatch):
+    if not Path("/dev/zero").exists():
+        pytest.skip("reads /dev/zero, which has no end")
+    with pytest.raises(ValueError, match="/dev/zero: not a saved ensemble"):
+        Ensemble.load("/dev/zero")
+
+
+def test_load_leaves_the_errors_of_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        Ensemble.load(tmp_path / "nowhere")
+    with pytest.raises(OSError, match=tmp_path.name):
+        Ensemble.load(tmp_path)
+
+
+def test_a_model_beyond_memory_is_named(tmp_path, monkeypatch):
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(saved, "from_document", no_memory)
+    (tmp_path / "model").write_text(json.dumps(SAVED))
+    with pytest.raises(ValueError, match="model: the model does not fit into memory"):
+        Ensemble.load(tmp_path / "model")
+
+
+def test_names_that_utf_8_has_not_are_saved_and_converted(tmp_path):
+    model = Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=2, feature_names=["\ud800", "a\udfffb"])
+    model.save(tmp_path / "model")
+    assert Ensemble.load(tmp_path / "model") == model
+    assert model.to_lightgbm().feature_name() == ["_", "a_b"]
+    assert model.to_xgboost().feature_names == ["_", "a_b"]
+
+
+def test_a_tree_of_many_nodes(tmp_path):
+    """A chain: half of the nodes are leaves, at every depth. Nothing takes the square of their number."""
+    n = 100_001
+    node = np.arange(n)
+    inner = (node % 2 == 0) & (node < n - 1)
+    tree = Tree(
+        feature=np.where(inner, 0, -1),
+        threshold=node / n,
+        left=np.where(inner, node + 1, -1),
+        right=np.where(inner, node + 2, -1),
+        value=node / n,
+        missing_left=np.full(n, True),
+    )
+    model = Ensemble([[(tree, 1.0)]], n_features=1)
+    model.save(tmp_path / "model")
+    loaded = Ensemble.load(tmp_path / "model")
+    assert loaded == model
+    assert loaded.predict([[0.0], [2.0]]).tolist() == [1 / n, (n - 1) / n]
+    assert len(xgboost_model([tree], {}, None, 1)) > n
+
+
+def test_importances_of_values_whose_difference_overflows():
+    stump, tree = Stump(0, 0.5, -1.5e308, 1.5e308), Tree.steps(1, [0.5], [-1.5e308, 1.5e308])
+    model = Ensemble([[(stump, 1e-308), (tree, -1e-308)]], n_features=2)
+    np.testing.assert_allclose(model.feature_importances, [0.5, 0.5])
 
 
 # LightGBM
