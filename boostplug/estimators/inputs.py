@@ -27,6 +27,7 @@ __all__ = [
     "ranking_score",
     "refuse_other_columns",
     "refuse_unused_pairs",
+    "relative_weight",
     "starting_scores",
     "table_of",
     "weight_in_single",
@@ -283,6 +284,12 @@ def labels_in_single(queries: Queries, *, read: bool) -> Floats:
             "metrics and for functions; rescale the labels, or use losses and metrics of boostplug alone",
         )
     return np.clip(queries.labels, -_INFINITE / 10, _INFINITE / 10)
+
+
+def relative_weight(weight: Floats | None) -> Floats | None:
+    """Return weights over their mean: XGBoost places the bins of features by sums of them in single precision."""
+    mean = 0.0 if weight is None else float(weight.mean())
+    return weight if weight is None or mean == 0.0 else weight / mean
 
 
 def weight_in_single(weight: Floats | None) -> Floats | None:

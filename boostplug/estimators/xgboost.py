@@ -24,6 +24,7 @@ from boostplug.estimators.inputs import (
     refuse_unused_pairs,
     starting_scores,
     table_of,
+    relative_weight,
     weight_in_single,
     without_qid,
 )
@@ -307,10 +308,11 @@ class XGBRanker(xgb.XGBRanker):
 
         `read` says whether others read its labels.
         """
+        weight_of = weight_in_single if loss_of(self.objective) is None else relative_weight
         fields = {
             "label": labels_in_single(queries, read=read),
             "group": np.diff(queries.boundaries),
-            "weight": weight_in_single(queries.query_weight),
+            "weight": weight_of(queries.query_weight),
             "base_margin": base_margin,
             "feature_weights": feature_weights,
             "missing": self.missing,

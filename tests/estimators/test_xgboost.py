@@ -306,3 +306,17 @@ def test_a_training_inside_of_cv_keeps_its_weights():
 
     xgb.cv({**PARAMS, **NO_METRIC}, weighted(), 1, nfold=2, obj=objective)
     assert len(inner) == 2
+
+
+def test_the_unit_of_weights_moves_no_bin():
+    """XGBoost cuts features by weighted quantiles, summed in single precision: its own models change with the unit."""
+    data = bp.datasets.load_bundled().train
+    weight = np.random.default_rng(0).random(len(data.y)) + 0.1
+
+    def predictions(c):
+        ranker = bp.XGBRanker(objective=bp.RankNet(), n_estimators=3, n_jobs=1)
+        return ranker.fit(data.X, data.y, qid=data.qid, sample_weight=c * weight).predict(data.X)
+
+    expected = predictions(1.0)
+    for c in (3.0, 1e-6, 1e30):
+        np.testing.assert_allclose(predictions(c), expected, rtol=1e-5, atol=1e-5)
