@@ -1,6 +1,7 @@
 """Checks of what users pass, and the one way to say what is wrong with it: argument, value, remedy."""
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from operator import index
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "called",
     "check_choice",
     "check_flag",
     "check_instance",
@@ -21,6 +23,7 @@ __all__ = [
     "refuse_class",
     "refuse_weights",
     "refuse_where",
+    "returned",
     "scores_of_rows",
     "shown",
     "vector",
@@ -191,6 +194,31 @@ def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
         return np.array(array, dtype=np.float64)
 
 
+def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what a user's function of arrays returns, as float64; whether its numbers make sense is the caller's.
+
+    NumPy is silent about them within: what they are is said once, in words. `what` names the function, `per` an entry
+    of its arguments.
+    """
+    with np.errstate(all="ignore"):
+        out = function(*(argument.copy() for argument in arguments))
+    return returned(what, per, out, arguments[0].shape)
+
+
+def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return what a user's function or method returned as float64, refusing other shapes and what is no number."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # entries of several lengths
+        array = np.empty((), object)
+    if array.shape != shape or (array.dtype.kind not in "biuf" and array.size):
+        raise ValueError(
+            f"{what} must return one real number per {per}, an array of shape {shape}; it returned one of shape "
+            f"{array.shape}, dtype {array.dtype}"
+        )
+    return np.asarray(array, dtype=np.float64)
+
+
 def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[np.float64]:
     """Return scores as a contiguous, read-only float64 vector, without a copy where they are one.
 
@@ -225,8 +253,8 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
 def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
         raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
-    if type(values).__module__.partition(".")[0] == "pyarrow":
-        values = values.to_numpy(zero_copy_only=False)  # type: ignore[union-attr]
+    if type(values).__module__.partition(".")[0] == "pyarrow" and hasattr(values, "to_numpy"):
+        values = values.to_numpy(zero_copy_only=False)
     elif hasattr(values, "to_numpy"):  # pandas, polars
         values = values.to_numpy()
     try:

@@ -109,7 +109,7 @@ def exact_name(value: Any) -> str:
     name, options = type(value).__name__, []
     for parameter, part, is_default in parameters(value):
         if parameter == "k":
-            name += "" if part is None else f"@{part}"
+            name += "" if part is None and is_default else f"@{part}"
         elif not is_default:
             text = _callable_name(part) if callable(part) else str(part)
             options.append(text if isinstance(part, str) else f"{parameter}={text}")

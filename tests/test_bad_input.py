@@ -260,7 +260,7 @@ CASES = {
         Case(
             "a distance that returns one number",
             lambda: gradient(bp.MPBoost(distance=np.sum)),
-            "distance must return one value per gap",
+            "distance must return one real number per gap",
         ),
         Case(
             "a distance that does not grow (a warning)",

@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import boostplug as bp
@@ -171,3 +172,46 @@ def test_integers_and_numbers_have_their_limits():
         check_number("x", 10**400)
     with pytest.raises(ValueError, match=r"^y\[1\] = wordy wordy .* is no real number within ±1\.8e308"):
         numbers("y", objects(1, Wordy()))
+
+
+@pytest.mark.parametrize(
+    "table", [pa.table({"a": [1.0, 0.0]}), pa.table({"a": []}), pa.record_batch({"a": [1.0, 0.0]})]
+)
+def test_a_table_of_pyarrow_is_no_vector(table):
+    with pytest.raises(ValueError, match="labels must be one-dimensional"):
+        bp.Queries(table, group=[2])
+
+
+def ragged(values):
+    return [[1.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: None, lambda x: x.astype(str), lambda x: 1j * x, lambda x: x[:1], lambda x: 1.0, ragged, lambda x: {}],
+)
+def test_what_a_users_function_returns_is_refused_in_words(function):
+    """A distance, a gain, a weight of pairs and a function of differences alike."""
+    queries, zero = bp.Queries([2, 0, 1], group=[3]), np.zeros(3)
+    with pytest.raises(ValueError, match=r"^distance must return one real number per gap, .* it returned one of shape"):
+        bp.MPBoost(distance=function).gradient_hessian(zero, queries)
+    with pytest.raises(ValueError, match=r"^gain must return one real number per grade, .* it returned one of shape"):
+        bp.NDCG(gain=function)(zero, queries)
+    with pytest.raises(
+        ValueError, match=r"^PairwiseLoss: function must return one real number per difference, .* shape"
+    ):
+        bp.PairwiseLoss(function, function, function)
+    if not isinstance(function(zero), float):  # which is that of every pair
+        loss = bp.PairwiseLoss(
+            np.square, lambda d: 2.0 * d, lambda d: 2.0 * np.ones_like(d), weight=lambda a, _: function(a)
+        )
+        with pytest.raises(ValueError, match=r"^PairwiseLoss: weight must return one real number per pair, .* shape"):
+            loss.gradient_hessian(zero, queries)
+
+
+def test_numpy_does_not_warn_within_a_users_function():
+    """What it returns is judged; the numbers that make NumPy warn are refused in words."""
+    with pytest.raises(ValueError, match=r"gain must return values from 0 .* it returned nan for the grade -1\.0"):
+        bp.NDCG(gain=np.sqrt)(np.zeros(2), bp.Queries([-1, 1], group=[2]))
+    with pytest.raises(ValueError, match="condition 3"):
+        bp.MPBoost(distance=lambda gap: 1e300 * gap * 1e300).value(np.zeros(2), bp.Queries([0, 1], group=[2]))

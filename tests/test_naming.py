@@ -87,3 +87,10 @@ def test_names_of_several_are_distinct():
         "QBRank(preference_weight=.9)",
     ]
     assert distinct_names([bp.MAP()] * 3) == [repr(bp.MAP()), f"{bp.MAP()!r} #2", f"{bp.MAP()!r} #3"]
+
+
+def test_no_cutoff_is_told_from_the_default_one():
+    """DCG(k=None) is not DCG(), whose name has the default cut-off."""
+    for metric in (bp.DCG(k=None), bp.DCG(), bp.NDCG(k=None, empty=0), bp.MAP(), bp.MAP(3)):
+        assert bp.Metric.parse(metric.name) == metric
+    assert (bp.NDCG(k=None).name, bp.NDCG().name, bp.MAP().name) == ("NDCG@None", "NDCG@10", "MAP")

@@ -46,6 +46,10 @@ except ImportError as error:
 __all__ = ["LGBMRanker"]
 
 
+class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
+    """What LightGBM refuses, which is a wrong value too: as XGBoost's errors are."""
+
+
 class LGBMRanker(lgb.LGBMRanker):
     """LightGBM's `LGBMRanker` that takes our losses as `objective` and our metrics as `eval_metric`.
 
@@ -141,13 +145,18 @@ class LGBMRanker(lgb.LGBMRanker):
         Raises
         ------
         ValueError
-            If labels, queries or weights are wrong; before any training.
+            If labels, queries or weights are wrong; before any training. What LightGBM itself refuses is also its
+            ``LightGBMError``.
         """
         aliases = set(ALIASES["objective"][1:]).intersection(self.get_params())
         if aliases and self.objective is not None:
             raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
         objective = self.get_params()[min(aliases)] if aliases else self.objective
         loss = loss_of(objective)
+        if not (objective is None or loss is not None or isinstance(objective, str) or callable(objective)):
+            raise ValueError(
+                f"objective must be one of our losses, a name of LightGBM's or a function; got {shown(objective)}"
+            )
         if not aliases:
             self._objective = objective  # the parent's copy, which misses ranker.objective = …
         if loss is not None and self.class_weight is not None:
@@ -174,7 +183,6 @@ class LGBMRanker(lgb.LGBMRanker):
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in eval_at]
         known = [queries, *(q for _, q in sets if q is not queries)]
-        self._objective = self.objective  # an attribute may have been set
         self._fit_queries = queries
         try:
             super().fit(
@@ -195,6 +203,8 @@ class LGBMRanker(lgb.LGBMRanker):
                 callbacks=callbacks,
                 init_model=init_model,
             )
+        except lgb.basic.LightGBMError as error:
+            raise RefusedByLightGBMError(_in_words(error)) from error
         finally:
             del self._fit_queries
         self._fitted_columns = table_of(features)
@@ -367,6 +377,13 @@ class _Evaluating:
                 assign(dataset, queries)
                 return evaluate(self.metric, scores, dataset)
         raise AssertionError("LightGBM passed labels of a Dataset that its Booster does not know")
+
+
+def _in_words(error: lgb.basic.LightGBMError) -> str:
+    """Return LightGBM's message, with what is to be done where it names its own source alone."""
+    if "num_features()" in str(error):
+        return f"X has no column in which LightGBM could split; pass features that differ between rows ({error})"
+    return str(error)
 
 
 def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:

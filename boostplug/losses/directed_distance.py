@@ -4,12 +4,12 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_number
+from boostplug.checks import called, check_number
 from boostplug.kernels import exponential
 from boostplug.naming import Named
 from boostplug.values import Range
@@ -99,7 +99,8 @@ class LogDistance(DirectedDistance):
         return self.lam
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
-        return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))
+        with np.errstate(over="ignore"):  # as above
+            return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,8 @@ class LogisticDistance(DirectedDistance):
         return self.beta
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
-        return 1.0 / (1.0 + np.exp(-self.beta * np.asarray(gap, dtype=np.float64)))
+        with np.errstate(over="ignore"):  # of the product, past which the distance is 1
+            return 1.0 / (1.0 + np.exp(-self.beta * np.asarray(gap, dtype=np.float64)))
 
 
 def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
@@ -126,14 +128,7 @@ def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
     if not len(gaps):
         return np.zeros(0)
     rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)
-    out: Any = np.asarray(distance(rounded))
-    if out.dtype.kind not in "biuf":
-        raise ValueError(f"distance must return real numbers; it returned dtype {out.dtype}")
-    values: Floats = out.astype(np.float64)
-    if values.shape != rounded.shape:
-        raise ValueError(
-            f"distance must return one value per gap; it returned shape {values.shape} for {rounded.shape}"
-        )
+    values = called("distance", "gap", distance, rounded)
     bad = ~((values > 0) & np.isfinite(values))
     if bad.any():
         at = int(np.argmax(bad))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import scores_of_rows, shown
+from boostplug.checks import returned, scores_of_rows, shown
 from boostplug.losses.normalization import scale_terms_of_rows
 from boostplug.losses.relative import Relative, into_range
 from boostplug.naming import Named, take_old_names
@@ -170,7 +170,7 @@ class Loss(Named, ABC):
         """
         self._refuse_pairs(queries)
         value = self.compute_value(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        return np.asarray(value, dtype=np.float64)
+        return returned(f"{type(self).__name__}.compute_value", "query", value, (queries.n_queries,))
 
     def gradient_hessian(self, scores: ArrayLike, queries: Queries, *, totals: Totals = ALONE) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
@@ -195,8 +195,7 @@ class Loss(Named, ABC):
         """
         self._refuse_pairs(queries)
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        gradient, hessian = self._over_all(checked, queries, totals)
-        return np.asarray(gradient, dtype=np.float64), np.asarray(hessian, dtype=np.float64)
+        return self._over_all(checked, queries, totals)
 
     @abstractmethod
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
@@ -234,8 +233,17 @@ class Loss(Named, ABC):
 
     def _scaled(self, scores: Floats, queries: Queries, scales: Floats, totals: Totals) -> tuple[Floats, Floats]:
         """Return gradient and Hessian with each part times its scale; a loss of several parts writes its own."""
-        outputs = self.compute_gradient_hessian(scores, queries, float(scales[0]))
-        return into_range(outputs, queries, totals) if isinstance(outputs, Relative) else outputs
+        outputs: Any = self.compute_gradient_hessian(scores, queries, float(scales[0]))
+        if isinstance(outputs, Relative):
+            return into_range(outputs, queries, totals)
+        if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
+            raise ValueError(
+                f"{type(self).__name__}.compute_gradient_hessian must return two arrays, gradient and Hessian; "
+                f"got {shown(outputs)}"
+            )
+        what = f"{type(self).__name__}.compute_gradient_hessian"
+        gradient, hessian = (returned(what, "row", output, (queries.n_rows,)) for output in outputs)
+        return gradient, hessian
 
     def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
         """Return what ``super()._gradient_hessian`` returned in boostplug 0.1, to subclasses written for it."""

@@ -13,7 +13,7 @@ from boostplug.kernels.tables import NDCG, NDCG_VALUE
 from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
-from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
+from boostplug.losses.pair_sums import PairWeights, SmoothSums, positive_beside, value_per_query
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
 from boostplug.queries import Queries
 from boostplug.values import Range
@@ -40,7 +40,7 @@ class NDCGBoost(Loss):
     Parameters
     ----------
     sigmoid : float, default 1.0
-        Multiplies score differences.
+        Multiplies score differences; from 1e-100 to 1e100.
     hessian : {"newton", "bound", "global"}
         J is not convex; with γ = σ(1 - σ) and w_ij = s² c_q √(v_i v_j) |G_i - G_j| / Z_q: "newton": h_i = Σ_j w γ, the
         curvature of the paper's majoriser (its Proposition 2) at the current scores (kind "model"; never below the
@@ -90,7 +90,7 @@ class NDCGBoost(Loss):
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # the paper's is 2
 
     def __post_init__(self) -> None:
-        check_number("NDCGBoost: sigmoid", self.sigmoid, above=0.0)
+        check_number("NDCGBoost: sigmoid", self.sigmoid, least=1e-100, most=1e100)
         check_gain(self.gain)
         check_choice("NDCGBoost: hessian", self.hessian, get_args(Hessian))
         check_choice("NDCGBoost: normalization", self.normalization, get_args(Normalization))
@@ -137,6 +137,7 @@ class NDCGBoost(Loss):
             of_gamma = s * s * (2.0 if self.hessian == "bound" else 1.0)
             if of_gamma != 1.0:
                 hessian *= of_gamma
+            positive_beside(gradient, hessian)
         return gradient, hessian
 
     @staticmethod

@@ -125,5 +125,6 @@ def _blocks(n: int) -> Iterator[slice]:
 
 
 def positive_beside(gradient: Floats, hessian: Floats) -> None:
-    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it."""
+    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it; where that is 0, take no step."""
     np.maximum(hessian, _LEAST_HESSIAN * np.abs(gradient), out=hessian)
+    gradient[hessian == 0.0] = 0.0

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, frozen, shown
+from boostplug.checks import called, check_choice, frozen, shown
 from boostplug.kernels.pair_by_pair import TABLE
 from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
 from boostplug.losses.loss import HessianKind, Loss
@@ -307,19 +307,22 @@ class _Plan:
 
     def _weigh(self, high: Ints, low: Ints) -> Floats:
         """Return the user's weights of pairs of runs."""
-        assert self.weight is not None
         higher, lower = self.runs.run_grade[high], self.runs.run_grade[low]
-        out: Any = self.weight(higher, lower)
-        values = np.broadcast_to(np.asarray(out, np.float64), higher.shape) if np.ndim(out) == 0 else np.asarray(out)
-        if values.shape != higher.shape:
-            raise ValueError(f"PairwiseLoss: weight must return shape {higher.shape}; it returned {values.shape}")
+        values = called("PairwiseLoss: weight", "pair", self._spread, higher, lower)
         bad = ~((values > 0) & np.isfinite(values))
         if bad.any():
             at = int(np.argmax(bad))
             raise ValueError(
                 f"PairwiseLoss: weight must be positive and finite; weight({higher[at]}, {lower[at]}) = {values[at]}"
             )
-        return values.astype(np.float64)
+        return values
+
+    def _spread(self, higher: Floats, lower: Floats) -> Any:
+        """Return the user's weights; one number is that of every pair."""
+        assert self.weight is not None
+        out = self.weight(higher, lower)
+        single = isinstance(out, (int, float)) or getattr(out, "ndim", None) == 0
+        return np.full(higher.shape, out) if single else out
 
     def pairs(self, chosen: Bools) -> Iterator[_Pairs]:
         """Yield all pairs of the chosen queries, in blocks."""
@@ -418,11 +421,7 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
 
 def _call(name: str, function: Function, d: Floats) -> Floats:
     """Return a user's function of differences, checked."""
-    with np.errstate(over="ignore", under="ignore"):
-        out: Any = function(d)
-    values = np.asarray(out, dtype=np.float64)
-    if values.shape != d.shape:
-        raise ValueError(f"PairwiseLoss: {name} must return shape {d.shape}; it returned shape {values.shape}")
+    values = called(f"PairwiseLoss: {name}", "difference", function, d)
     if not np.isfinite(values).all():
         at = int(np.argmin(np.isfinite(values)))
         raise ValueError(f"PairwiseLoss: {name} must be finite; {name}({d[at]:.6g}) = {values[at]}")

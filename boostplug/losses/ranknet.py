@@ -39,7 +39,7 @@ class RankNet(Loss):
     Parameters
     ----------
     sigmoid : float, default 1.0
-        Multiplies score differences.
+        Multiplies score differences; from 1e-100 to 1e100.
     normalization : {"none", "rows", "query"}
         What the pairs of a query weigh together: see `Loss`.
 
@@ -83,7 +83,7 @@ class RankNet(Loss):
     accuracy = 2e-7
 
     def __post_init__(self) -> None:
-        check_number("RankNet: sigmoid", self.sigmoid, above=0.0)
+        check_number("RankNet: sigmoid", self.sigmoid, least=1e-100, most=1e100)
         check_choice("RankNet: normalization", self.normalization, get_args(Normalization))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, frozen, refuse_where, shown
+from boostplug.checks import called, check_choice, frozen, refuse_where, shown
 from boostplug.kernels import positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties
 from boostplug.queries import Queries
@@ -227,7 +227,7 @@ def _gains(queries: Queries, gain: Gain) -> Floats:
     judged, labels = queries.labelled_rows, queries.labels
     grades = labels[judged]
     if callable(gain):
-        values = _called(gain, grades)
+        values = called("gain", "grade", gain, grades) if grades.size else grades
         bad = ~((values >= 0) & (values <= _LARGEST_GAIN))
         if bad.any():
             at = int(np.argmax(bad))
@@ -253,15 +253,3 @@ def _exponential(grades: Floats) -> Floats:
     small = grades < 0.5
     out[small] = np.expm1(_LN2 * grades[small])
     return out
-
-
-def _called(gain: Callable[[Floats], Floats], grades: Floats) -> Floats:
-    if not grades.size:
-        return grades
-    values = np.asarray(gain(grades.copy()))
-    if values.shape != grades.shape or values.dtype.kind not in "biuf":
-        raise ValueError(
-            f"gain must return one real number per grade: for grades of shape {grades.shape} it returned shape "
-            f"{values.shape}, dtype {values.dtype}"
-        )
-    return values.astype(np.float64)

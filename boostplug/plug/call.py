@@ -232,7 +232,7 @@ def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Float
     g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
     row, any_step = to_single(gradient, hessian, g, h)
     if row >= 0:
-        raise FloatingPointError(
+        raise ValueError(
             f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
             "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores"
         )

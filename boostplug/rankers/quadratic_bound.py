@@ -13,7 +13,7 @@ from sklearn.base import is_regressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import has_fit_parameter
 
-from boostplug.checks import check_choice, check_flag, check_integer, check_number, numbers
+from boostplug.checks import check_choice, check_flag, check_integer, check_number, numbers, shown
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
 from boostplug.queries import Queries
@@ -199,10 +199,11 @@ class QuadraticBoundRanker(_BoundRanker):
                 "formula of its own; for QBRank(normalization='documents') use QBRankRanker(normalization='documents')"
             )
         if regressor is not None:
-            if isinstance(regressor, type) or not is_regressor(regressor):
+            tagged = hasattr(regressor, "__sklearn_tags__") and not isinstance(regressor, type)
+            if not tagged or not is_regressor(regressor):
                 raise ValueError(
                     "regressor must be a scikit-learn regressor such as DecisionTreeRegressor(max_leaf_nodes=20), or "
-                    f"None; got {regressor!r}"
+                    f"None; got {shown(regressor)}"
                 )
             if not has_fit_parameter(regressor, "sample_weight"):
                 raise ValueError(

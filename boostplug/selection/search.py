@@ -1,8 +1,9 @@
 """`suggest`: a loss with parameters that a trial of optuna draws."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
-from boostplug.checks import check_instance
+from boostplug.checks import check_instance, shown
 from boostplug.losses import Loss
 from boostplug.values import Range
 
@@ -35,7 +36,7 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
     Raises
     ------
     ValueError
-        If `loss` is no loss, or cannot have a parameter that its `search_space` offers.
+        If `loss` is no loss, or `trial` no trial; or if the loss cannot have what its `search_space` offers.
 
     Examples
     --------
@@ -54,6 +55,7 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
     RankNet(sigmoid=0.25, normalization='query')
     """
     check_instance("loss", loss, Loss, "MPBoost()")
+    check_instance("prefix", prefix, str, "'objective__'")
     drawn = {name: _drawn(trial, prefix + name, space) for name, space in loss.search_space.items()}
     try:
         return loss.with_params(**drawn)
@@ -63,6 +65,13 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
 
 def _drawn(trial: Any, name: str, space: Range | tuple[Any, ...]) -> Any:
     if not isinstance(space, Range):
-        return trial.suggest_categorical(name, space)
-    draw = trial.suggest_int if isinstance(space.low, int) and isinstance(space.high, int) else trial.suggest_float
-    return draw(name, space.low, space.high, log=space.log)
+        return _method(trial, "suggest_categorical")(name, space)
+    whole = isinstance(space.low, int) and isinstance(space.high, int)
+    return _method(trial, "suggest_int" if whole else "suggest_float")(name, space.low, space.high, log=space.log)
+
+
+def _method(trial: Any, name: str) -> Callable[..., Any]:
+    method: Callable[..., Any] | None = getattr(trial, name, None)
+    if not callable(method):
+        raise ValueError(f"trial must be a trial of optuna's, as its study gives one; {shown(trial)} has no {name}")
+    return method

@@ -392,3 +392,28 @@ def test_grid_search_weights_are_routed():
         search = FRAMEWORKS["lightgbm"].grid_search(scoring=bp.make_scorer(bp.NDCG(5)))
         search.estimator.set_fit_request(qid=True)
         assert not np.array_equal(weighted, search.fit(X, Y, qid=QID).cv_results_["mean_test_score"])
+
+
+# --- what LightGBM refuses ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", [True, 1e-300, 5, ["rank"], np.zeros(2)])
+def test_an_objective_of_another_kind_is_refused(objective):
+    with pytest.raises(
+        ValueError, match="objective must be one of our losses, a name of LightGBM's or a function; got"
+    ):
+        bp.LGBMRanker(objective=objective, **RANKER).fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (np.zeros_like(X), "X has no column in which LightGBM could split; pass features that differ between rows"),
+        (np.full_like(X, np.nan), "X has no column in which LightGBM could split"),
+        (pd.DataFrame(X).rename(columns=lambda c: f"{{{c}}}"), "Do not support special JSON characters"),
+    ],
+)
+def test_what_lightgbm_refuses_is_a_wrong_value_too(features, message):
+    for kind in (ValueError, lgb.basic.LightGBMError):
+        with pytest.raises(kind, match=message):
+            bp.LGBMRanker(objective=LOSS, **RANKER).fit(features, Y, qid=QID)

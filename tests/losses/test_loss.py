@@ -1,6 +1,7 @@
 """What the base of all losses does: the scale from its terms, and names of boostplug 0.1 that users override."""
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -141,3 +142,58 @@ def test_a_loss_of_several_parts_scales_each():
 def test_scores_out_of_range_are_refused(score, message):
     with pytest.raises(ValueError, match=message):
         bp.MPBoost().gradient_hessian([0.0, score, 1.0], bp.Queries([1, 0, 2], group=[3]))
+
+
+@dataclass(frozen=True)
+class Returns(bp.Loss):
+    """A user's loss that returns what it is made of."""
+
+    value_: object
+    outputs: object
+
+    hessian_kind = "exact"
+
+    def compute_value(self, scores, queries):
+        return self.value_
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return self.outputs
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        (None, "must return two arrays, gradient and Hessian; got None"),
+        (np.zeros(2), r"must return two arrays, gradient and Hessian; got array\(\[0., 0.\]\)"),
+        ((np.zeros(2),) * 3, "must return two arrays, gradient and Hessian"),
+        (
+            (np.zeros(1), np.zeros(2)),
+            r"must return one real number per row, an array of shape \(2,\); it returned one of shape \(1,\)",
+        ),
+        ((np.zeros(2), np.zeros((2, 1))), r"must return one real number per row, .* it returned one of shape \(2, 1\)"),
+        ((np.array(["1", "2"]), np.zeros(2)), "dtype <U1"),
+        ((np.zeros(2), np.zeros(2, complex)), "dtype complex128"),
+    ],
+)
+def test_what_a_users_loss_returns_is_refused_in_words(outputs, message):
+    queries = bp.Queries([1, 0], group=[2])
+    with pytest.raises(ValueError, match=rf"Returns\.compute_gradient_hessian .*{message}"):
+        Returns(None, outputs).gradient_hessian(np.zeros(2), queries)
+    with pytest.raises(ValueError, match=r"Returns\.compute_value must return one real number per query"):
+        Returns(outputs, None).value(np.zeros(2), queries)
+
+
+@pytest.mark.parametrize("loss", [bp.RankNet, bp.NDCGBoost])
+def test_a_sigmoid_stands_where_its_square_is_finite(loss):
+    for sigmoid in (5e-324, 9e-101, 2e100, 1e308):
+        with pytest.raises(
+            ValueError, match=r"sigmoid must be a finite number of at least 1e-100 and of at most 1e.100"
+        ):
+            loss(sigmoid=sigmoid)
+    queries = bp.Queries([1, 0, 2], group=[3])
+    for sigmoid in (1e-100, 1e-10, 1e10, 1e100):
+        for scores in ([0.0, 0.0, 0.0], [1e100, 0.0, -1e100], [700.0 / sigmoid if sigmoid > 1e-90 else 1e90, 0.0, 1.0]):
+            value = loss(sigmoid=sigmoid).value(scores, queries)
+            g, h = loss(sigmoid=sigmoid).gradient_hessian(scores, queries)
+            assert np.isfinite([value[0], *g, *h]).all()
+            assert (h[g != 0] > 0).all()

@@ -263,7 +263,7 @@ def test_callable_that_breaks_condition_3_is_refused():
     for bad in (lambda gap: -gap, lambda gap: 0 * gap, lambda gap: gap * math.inf, lambda gap: gap * math.nan):
         with pytest.raises(ValueError, match="condition 3"):
             bp.MPBoost(distance=bad).gradient_hessian(np.zeros(3), queries)
-    with pytest.raises(ValueError, match="one value per gap"):
+    with pytest.raises(ValueError, match="one real number per gap"):
         bp.MPBoost(distance=lambda gap: 1.0).gradient_hessian(np.zeros(3), queries)
 
 

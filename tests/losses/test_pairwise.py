@@ -289,7 +289,7 @@ def test_wrong_functions_are_refused():
         PairwiseLoss(softplus, softplus_slope, lambda d: 0.5 * softplus_curvature(d))
     with pytest.raises(ValueError, match="function must be finite"):
         PairwiseLoss(np.log, softplus_slope, softplus_curvature)
-    with pytest.raises(ValueError, match="function must return shape"):
+    with pytest.raises(ValueError, match="function must return one real number per difference"):
         PairwiseLoss(lambda d: 1.0, softplus_slope, softplus_curvature)
     with pytest.raises(ValueError, match="first must be a function"):
         PairwiseLoss(softplus, None, softplus_curvature)

@@ -175,8 +175,8 @@ def test_the_first_row_in_error_counts_unlabelled_rows():
         (lambda r: r - 1, r"returned -1\.0 for the grade 0\.0 of row 0"),
         (lambda r: r * np.nan, "returned nan for the grade"),
         (lambda r: r + np.inf, "returned inf for the grade"),
-        (lambda r: 1.0, r"one real number per grade.*returned shape \(\)"),
-        (lambda r: r[:1], r"returned shape \(1,\)"),
+        (lambda r: 1.0, r"one real number per grade.*returned one of shape \(\)"),
+        (lambda r: r[:1], r"returned one of shape \(1,\)"),
         (lambda r: r.astype(str), "dtype <U"),
     ],
 )
@@ -228,7 +228,7 @@ def test_parameters_are_keyword_only_and_normalised():
 
 def test_names():
     assert bp.NDCG().name == "NDCG@10"
-    assert bp.NDCG(None).name == "NDCG"
+    assert bp.NDCG(None).name == "NDCG@None"
     assert bp.NDCG(5, convention="letor", ties="order").name == "NDCG@5(letor,order)"
     assert bp.NDCG(5, gain="linear", empty=0).name == "NDCG@5(linear,empty=0)"
     assert bp.NDCG(5, gain=np.square).name != bp.NDCG(5, gain=np.sqrt).name

@@ -457,9 +457,11 @@ def test_weak_ranker_of_an_estimator():
         (KNeighborsRegressor(), "must take sample_weight in fit.*use one that does"),
         (make_pipeline(StandardScaler(), LinearRegression()), "must take sample_weight in fit"),
         (LogisticRegression(), "must be a scikit-learn regressor"),
+        (True, "must be a scikit-learn regressor .*; got True"),
+        (len, "must be a scikit-learn regressor"),
         (DecisionTreeRegressor, "must be a scikit-learn regressor"),
     ],
-    ids=["neighbours", "pipeline", "classifier", "class"],
+    ids=["neighbours", "pipeline", "classifier", "truth", "function", "class"],
 )
 def test_refuses_regressors(regressor, message):
     with pytest.raises(ValueError, match=message):

@@ -138,3 +138,11 @@ def test_optuna_is_not_needed(monkeypatch):
         bp.MPBoost(distance=bp.BinaryDistance()),
         prefix="",
     ) == bp.MPBoost(distance=bp.BinaryDistance(), hessian="bound", normalization="rows")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, bp.MPBoost()])
+def test_what_is_no_trial(wrong):
+    with pytest.raises(ValueError, match=r"trial must be a trial of optuna's, .* has no suggest_float"):
+        bp.suggest(wrong, bp.RankNet())
+    with pytest.raises(ValueError, match="prefix must be a str such as 'objective__'; got 1"):
+        bp.suggest(optuna.trial.FixedTrial({}), bp.RankNet(), prefix=1)
