@@ -210,7 +210,7 @@ def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian
 
     Gradients that are small because scores fit, in one that goes on from others, say nothing of the labels' unit.
     """
-    scores = np.asarray(call.scores)
+    scores = np.asarray(call.scores, dtype=np.float64)
     if call.adapter is None or (scores != scores[0]).any():
         return
     if scores[0] != 0.0:  # XGBoost's base_score may be far from labels of any unit

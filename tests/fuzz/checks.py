@@ -1,0 +1,331 @@
+"""What a call that returns must have returned: finite, whole, equal to plain loops, and the same for another order."""
+
+import copy
+import pickle
+from pathlib import Path
+
+import loops
+import numpy as np
+import pair_loops
+from fuzz import plain
+
+import boostplug as bp
+from boostplug import testing
+from boostplug.losses import DirectedDistance
+
+__all__ = [
+    "booster_agrees",
+    "check_derivatives",
+    "check_ensemble",
+    "check_fitted",
+    "check_folds",
+    "check_law",
+    "check_metric",
+    "check_objective",
+    "check_pairs",
+    "check_queries",
+    "check_ranking_data",
+    "check_value",
+    "law_broken",
+]
+
+
+def check_value(value):
+    """Check a loss, a metric, a distance: equal to its copies, hashable, with a name and a repr."""
+    for other in (copy.deepcopy(value), _pickled(value)):
+        assert other == value
+        assert hash(other) == hash(value)
+    assert repr(value)
+    if isinstance(value, (bp.Metric, bp.Loss)):
+        assert value.name
+        assert not set(" :") & set(value.name) or isinstance(value, bp.Loss)
+    if isinstance(value, bp.Metric) and not callable(getattr(value, "gain", None)):  # a lambda has no name
+        assert bp.Metric.parse(value.name) == value
+
+
+def _pickled(value):
+    try:
+        return pickle.loads(pickle.dumps(value))
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        if "lambda" in str(error):
+            return value
+        raise
+
+
+def check_pairs(pairs):
+    assert len(pairs.winner) == len(pairs.loser) == len(pairs)
+    assert (pairs.winner != pairs.loser).all()
+    for array in (pairs.winner, pairs.loser, pairs.weight, pairs.margin):
+        assert array is None or (np.isfinite(array).all() and (array >= 0).all() and not array.flags.writeable)
+    again = pickle.loads(pickle.dumps(pairs))
+    np.testing.assert_array_equal(again.winner, pairs.winner)
+
+
+def check_queries(queries):
+    """Check what every loss and metric builds on."""
+    n, boundaries = queries.n_rows, queries.boundaries
+    assert boundaries[0] == 0
+    assert boundaries[-1] == n
+    assert len(boundaries) == queries.n_queries + 1
+    assert (np.diff(boundaries) >= 0).all()
+    assert queries.labels.shape == (n,)
+    assert queries.labels.dtype == np.float64
+    assert np.isfinite(queries.labels).all()
+    for array in (queries.row_weight, queries.query_weight):
+        assert array is None or (np.isfinite(array).all() and (array >= 0).all())
+    runs = queries.grade_runs
+    expected = np.zeros(queries.n_queries)
+    for q in range(queries.n_queries):
+        y = queries.labels[boundaries[q] : boundaries[q + 1]][queries.judged[boundaries[q] : boundaries[q + 1]]]
+        expected[q] = np.sum(y[:, None] > y)
+    np.testing.assert_array_equal(runs.n_pairs, expected[expected > 0])
+    assert len(queries.list_runs.rows) == queries.judged.sum()
+    if queries.pairs is not None:
+        listed = queries.pair_runs
+        assert np.isfinite(listed.weight).all()
+        assert (listed.weight > 0).all()
+    assert repr(pickle.loads(pickle.dumps(queries))) == repr(queries)
+
+
+# Losses
+
+
+def check_derivatives(loss, scores, queries, seed=0):
+    """Check value, gradient and Hessian: finite, equal at a second call, to plain loops, and in another order."""
+    before = scores.tobytes() if isinstance(scores, np.ndarray) else None
+    value = loss.value(scores, queries)
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    assert value.shape == (queries.n_queries,)
+    assert gradient.shape == hessian.shape == (queries.n_rows,)
+    for array in (value, gradient, hessian):
+        assert array.dtype == np.float64
+        assert np.isfinite(array).all(), array
+    assert (value >= 0).all(), value
+    assert (hessian >= 0).all(), hessian
+    assert (hessian[gradient != 0] > 0).all(), (gradient, hessian)
+    assert before is None or before == scores.tobytes()
+    for one, again in zip((gradient, hessian), loss.gradient_hessian(scores, queries), strict=True):
+        np.testing.assert_array_equal(again, one)
+    scores = np.asarray(scores, dtype=float)
+    expected = _looped(loss, scores, queries)
+    if expected is not None:
+        _same_by_query(queries, (gradient, hessian), expected[1:])
+        np.testing.assert_allclose(value, expected[0], rtol=1e-6, atol=0)
+    _same_in_another_order(loss, scores, queries, (gradient, hessian), seed)
+
+
+def _looped(loss, scores, queries):
+    """Return value, gradient and Hessian by plain loops; None where there are none, or numbers too far apart.
+
+    Nor where labels are so close to each other that their difference is but a rounding.
+    """
+    gaps = np.diff(np.unique(queries.labels))
+    if (gaps < 1e-9 * np.abs(queries.labels).max(initial=0.0)).any():
+        return None
+    with np.errstate(all="ignore"):
+        try:
+            found = _loop(loss, scores, queries)
+        except OverflowError:
+            return None
+        if found is None:
+            return None
+        scale = loss.scale(queries)
+        found = found[0], found[1] * scale, found[2] * scale
+    most = max(float(np.abs(array).max(initial=0.0)) for array in found)
+    return found if most < 1e25 else None  # NaN neither; past that, all rows share a common factor
+
+
+def _loop(loss, scores, queries):
+    own = {"normalization": getattr(loss, "normalization", None)}
+    given = {"weight": queries.row_weight, "labelled": queries.labelled}
+    of_grades = scores, queries.labels, queries.boundaries
+    paired = queries.pairs is not None
+    match loss:
+        case bp.MPBoost(distance=distance) if paired:
+            return pair_loops.mpboost_pairs(scores, queries, distance, loss.hessian, loss.normalization)
+        case bp.MPBoost(distance=DirectedDistance() as distance):
+            return loops.mpboost(*of_grades, distance, loss.hessian, **own, **given)
+        case bp.QBRank() if paired and loss.normalization == "none":
+            return pair_loops.qbrank_pairs(scores, queries, loss.preference_weight, loss.margin, loss.hessian)
+        case bp.QBRank() if not paired:
+            value, g, h = loops.qbrank(*of_grades, loss.margin, loss.preference_weight, loss.hessian, **own, **given)
+            return value, g, h
+        case bp.NDCGBoost() if not paired:
+            gain = {"exp2": plain.exponential, "linear": float}.get(loss.gain, loss.gain)
+            return loops.ndcg_boost(*of_grades, float(loss.sigmoid), loss.hessian, gain, **own, **given)
+        case bp.RankNet() if not paired:
+            value, g, h = loops.ranknet(*of_grades, float(loss.sigmoid), **own, **given)
+            return value, g, np.maximum(h, 1e-16 * np.abs(g))
+        case _:
+            return None
+
+
+def _same_by_query(queries, found, expected, rtol=1e-6):
+    """Compare gradients and Hessians beside each query's largest."""
+    unit = np.zeros(queries.n_rows, int) if queries.pairs is not None else queries.query_of_row
+    for one, other in zip(found, expected, strict=True):
+        largest = np.zeros(queries.n_queries + 1)
+        np.maximum.at(largest, unit, np.abs(other))
+        off = np.abs(one - other) > rtol * largest[unit] + 1e-290
+        assert not off.any(), f"row {np.argmax(off)}: {one} and {other}"
+
+
+def _same_in_another_order(loss, scores, queries, outputs, seed):
+    if queries.pairs is not None:
+        return
+    order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))
+    other = bp.Queries(
+        queries.labels[order],
+        group=np.diff(queries.boundaries),
+        weight=None if queries.row_weight is None else queries.row_weight[order],
+        labelled=None if queries.labelled is None else queries.labelled[order],
+    )
+    again = loss.gradient_hessian(scores[order], other)
+    _same_by_query(queries, again, [array[order] for array in outputs])
+
+
+def check_law(loss, scores, queries, law, seed=0):
+    """Check one of the laws that all losses keep, on data of any kind."""
+    law(loss, np.asarray(scores, dtype=float), queries, np.random.default_rng(seed))
+
+
+def law_broken(loss, names=()):
+    """Return which law `check_loss` finds broken, "" if none; it is one of `names` where these are given."""
+    found = ""
+    try:
+        testing.check_loss(loss)
+    except AssertionError as error:
+        found = str(error)
+    name = found.partition("the law '")[2].partition("'")[0]
+    assert not found or name in {law.__name__ for law in testing.LAWS}, found
+    assert not names or name in names, found
+    return name
+
+
+def check_objective(loss, scores, dataset, queries=None):
+    """Check that a framework gets what the loss says, in single precision."""
+    gradient, hessian = loss(scores, dataset)
+    assert gradient.dtype == hessian.dtype == np.float32
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(hessian).all()
+    assert (hessian >= 0).all()
+    assert (hessian[gradient != 0] > 0).all()
+    if queries is not None:
+        for one, other in zip((gradient, hessian), loss.gradient_hessian(scores, queries), strict=True):
+            largest = np.abs(other).max(initial=0.0)
+            lost = np.abs(other) < 1e-30 * max(1.0, largest)  # below single precision
+            np.testing.assert_allclose(one[~lost], other[~lost], rtol=1e-4, atol=1e-5 * largest)
+
+
+# Metrics
+
+
+def check_metric(metric, scores, queries, seed=0):
+    """Check values per query and the mean: those of plain loops, within bounds, the same in another order."""
+    values = metric.per_query(scores, queries)
+    mean = metric(scores, queries)
+    assert isinstance(mean, float)
+    assert values.shape == (queries.n_queries,)
+    assert not np.isinf(values).any()
+    scores = np.asarray(scores, dtype=float)
+    defined = values[~np.isnan(values)]
+    low = -1.0 if isinstance(metric, (bp.SpearmanRho, bp.KendallTau)) else 0.0
+    high = np.inf if isinstance(metric, bp.DCG) else 1.0
+    assert ((defined >= low) & (defined <= high)).all(), values
+    if queries.query_weight is None or (queries.query_weight > 0).all():
+        assert np.isnan(mean) == (len(defined) == 0), (mean, values)
+    try:
+        with np.errstate(all="ignore"):
+            expected = plain.per_query(metric, scores, queries)
+            np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-12)
+            expected_mean = plain.mean_of(metric, scores, queries, expected)
+        np.testing.assert_allclose(mean, expected_mean, rtol=1e-9, atol=1e-12)
+    except plain.TooMany:
+        pass
+    if getattr(metric, "ties", "average") != "order":
+        order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))
+        labelled = None if queries.labelled is None else queries.labelled[order]
+        other = bp.Queries(queries.labels[order], group=np.diff(queries.boundaries), labelled=labelled)
+        np.testing.assert_allclose(metric.per_query(scores[order], other), values, rtol=1e-9, atol=1e-12)
+
+
+# Folds and data
+
+
+def check_folds(folds, n_splits):
+    assert len(folds) == n_splits
+    rows = np.concatenate([test for _, test in folds])
+    assert len(np.unique(rows)) == len(rows) == folds.n_rows
+    for (train, test), sizes in zip(folds, folds.groups, strict=True):
+        assert not set(train) & set(test)
+        assert sizes.train.sum() == len(train)
+        assert sizes.test.sum() == len(test)
+
+
+def check_ranking_data(data):
+    assert data.X.shape == (data.n_rows, data.n_features)
+    assert data.X.dtype == np.float32
+    assert np.isfinite(data.y).all()
+    assert data.group.sum() == data.n_rows == len(data.qid)
+    assert data.n_rows
+    check_queries(data.queries)
+
+
+# Models
+
+
+def check_ensemble(model, X=None):
+    """Check predictions, and that a saved model, LightGBM's and XGBoost's give the same."""
+    if X is None:
+        X = np.random.default_rng(0).integers(-2, 3, (5, model.n_features)).astype(float)
+        X[0] = np.nan
+    scores = model.predict(X)
+    assert scores.shape == (len(X),)
+    assert np.isfinite(scores).all()
+    stages = list(model.staged_predict(X))
+    assert len(stages) == len(model)
+    size = sum(abs(w) * max((abs(v) for v in _values(weak)), default=1.0) for weak, w in model.terms)
+    if stages:
+        np.testing.assert_allclose(stages[-1], scores, rtol=1e-9, atol=1e-9 * size)
+    assert type(model).from_dict(model.to_dict()) == model
+    assert pickle.loads(pickle.dumps(model)) == model
+    importances = model.feature_importances
+    assert importances.shape == (model.n_features,)
+    assert (importances >= 0).all()
+    assert np.isfinite(importances).all()
+
+
+def _values(weak):
+    return [getattr(weak, name) for name in ("below", "above") if hasattr(weak, name)] or np.atleast_1d(
+        getattr(weak, "value", 1.0)
+    )
+
+
+def booster_agrees(model, booster, data, rtol, X=None):
+    """Check an exported booster's predictions beside the largest that the model could give."""
+    found = booster.predict(data)
+    X = data if X is None else X
+    assert np.isfinite(found).all()
+    expected = model.predict(X)
+    size = sum(abs(w) * max(map(abs, _values(weak))) for weak, w in model.terms)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=rtol * max(size, 1e-30))
+
+
+def check_fitted(ranker, X, folder=None):
+    """Check a fitted ranker: finite predictions, row by row, kept by a pickle; a reference ranker's model too."""
+    scores = np.asarray(ranker.predict(X))
+    assert np.isfinite(scores).all(), scores
+    again = _pickled(ranker)
+    np.testing.assert_array_equal(np.asarray(again.predict(X)), scores)
+    if isinstance(X, np.ndarray):
+        np.testing.assert_array_equal(np.asarray(ranker.predict(X[::-1])), scores[::-1])
+    if hasattr(ranker, "history_"):
+        assert all(np.isfinite(values).all() for values in ranker.history_.values()), ranker.history_
+        stages = list(ranker.staged_predict(X))
+        assert len(stages) == len(ranker.model_) == ranker.best_iteration_
+        if stages:
+            np.testing.assert_allclose(stages[-1], scores, rtol=1e-9, atol=1e-9 * np.abs(stages[-1]).max(initial=0))
+        if folder is not None:
+            path = Path(folder, "model.json")
+            ranker.model_.save(path)
+            assert bp.load(path) == ranker.model_

@@ -1,0 +1,1070 @@
+"""What is called: a target for each public name, each with the strategy of its calls."""
+
+import json
+from dataclasses import dataclass
+from functools import partial
+
+from fuzz.source import HOSTILE, Ranking, arguments, array, calls, numbers_text
+from hypothesis.strategies import SearchStrategy
+
+__all__ = ["TARGETS", "Target"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Some public names and how they are called.
+
+    Attributes
+    ----------
+    name : str
+    covers : tuple of str
+        Public names: of `boostplug.__all__`, or with their module ("datasets.load_letor").
+    strategy : SearchStrategy
+        Of texts.
+    weight : float
+        How many of 1,000 calls are of this target.
+    """
+
+    name: str
+    covers: tuple[str, ...]
+    strategy: SearchStrategy[str]
+    weight: float
+
+
+TARGETS: dict[str, Target] = {}
+
+
+def target(*covers, weight, name=None):
+    """Make a function of dice that returns the text of a call a target."""
+
+    def register(build):
+        own = name or build.__name__
+        TARGETS[own] = Target(own, covers, calls(build), weight)
+        return build
+
+    return register
+
+
+# Values: losses, distances, metrics
+
+_POSITIVE = ("1.0", "0.5", "2", "3", "0.01", "20.0")
+_FAR = ("1e-8", "1e3", "1e-160", "1e160", "5e-324", "1e308", "np.float32(0.1)", "True", "Fraction(1, 3)")
+_NORMALIZATION = ("'none'", "'rows'", "'query'")
+_DISTANCES = (
+    *("bp.BinaryDistance()", "bp.LogDistance()", "bp.LinearDistance()", "bp.LogisticDistance()"),
+    *("bp.LogDistance(lam=1e-3)", "bp.LinearDistance(alpha=5.0)", "bp.LogisticDistance(beta=1e-4)"),
+    *("bp.LinearDistance(alpha=1e-9)", "bp.LogDistance(lam=1e9)", "bp.LogisticDistance(beta=100.0)"),
+    *("np.sqrt", "np.square", "np.log1p", "(lambda gap: 1e-3 * gap)", "(lambda gap: 1.0 + gap)"),
+)
+_BAD_DISTANCES = (
+    *("np.ones_like", "np.negative", "np.sum", "len", "nothing", "refusing", "too_long", "(lambda gap: gap * np.nan)"),
+    *("(lambda gap: gap.tolist())", "(lambda gap: gap.astype(str))", "(lambda gap: 1j * gap)", "(lambda gap: 1.0)"),
+    *("(lambda gap: gap * np.inf)", "(lambda gap: 0.0 * gap)", "(lambda gap: gap[:, None])", "(lambda: 1)"),
+    *("bp.LogDistance(lam=1e-300)", "bp.LinearDistance(alpha=1e300)", "bp.LinearDistance(alpha=5e-324)"),
+    *("(lambda gap: gap.astype(object))", "(lambda gap: np.exp(-gap))", "(lambda gap: 1e200 * gap)"),
+)
+_GAINS = ("'exp2'", "'linear'", "halved", "np.sqrt", "np.log1p")
+_BAD_GAINS = (
+    *("nothing", "refusing", "too_long", "np.negative", "(lambda r: r * np.nan)", "(lambda r: 1.0)", "np.sum", "len"),
+    *("(lambda r: r * np.inf)", "(lambda r: r.tolist())", "(lambda r: r.astype(str))", "(lambda r: r[:, None])"),
+    *("(lambda r: -r - 1.0)", "(lambda r: 1e300 + r)", "(lambda r: r * 1j)", "(lambda r: r.astype(object))", "np.cos"),
+)
+_TIES, _EMPTY = ("'average'", "'order'"), ("None", "'skip'", "0", "1")
+_CUTOFFS = ("10", "1", "2", "3", "None", "5", "100")
+_RELEVANT = ("1", "2", "0.5", "1.5", "0", "-1", "1e-5")
+
+_LOSSES = {
+    "bp.MPBoost": {
+        "distance": _DISTANCES,
+        "hessian": ("'newton'", "'gentle'", "'bound'"),
+        "normalization": _NORMALIZATION,
+    },
+    "bp.QBRank": {
+        "margin": ("'grade'", "0.0", "1.0", "0.25", "1e-3", "100"),
+        "preference_weight": ("0.5", "0.0", "1.0", "0.9", "1e-9"),
+        "hessian": ("'bound'", "'global'"),
+        "normalization": (*_NORMALIZATION, "'documents'"),
+    },
+    "bp.NDCGBoost": {
+        "sigmoid": _POSITIVE,
+        "hessian": ("'newton'", "'bound'", "'global'"),
+        "gain": _GAINS,
+        "normalization": _NORMALIZATION,
+    },
+    "bp.RankNet": {"sigmoid": _POSITIVE, "normalization": _NORMALIZATION},
+}
+_FAR_OPTIONS = {
+    "bp.MPBoost": {"distance": _BAD_DISTANCES},
+    "bp.QBRank": {
+        "margin": ("1e150", "1e-300", "5e-324", "1e308", "np.float32(1)"),
+        "preference_weight": ("5e-324", "1e-300", "1 - 1e-16", "np.float16(0.5)", "True"),
+    },
+    "bp.NDCGBoost": {"sigmoid": _FAR, "gain": _BAD_GAINS},
+    "bp.RankNet": {"sigmoid": _FAR},
+}
+_METRICS = {
+    "bp.NDCG": {
+        "k": _CUTOFFS,
+        "convention": ("'standard'", "'letor'"),
+        "gain": _GAINS,
+        "ties": _TIES,
+        "empty": _EMPTY,
+    },
+    "bp.DCG": {"k": _CUTOFFS, "convention": ("'standard'", "'letor'"), "gain": _GAINS, "ties": _TIES},
+    "bp.MeanNDCG": {"convention": ("'standard'", "'letor'"), "gain": _GAINS, "ties": _TIES, "empty": _EMPTY},
+    "bp.MAP": {"k": _CUTOFFS, "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.MRR": {"k": _CUTOFFS, "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.ERR": {"k": _CUTOFFS, "max_grade": ("4", "1", "2.5", "10", "1000"), "ties": _TIES, "empty": _EMPTY},
+    "bp.Precision": {"k": ("10", "1", "2", "1000000"), "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.WTA": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.PairError": {"ties": ("'full'", "'half'", "'order'"), "pooled": ("False", "True")},
+    "bp.PrecisionAtPercent": {"p": ("100", "50", "10", "33.3", "1e-9", "1")},
+    "bp.SpearmanRho": {"ties": ("'corrected'", "'average'", "'order'")},
+    "bp.KendallTau": {"ties": ("'corrected'", "'average'", "'order'")},
+}
+_FUNCTIONS = ("*LOGISTIC", "*SQUARED", "*HYPERBOLIC")  # value, first and second of a score difference
+_BAD_FUNCTIONS = (
+    *("np.exp, np.exp, np.exp", "nothing, nothing, nothing", "refusing, refusing, refusing", "len, len, len"),
+    *("np.sin, np.cos, lambda d: -np.sin(d)", "np.abs, np.sign, np.zeros_like", "np.square, np.square, np.square"),
+    *("too_long, too_long, too_long", "1.0, 2.0, 3.0", "np.square, lambda d: 2.0 * d, lambda d: d * np.nan"),
+    *("np.zeros_like, np.zeros_like, np.zeros_like", "lambda d: -d, lambda d: -np.ones_like(d), np.zeros_like"),
+    *(
+        "lambda d: d.tolist(), lambda d: d.tolist(), lambda d: d.tolist()",
+        "np.square, lambda d: 2.0 * d, lambda d: 2.0",
+    ),
+    *("lambda d: d * 1j, lambda d: d * 1j, lambda d: d * 1j", "lambda d: d[:, None], np.ones_like, np.zeros_like"),
+)
+_PAIRWISE = {
+    "weight": ("None", "lambda a, b: a - b", "lambda a, b: np.ones_like(a)", "lambda a, b: 1.0", "np.subtract"),
+    "hessian": ("'newton'", "'bound'", "'global'"),
+    "normalization": _NORMALIZATION,
+}
+_BAD_WEIGHTS = (
+    *("lambda a, b: b - a", "lambda a, b: (a - b) * np.nan", "lambda a, b: (a - b)[:1]", "lambda a: a", "nothing"),
+    *("refusing", "lambda a, b: (a - b) * 1e300", "lambda a, b: (a - b).astype(str)", "lambda a, b: 0.0 * a"),
+)
+
+
+def made(dice, name, options, far=None):
+    """Return the text of a value, with an extreme parameter or a hostile one at times."""
+    given = arguments(dice, options)
+    if far and dice.spoils():
+        parameter = dice.one(tuple(far))
+        kept = [part for part in given.split(", ") if part and not part.startswith(parameter)]
+        if "=" in given and all("=" in part for part in kept):
+            given = ", ".join([*kept, f"{parameter}={dice.one(far[parameter])}"])
+        else:
+            given = f"{parameter}={dice.one(far[parameter])}"
+    return f"{name}({given})"
+
+
+def loss(dice, *, nested=True):
+    kind = dice.below(12)
+    if nested and kind == 10:
+        return f"bp.AdaRank(metric={metric(dice)}, base={loss(dice, nested=False)})"
+    if kind == 11:
+        functions = dice.one(_BAD_FUNCTIONS if dice.spoils() else _FUNCTIONS)
+        options = arguments(dice, _PAIRWISE | ({"weight": _BAD_WEIGHTS} if dice.spoils() else {}))
+        return f"bp.PairwiseLoss({functions}{options and ', '}{options})"
+    name = tuple(_LOSSES)[kind % 4]
+    return made(dice, name, _LOSSES[name], _FAR_OPTIONS[name])
+
+
+def metric(dice):
+    name = dice.one(tuple(_METRICS))
+    return made(dice, name, _METRICS[name], {"gain": _BAD_GAINS} if "gain" in _METRICS[name] else None)
+
+
+@target(*("BinaryDistance", "LinearDistance", "LogDistance", "LogisticDistance"), weight=15)
+def distances(dice):
+    name, parameter = dice.one(
+        (("LogDistance", "lam"), ("LinearDistance", "alpha"), ("LogisticDistance", "beta"), ("BinaryDistance", "x"))
+    )
+    given = "" if parameter == "x" else f"{parameter}={dice.one(HOSTILE if dice.percent(60) else _POSITIVE + _FAR)}"
+    gaps = numbers_text([dice.one(("1.0", "0.5", "3", "1e-9", "1e9", "1e300", "1e-320")) for _ in range(dice.below(4))])
+    if dice.percent(50):
+        return f"distance = bp.{name}({given})\ncheck_value(distance)"
+    return (
+        f"distance = bp.{name}({given})\nvalues = distance(np.array({gaps}, dtype=float))\n"
+        "assert (values >= 0).all() and not np.isnan(values).any()"
+    )
+
+
+@target("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", weight=40)
+def loss_values(dice):
+    text = f"loss = {loss(dice)}\ncheck_value(loss)"
+    if dice.percent(20):
+        name = dice.one((*HOSTILE, "'mpboost'", "'QBRank'", "'ndcg-boost'"))
+        text += f"\nassert all(isinstance(loss, bp.Loss) for loss in bp.Loss.parse({name}))"
+    return text
+
+
+@target(*("NDCG", "DCG", "MeanNDCG", "MAP", "MRR", "ERR", "Precision", "WTA"), weight=30)
+def metric_values(dice):
+    return f"metric = {metric(dice)}\ncheck_value(metric)"
+
+
+@target("Metric", weight=30, name="Metric.parse")
+def parse(dice):
+    name = dice.one(tuple(_METRICS))[3:]
+    cutoff = dice.one(("", "@10", "@3", "@None", "@0", "@-1", "@2.5", "@x", "@", "@1e400", "@" + "9" * 50, "@1@2"))
+    options = dice.subset(
+        (
+            *("letor", "standard", "linear", "exp2", "order", "average", "relevant=2", "empty=0", "empty=skip", "full"),
+            *("k=3", "relevant=nan", "relevant=1e999", "max_grade=1001", "gain=numpy.sqrt", "x", "=", "k=", "pooled=1"),
+            *("pooled=True", "pooled", "p=50", "p=0", "half", "\\x00", "(", ")", "relevant=0x10", "relevant=1_0"),
+        ),
+        3,
+    )
+    text = name + cutoff + (f"({','.join(options)})" if options else "")
+    text = dice.one((text, text.lower(), f" {text} ", f"pre_{text}", text[:-1], text + ")", text * 2))
+    argument = dice.one(HOSTILE) if dice.spoils() else f"'{text}'"
+    return f"metric = bp.Metric.parse({argument})\ncheck_value(metric)"
+
+
+# Data
+
+
+@target("Pairs", weight=45)
+def pairs(dice):
+    n = dice.below(5)
+    rows = [str(dice.below(4)) for _ in range(n)]
+    others = [str((int(row) + 1 + dice.below(3)) % 4) for row in rows]
+    kinds = ("{}", "np.array({}, dtype=int)", "np.array({}, dtype=np.uint8)", "np.array({}, dtype='>i4')")
+    given = []
+    for values in (rows, others):
+        if dice.spoils():
+            given.append(array(dice, values, spoilt=True))
+        else:
+            given.append(dice.one(kinds).format(numbers_text(values)))
+    for name, pool in (("weight", ("1.0", "0", "0.5", "1e300")), ("margin", ("1.0", "0.25", "1e300", "1e-300"))):
+        if dice.percent(40):
+            given.append(f"{name}={array(dice, [dice.one(pool) for _ in range(n)])}")
+    return f"pairs = bp.Pairs({', '.join(given)})\ncheck_pairs(pairs)"
+
+
+@target("Queries", weight=120)
+def queries(dice):
+    data = Ranking(dice)
+    text = f"queries = {data.queries(pairs=25, weight=50)}\ncheck_queries(queries)"
+    if dice.percent(10):
+        text += f"\ncheck_queries(queries.of_rows(np.arange(queries.n_rows) % 2 == 0, keep_empty={dice.percent(50)}))"
+    return text
+
+
+@target("group_folds", weight=25)
+def group_folds(dice):
+    data = Ranking(
+        dice, sizes=dice.one(((2, 3, 1), (2, 2, 2, 2), (5, 2, 0, 1), (3,) * 6, (1,) * 5, (3, 2), (0, 1), ()))
+    )
+    ids = data.queries() if dice.percent(30) else data.qid()
+    n_splits = dice.one(HOSTILE) if dice.spoils() else dice.one(("2", "3", "5"))
+    options = arguments(
+        dice, {"shuffle": ("True", "False"), "random_state": ("0", "7", "None", "np.random.default_rng(1)")}
+    )
+    return f"n = {n_splits}\nfolds = bp.group_folds({ids}, n{options and ', '}{options})\ncheck_folds(folds, n)"
+
+
+@target("set_num_threads", weight=3)
+def set_num_threads(dice):
+    return f"try:\n    bp.set_num_threads({dice.one(HOSTILE)})\nfinally:\n    bp.set_num_threads(None)"
+
+
+@target("make_scorer", weight=15)
+def make_scorer(dice):
+    data = Ranking(dice)
+    name, of_queries = data.of_queries()
+    given = [data.features(), data.labels()]
+    if not dice.percent(10):
+        given.append(f"{name}={of_queries()}")
+    if dice.percent(25):
+        given.append(f"sample_weight={data.weight()}")
+    argument = dice.one(HOSTILE) if dice.spoils() else metric(dice)
+    return f"scorer = bp.make_scorer({argument})\nrepr(scorer), float(scorer(Constant(), {', '.join(given)}))"
+
+
+@target("datasets", "datasets.make_ranking", "datasets.RankingData", weight=10)
+def make_ranking(dice):
+    options = arguments(
+        dice,
+        {
+            "n_features": ("1", "2", "11"),
+            "mean_list_size": ("1", "2.5", "10"),
+            "n_grades": ("2", "5", "40"),
+            "noise": ("0", "0.5", "100", "1e300"),
+            "missing": ("0", "0.05", "0.4"),
+            "empty_queries": ("0", "1", "0.5"),
+            "random_state": ("0", "2**40", "None", "np.random.RandomState(0)", "np.random.default_rng(0)"),
+        },
+    )
+    n = (
+        dice.one([h for h in HOSTILE if h not in {"2**63", "np.uint64(2**64 - 1)", "10**400"}])
+        if dice.spoils()
+        else "3"
+    )
+    return f"data = datasets.make_ranking({n}{options and ', '}{options})\ncheck_ranking_data(data)"
+
+
+@target("datasets.load_bundled", "datasets.Fold", weight=0.1)
+def load_bundled(dice):
+    return f"for data in datasets.load_bundled({dice.one(('', '', HOSTILE[0]))}):\n    check_ranking_data(data)"
+
+
+# What losses and metrics compute
+
+
+@target(*("Loss", "MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss"), weight=260)
+def derivatives(dice):
+    data = Ranking(dice)
+    return (
+        f"loss = {loss(dice)}\nqueries = {data.queries()}\nscores = {data.scores()}\n"
+        f"check_derivatives(loss, scores, queries, {dice.below(5)})"
+    )
+
+
+_MODERATE = ((("0", "1", "2", "3", "4")), ("0.5", "1.25", "2.0", "0.0"), ("1e3", "0"), ("1e-3", "2e-3"))
+
+
+@target("testing", "testing.LAWS", weight=60)
+def laws(dice):
+    data = Ranking(dice, grades=dice.one(_MODERATE))
+    data.weight = partial(data.weight, ("0", "1", "2.5"))
+    scores = numbers_text(data.values(dice.one((("0.0", "1.0", "-0.5"), ("3.0", "-3.0"), ("30.0", "-30.0")))))
+    name = dice.one(tuple(_LOSSES))
+    law = dice.below(15)
+    return (
+        f"loss = {made(dice, name, _LOSSES[name])}\nqueries = {data.queries()}\n"
+        f"scores = np.array({scores}, dtype=float)\n"
+        f"check_law(loss, scores, queries, testing.LAWS[{law}], {dice.below(5)})"
+    )
+
+
+@target("Loss", weight=30, name="Loss: a user's own")
+def own_loss(dice):
+    data = Ranking(dice)
+    what = dice.one(
+        (
+            *("", "gradient nan", "gradient huge", "hessian zero", "hessian negative", "hessian infinite"),
+            *(
+                "short",
+                "one",
+                "three",
+                "nothing",
+                "strings",
+                "columns",
+                "lists",
+                "integers",
+                "value short",
+                "value nan",
+            ),
+        )
+    )
+    text = f"loss, queries, scores = Wrong({what!r}), {data.queries(pairs=0)}, {data.scores()}\n"
+    return text + dice.one(("loss.value(scores, queries)", "loss.gradient_hessian(scores, queries)"))
+
+
+@target("Metric", *(name[3:] for name in _METRICS), weight=160)
+def metric_calls(dice):
+    data = Ranking(dice)
+    scores = data.scores()
+    if dice.percent(10):
+        scores = f"with_infinities({scores}, {dice.one(('np.inf', '-np.inf', '[np.inf, -np.inf]'))})"
+    return (
+        f"metric = {metric(dice)}\nqueries = {data.queries(pairs=3)}\nscores = {scores}\n"
+        f"check_metric(metric, scores, queries, {dice.below(5)})"
+    )
+
+
+# Files
+
+
+_LINES = (
+    *("2 qid:1 1:0.5 2:1", "0 qid:1 1:0.1", "1 qid:2 2:3 # doc", "0 qid:2 1:NULL 3:1e-3 #docid = G1", "0.5 qid:3 1:2"),
+    *("# a comment", "", "-1 qid:10 4:nan", "1e3 qid:x1 2:-0", "0 qid:4"),
+)
+_BAD_LINES = (
+    *(
+        "2",
+        "qid:1 1:1",
+        "2 qid:",
+        "2 qid:1 1",
+        "2 qid:1 :1",
+        "2 qid:1 1:",
+        "2 qid:1 1:x",
+        "2 qid:1 x:1",
+        "nan qid:1 1:1",
+    ),
+    *("inf qid:1 1:1", "1e400 qid:1 1:1", "2 qid:1 1:1e400", "2 qid:1 2:1 1:1", "2 qid:1 1:1 1:2", "2 qid:1 -1:1"),
+    *("2 qid:1 99999999999999999999:1", "2 qid:1 100000000:1", "2 qid:1 0:1", "2 qid:1 1:1 qid:2", "2 1:1 qid:1"),
+    *("2 qid:" + "9" * 60 + " 1:1", "2 qid:1 1:0x10", "2 qid:1 1:1_0", "2 qid:1 1:1e", "2,qid:1,1:1", "\\x00"),
+    *(
+        "2 qid:1 1:1\\x00",
+        "\\xff\\xfe",
+        "2 qid:1 1:1\\r",
+        "2 qid:1 1:1\\x0c",
+        "2 qid:\\xc3\\xa9 1:1",
+        "2 qid:1 1:1\\xe2\\x80\\xa8",
+    ),
+    *("2 qid:1 1:1 #docid = " + "x" * 300, "2\\tqid:1\\t1:1", "  2 qid:1 1:1  ", "2 qid:1 1:1 2", "2 qid:1\\xa01:1"),
+    *("\\xef\\xbb\\xbf2 qid:1 1:1", "2 qid:-5 1:1", "2 qid:1.5 1:1", "+2 qid:1 1:+1", "2 qid:1 1:.5", "2 qid:1 1:5."),
+)
+
+
+def _letor(dice):
+    """Return the text of a file's bytes: lines, often with one that is not as it should be."""
+    lines = [dice.one(_LINES) for _ in range(dice.several(5))]
+    if dice.spoils():
+        lines.insert(dice.below(len(lines) + 1), dice.one(_BAD_LINES))
+    end = dice.one(("\\n", "\\n", "\\r\\n", "\\r", "\\x0c", "\\n\\n", "\\x00"))
+    text = f"b'{end.join(lines)}{dice.one((end, ''))}'"
+    if dice.spoils():
+        text = dice.one(
+            (
+                *(
+                    f"{text}[:-1]",
+                    f"{text}[3:]",
+                    f"gzip.compress({text})",
+                    f"gzip.compress({text})[:-5]",
+                    f"{text} * 2",
+                ),
+                *(f"b'\\x1f\\x8b' + {text}", f"{text}.decode('latin1').encode('utf-16')", "b''", "bytes(range(256))"),
+                *("b' ' * 10000", "b'PK\\x03\\x04' + bytes(100)", "b'BZh91AY&SY' + bytes(50)", "b'\\xfd7zXZ\\x00'"),
+                *("b'{}'", f"gzip.compress({text}) + b'x'", f"gzip.compress(gzip.compress({text}))"),
+            )
+        )
+    return text
+
+
+_LETOR = {
+    "n_features": ("None", "1", "3", "10", "1000"),
+    "sparse": ("False", "True"),
+    "zero_based": ("'auto'", "True", "False"),
+}
+
+
+def _loading(dice):
+    # widths that are taken at their word: memory is the caller's
+    options = arguments(dice, _LETOR)
+    for most in ("1e308", "2**63", "np.uint64(2**64 - 1)", "10**400"):
+        options = options.replace(f"n_features={most}", "n_features=5")
+    return f"{options and ', '}{options}"
+
+
+@target("datasets.load_letor", weight=60)
+def load_letor(dice):
+    name = dice.one(("'data.txt'", "'data.txt'", "'data.txt.gz'", "'data.svm'", "'data.bz2'"))
+    side = ""
+    if dice.percent(25):
+        suffix = dice.one(("query", "group"))
+        content = dice.one((*("3", "2\\n1", "1 1 1", "", "0 3", "-1", "x", "1.5", "9" * 30, "2\\x00", "1e1", "\\xff"),))
+        side = f", {suffix}=b'{content}'"
+    path = dice.one(HOSTILE) if dice.percent(3) else f"file({_letor(dice)}, {name}{side})"
+    return f"data = datasets.load_letor({path}{_loading(dice)})\ncheck_ranking_data(data)"
+
+
+@target("datasets.load_fold", "datasets.load_folds", weight=12)
+def load_folds(dice):
+    parts = [
+        dice.one(("'train.txt'", "'train.txt'", "'train.txt.gz'")),
+        dice.one(("'vali.txt'", "'valid.txt'")),
+        "'test.txt'",
+    ]
+    if dice.percent(7):
+        parts = parts[1:]
+    inside = dice.one(("Fold1", "Fold2", "x"))
+    files = "".join(f"\nfile({_letor(dice)}, '{inside}/' + {part})" for part in parts)
+    clean = "import shutil\nshutil.rmtree(folder() / 'f', ignore_errors=True)\n"
+    files = files.replace(f"'{inside}/'", f"'f/{inside}/'")
+    where = dice.one(HOSTILE) if dice.percent(3) else "folder() / 'f'"
+    if dice.percent(50):
+        loading = f"folds = datasets.load_folds({where}{_loading(dice)})\n"
+        return f"{clean}{files}\n{loading}for fold in folds:\n    for data in fold:\n        check_ranking_data(data)"
+    where = where if where != "folder() / 'f'" else f"folder() / 'f' / '{inside}'"
+    return f"{clean}{files}\nfor data in datasets.load_fold({where}{_loading(dice)}):\n    check_ranking_data(data)"
+
+
+# Models
+
+
+def _weak(dice, n_features):
+    feature = dice.one((*map(str, range(n_features)), "0"))
+    kind = dice.below(3)
+    number = partial(dice.one, ("0.5", "0.0", "-1.5", "1e-30", "1e30", "5e-324", "-0.0", "3"))
+    if kind == 0:
+        below = f", below={number()}, above={number()}" if dice.percent(30) else ""
+        threshold = dice.one(("0.5", "0.0", "-1.0", "1.0", "-np.inf", "1e-300", "1e300", "5e-324"))
+        return f"Stump({feature}, {threshold}{below})"
+    if kind == 1:
+        return f"Feature({feature})"
+    return (
+        f"Tree([{feature}, -1, -1], [{number()}, 0.0, 0.0], [1, -1, -1], [2, -1, -1], "
+        f"[0.0, {number()}, {number()}], [{dice.one(('True', 'False'))}, False, False])"
+    )
+
+
+def _ensemble(dice, *, kinds=(0, 1, 2)):
+    n_features = dice.several(3, 1)
+    rounds = []
+    for _ in range(dice.below(4)):
+        terms = []
+        for _ in range(dice.several(2)):
+            weak = dice.one(HOSTILE) if dice.spoils() else _weak(dice, n_features)
+            weight = dice.one(HOSTILE) if dice.spoils() else dice.one(("1.0", "-0.5", "2", "1e-9", "1e30", "0.0"))
+            terms.append(f"({weak}, {weight})")
+        rounds.append(f"[{', '.join(terms)}]")
+    names = ""
+    if dice.percent(30):
+        pool = ("'a'", "'b'", "'c'", "'x y'", "'{\"'", "'\\u00e9'", "''", "'a,b'", "'[<'", "'\\n'", "'qid'")
+        names = f", feature_names={numbers_text([dice.one(pool) for _ in range(n_features)])}"
+    width = dice.one(HOSTILE) if dice.spoils() else str(n_features)
+    return f"bp.Ensemble([{', '.join(rounds)}], n_features={width}{names})"
+
+
+@target("Ensemble", weight=50)
+def ensemble(dice):
+    text = f"model = {_ensemble(dice)}\n"
+    if dice.percent(40):
+        data = Ranking(dice, sizes=(4,))
+        return text + f"scores = model.predict({data.features(dice.several(3, 1))})\nassert np.isfinite(scores).all()"
+    return text + dice.one(("check_ensemble(model)", f"check_ensemble(model.first({dice.one((*HOSTILE, '1', '0'))}))"))
+
+
+@target("Ensemble", weight=12, name="Ensemble.to_lightgbm, to_xgboost")
+def exports(dice):
+    X = "np.random.default_rng(0).integers(-2, 3, (6, model.n_features)) / 2"
+    text = f"model = {_ensemble(dice)}\n"
+    if dice.percent(50):
+        return text + f"X = {X}\nbooster_agrees(model, model.to_lightgbm(), X, 1e-12)"
+    data = "xgb.DMatrix(X, feature_names=booster.feature_names, nthread=1)"
+    return text + f"X = {X}\nbooster = model.to_xgboost()\nbooster_agrees(model, booster, {data}, 1e-5, X)"
+
+
+def _saved(dice):
+    """Return the document of a saved model, with an entry that is not as it should be in most cases."""
+    stump = {"weight": 1.0, "kind": "stump", "feature": 0, "threshold": 0.5, "below": 0.0, "above": 1.0}
+    tree = {
+        "weight": -0.5,
+        "kind": "tree",
+        "feature": [0, -1, -1],
+        "threshold": ["-inf", 0.0, 0.0],
+        "left": [1, -1, -1],
+        "right": [2, -1, -1],
+        "value": [0.0, 1.0, 2.0],
+        "missing_left": [True, False, False],
+    }
+    terms = [stump, tree, {"weight": 2, "kind": "feature", "feature": 1}]
+    document = {
+        "format": "boostplug.Ensemble",
+        "version": 1,
+        "n_features": 2,
+        "feature_names": dice.one((None, ["a", "b"])),
+        "rounds": [[dice.one(terms)] for _ in range(dice.below(3))],
+    }
+    if dice.percent(75):
+        document = _replaced(dice, json.loads(json.dumps(document)))
+    return document
+
+
+_JSON = (
+    *(
+        None,
+        True,
+        -1,
+        0,
+        1,
+        2,
+        3,
+        1.5,
+        1e308,
+        -1e308,
+        5e-324,
+        2**53,
+        2**63,
+        2**70,
+        10**400,
+        "",
+        "-inf",
+        "inf",
+        "nan",
+        "x",
+    ),
+    *(
+        [],
+        {},
+        [[]],
+        [1],
+        [None],
+        ["a", "a"],
+        "a" * 1000,
+        [0] * 100,
+        {"kind": "stump"},
+        50_000_000,
+        10**12,
+        "\x00",
+        "\ud800",
+    ),
+)
+
+
+def _replaced(dice, document):
+    """Return the document with one of its entries, at any depth, replaced, gone or doubled."""
+    at, path = document, []
+    while True:
+        keys = list(at) if isinstance(at, dict) else list(range(len(at)))
+        if not keys:
+            break
+        key = dice.one(keys)
+        path.append((at, key))
+        if not isinstance(at[key], (dict, list)) or dice.percent(25):
+            break
+        at = at[key]
+    if not path:
+        return document
+    at, key = path[-1]
+    what = dice.below(6)
+    if what == 5:
+        del at[key]
+    elif what == 4 and isinstance(at, dict):
+        at[dice.one(("x", "weight ", ""))] = dice.one(_JSON)
+    else:
+        at[key] = dice.one(_JSON)
+    return document
+
+
+@target("Ensemble", "load", weight=60, name="Ensemble.load, load")
+def load(dice):
+    document = _saved(dice)
+    if dice.percent(25):
+        return f"model = bp.Ensemble.from_dict({document!r})\ncheck_ensemble(model)"
+    text = json.dumps(document)
+    content = repr(text.encode())
+    if dice.spoils():
+        cut = dice.below(len(text))
+        content = dice.one(
+            (
+                *(repr(text[:cut].encode()), repr(text[cut:].encode()), f"{content} * 2", "b''", "b'null'", "b'[]'"),
+                *("b'[' * 100000", "b'{\"a\":' * 100000", "bytes(range(256))", f"b'\\xef\\xbb\\xbf' + {content}"),
+                *(
+                    f"{content}.decode().encode('utf-16')",
+                    f"gzip.compress({content})",
+                    "b'NaN'",
+                    "b'1e999'",
+                    "b'9' * 9999",
+                ),
+                *(repr(text.replace("1.0", "NaN").encode()), repr(text.replace("1.0", "1e999").encode())),
+                *(repr(text.replace("1.0", "-0.0").encode()), repr((text[:-1] + ', "version": 1}').encode())),
+            )
+        )
+    path = dice.one(HOSTILE) if dice.percent(3) else f"file({content}, 'model.json')"
+    function = dice.one(("bp.load", "bp.Ensemble.load"))
+    return f"model = {function}({path})\ncheck_ensemble(model)"
+
+
+# Rankers
+
+_TRAINABLE = (
+    (3,),
+    (2, 3),
+    (4, 1),
+    (3, 0, 2),
+    (5, 2, 0, 1),
+    (8, 5),
+    (2, 2, 2, 2),
+    (12,),
+    (6, 7, 1),
+    (40,),
+    (1,),
+    (0, 1),
+)
+
+
+def fit_text(
+    dice, ranker, *, pairs, weight="sample_weight", group=True, labelled=True, more=None, n_features=2, extras=None
+):
+    """Return the text of a fit and what is checked then."""
+    data = Ranking(dice, sizes=dice.one(_TRAINABLE), grades=dice.one(_MODERATE) if dice.percent(70) else None)
+    name, of_queries = data.of_queries() if group else ("qid", data.qid)
+    text = f"ranker = {ranker}\nX = {data.features(n_features)}\ny = {data.labels()}\n"
+    given = ["X", "y", f"{name}={of_queries()}"]
+    if dice.percent(5):
+        given.pop()
+    if dice.percent(25):
+        given.append(f"{weight}={data.weight()}")
+    if dice.percent(10) and labelled:
+        given.append(f"labelled={data.labelled()}")
+    if dice.percent(pairs):
+        given.append(f"pairs={data.pairs()}")
+        if dice.percent(30):
+            given[1] = "None"
+    if dice.percent(20):
+        other = Ranking(dice, sizes=dice.one(_TRAINABLE), grades=data.grades)
+        sets = f"[({other.features(n_features)}, {other.labels()})]"
+        given.append(f"eval_set={dice.one(HOSTILE) if dice.spoils() else sets}")
+        name, of_queries = other.of_queries() if group else ("qid", other.qid)
+        given.append(f"eval_{name}={dice.one(HOSTILE) if dice.spoils() else f'[{of_queries()}]'}")
+    elif dice.percent(5):
+        given.append("eval_set=[(X, y)]")
+    if more:
+        options = arguments(dice, more)
+        given += [options] if options else []
+    given += extras or []
+    return text + f"ranker.fit({', '.join(given)})\n"
+
+
+_FIT = {
+    "eval_metric": ("bp.NDCG(3)", "[bp.MAP(), bp.NDCG(1)]", "bp.PairError()", "None"),
+    "early_stopping_rounds": ("1", "2", "None"),
+    "verbose": ("False", "0"),
+}
+_CHECK = ("check_fitted(ranker, X)", "check_fitted(ranker, X, folder())", "ranker.score(X, y, qid=np.zeros(len(y)))")
+_SEEDS = ("0", "1", "np.random.RandomState(0)")
+
+
+def reference(name, options, *, weight, pairs=0, covers=None):
+    def build(dice):
+        if dice.percent(40):
+            dice.calm()
+        ranker = f"bp.{name}({', '.join(filter(None, ('n_estimators=2', arguments(dice, options))))})"
+        text = fit_text(dice, ranker, pairs=pairs if dice.percent(90) else 20, more=_FIT)
+        if dice.percent(10):
+            return text + f"scores = ranker.predict({Ranking(dice, sizes=(3,)).features(dice.several(3, 1))})"
+        return text + dice.one(_CHECK)
+
+    target(name, weight=weight, name=name)(build)
+
+
+reference(
+    "RankBoostRanker",
+    {
+        "variant": ("'plus'", "'discrete'", "'continuous'"),
+        "strategy": ("'efficient'", "'optimal'"),
+        "max_thresholds": ("255", "None", "2"),
+        "allow_negative": ("True", "False"),
+        "record_e2": ("True", "False"),
+        "random_state": _SEEDS,
+    },
+    weight=14,
+    pairs=20,
+)
+reference(
+    "AdaRankRanker",
+    {
+        "metric": (
+            *("bp.MAP()", "bp.NDCG(3)", "bp.DCG(3)", "bp.ERR()", "bp.MRR()", "bp.WTA(empty=0)", "bp.KendallTau()"),
+        ),
+        "stop": ("'patience'", "'paper'"),
+        "patience": ("10", "1"),
+        "no_repeat": ("True", "False"),
+        "negated": ("True", "False"),
+        "tol": ("1e-12", "0", "1"),
+        "random_state": _SEEDS,
+    },
+    weight=12,
+)
+reference(
+    "MPBoostRanker",
+    {
+        "distance": _DISTANCES,
+        "step": ("'paper'", "'newton'"),
+        "max_thresholds": ("None", "2"),
+        "learning_rate": ("1.0", "0.1", "1e-9"),
+        "random_state": _SEEDS,
+    },
+    weight=14,
+    pairs=20,
+)
+reference(
+    "NDCGBoostRanker",
+    {
+        "classifier": ("None", "DecisionTreeClassifier(max_depth=1)"),
+        "equal_grades": ("True", "False"),
+        "gain": _GAINS,
+        "max_alpha": ("10.0", "0.1", "1e300"),
+        "max_thresholds": ("None", "2"),
+        "random_state": _SEEDS,
+    },
+    weight=12,
+)
+reference(
+    "QBRankRanker",
+    {
+        "learning_rate": ("0.05", "1.0", "1e-9"),
+        "preference_weight": ("0.5", "0.0", "1.0"),
+        "margin": ("'grade'", "0", "1.0", "1e6"),
+        "normalization": (*_NORMALIZATION, "'documents'"),
+        "hessian": ("'average'", "'bound'", "'global'"),
+        "max_leaf_nodes": ("20", "2"),
+        "line_search": ("True", "False"),
+        "random_state": _SEEDS,
+    },
+    weight=14,
+    pairs=20,
+)
+reference(
+    "QuadraticBoundRanker",
+    {
+        "loss": (
+            "bp.QBRank()",
+            "bp.RankNet()",
+            "bp.MPBoost()",
+            "bp.NDCGBoost()",
+            "bp.AdaRank()",
+            "bp.QBRank(margin=1.0)",
+        ),
+        "regressor": ("None", "DecisionTreeRegressor(max_leaf_nodes=3)", "DummyRegressor()"),
+        "learning_rate": ("1.0", "0.1"),
+        "line_search": ("True", "False"),
+        "random_state": _SEEDS,
+    },
+    weight=12,
+    pairs=20,
+)
+
+
+_LIGHTGBM = {
+    "eval_metric": ("bp.NDCG(3)", "[bp.MAP(), bp.NDCG(1)]", "bp.PairError()", "'ndcg'", "None"),
+    "eval_at": ("(1, 3)", "[2]"),
+    "init_score": ("None", "np.zeros(len(X))"),
+}
+
+
+def _trained_loss(dice):
+    return (
+        loss(dice) if dice.percent(50) else dice.one(("bp.MPBoost()", "bp.QBRank()", "bp.NDCGBoost()", "bp.RankNet()"))
+    )
+
+
+@target("LGBMRanker", weight=30)
+def lgbm_ranker(dice):
+    if dice.percent(40):
+        dice.calm()
+    objective = dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)
+    ranker = (
+        f"bp.LGBMRanker(objective={objective}, n_estimators=2, num_leaves=3, min_child_samples=1, n_jobs=1, verbose=-1)"
+    )
+    text = fit_text(dice, ranker, pairs=15, labelled=False, more=_LIGHTGBM)
+    return text + dice.one(_CHECK[::2])
+
+
+_XGBOOST = {"verbose": ("False",), "base_margin": ("None", "np.zeros(len(X))")}
+
+
+@target("XGBRanker", weight=30)
+def xgb_ranker(dice):
+    if dice.percent(40):
+        dice.calm()
+    objective = dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)
+    metrics = dice.one(
+        ("", "", ", eval_metric=bp.NDCG(3)", ", eval_metric=[bp.MAP(), 'ndcg@2']", ", eval_metric=bp.PairError()")
+    )
+    if dice.spoils():
+        metrics = f", eval_metric={dice.one(HOSTILE)}"
+    ranker = f"bp.XGBRanker(objective={objective}, n_estimators=2, max_depth=2, n_jobs=1{metrics})"
+    text = fit_text(dice, ranker, pairs=15, labelled=False, extras=["verbose=False"])
+    return text + dice.one(_CHECK[::2])
+
+
+_NAMES = (
+    *("objective", "objective__hessian", "objective__sigmoid", "objective__distance", "objective__distance__lam", "x"),
+    *(
+        "objective__base",
+        "objective__base__sigmoid",
+        "metric",
+        "metric__k",
+        "loss",
+        "loss__sigmoid",
+        "n_estimators",
+        "",
+    ),
+    *(
+        "distance__lam",
+        "objective__",
+        "__",
+        "objective__x",
+        "classifier",
+        "gain",
+        "margin",
+        "eval_metric",
+        "eval_metric__k",
+    ),
+)
+_RANKERS = (
+    *("bp.LGBMRanker(objective={})", "bp.XGBRanker(objective={})", "bp.QuadraticBoundRanker(loss={})"),
+    *("bp.RankBoostRanker()", "bp.AdaRankRanker()", "bp.MPBoostRanker()", "bp.NDCGBoostRanker()", "bp.QBRankRanker()"),
+)
+
+
+@target("LGBMRanker", "XGBRanker", weight=25, name="get_params, set_params, clone")
+def params(dice):
+    ranker = dice.one(_RANKERS).format(_trained_loss(dice))
+    name = dice.one(_NAMES)
+    if dice.percent(20):
+        return (
+            f"ranker = {ranker}\nassert repr(sklearn.base.clone(ranker)) == repr(ranker)\nranker.get_params(deep=True)"
+        )
+    setting = f"ranker.set_params(**{{{name!r}: {dice.one(HOSTILE)}}})"
+    return f"ranker = {ranker}\n{setting}\nranker.get_params(deep=True), repr(ranker)"
+
+
+@target("suggest", weight=8)
+def suggest(dice):
+    trial = dice.one(HOSTILE) if dice.spoils() else f"Trial({dice.below(4)})"
+    argument = dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)
+    prefix = dice.one(("", "", ", prefix=''", ", prefix='loss__'", ", prefix=None", ", prefix=1"))
+    return f"loss = bp.suggest({trial}, {argument}{prefix})\ncheck_value(loss)"
+
+
+# Datasets of the frameworks
+
+
+def _dataset(dice, *, weighted=True):
+    """Return the text of a dataset that its framework takes, and its ranking."""
+    data = Ranking(dice, sizes=dice.one(((3,), (2, 3), (1,), (4, 1), (3, 2, 2), (6,))), grades=dice.one(_MODERATE))
+    labels, sizes = numbers_text(data.values(data.grades)), list(data.sizes)
+    X = f"np.arange({2 * data.n}.0).reshape(-1, 2)"
+    if dice.percent(50):
+        weight = numbers_text(data.values(dice.one((("1.0",), ("0", "1", "2.5"), ("1e-30", "2e-30"), ("1e30", "1")))))
+        weight = f", weight={weight}" if weighted and dice.percent(30) else ""
+        return (
+            data,
+            f"lgb.Dataset({X}, {labels}, group={sizes}{weight}, params=QUIET).construct()",
+        )
+    weight = numbers_text(data.values(dice.one((("1.0",), ("0", "1", "2.5"), ("1e-30", "2e-30"))), len(sizes)))
+    weight = f", weight={weight}" if weighted and dice.percent(30) else ""
+    return data, f"xgb.DMatrix({X}, {labels}, group={sizes}{weight}, nthread=1)"
+
+
+@target("Loss", weight=40, name="Loss, called by a framework")
+def objective(dice):
+    data, dataset = _dataset(dice)
+    if dice.percent(25):
+        labels = data.labels()
+        weight = dice.one(("None", data.weight()))
+        return (
+            f"g, h = ({loss(dice)})({labels}, {data.scores()}, {weight}, {data.group()})\nassert np.isfinite(g).all()"
+        )
+    if dice.spoils():
+        return f"({loss(dice)})({dice.one(HOSTILE)}, {dice.one((dataset, *HOSTILE))})"
+    return f"loss, dataset = {loss(dice)}, {dataset}\ncheck_objective(loss, {data.scores()}, dataset)"
+
+
+@target("Metric", weight=25, name="Metric, called by a framework")
+def feval(dice):
+    data, dataset = _dataset(dice)
+    second = dice.one(HOSTILE) if dice.spoils() else dataset
+    return (
+        f"metric = {metric(dice)}\nname, value = metric({data.scores()}, {second})[:2]\n"
+        "assert np.isfinite(value) and isinstance(name, str)"
+    )
+
+
+@target("set_pairs", weight=25)
+def set_pairs(dice):
+    data, dataset = _dataset(dice)
+    name = dice.one(("bp.MPBoost", "bp.RankNet", "bp.QBRank", "bp.NDCGBoost"))
+    first = dice.one(HOSTILE) if dice.spoils() else dataset
+    labelled = f", labelled={data.labelled()}" if dice.percent(25) else ""
+    text = f"dataset = {first}\nbp.set_pairs(dataset, {data.pairs()}{labelled})\n"
+    if dice.percent(25):
+        rows = numbers_text(sorted({str(dice.below(data.n)) for _ in range(data.n)}, key=int))
+        return text + (
+            f"part = dataset.subset({rows}).construct() if isinstance(dataset, lgb.Dataset) "
+            f"else dataset.slice({rows}, allow_groups=True)\n"
+            f"{made(dice, name, _LOSSES[name])}(np.zeros(len({rows})), part)"
+        )
+    return text + f"check_objective({made(dice, name, _LOSSES[name])}, {data.scores()}, dataset)"
+
+
+@target("MPBoost", "QBRank", weight=8, name="lgb.train, xgb.train")
+def train(dice):
+    _, dataset = _dataset(dice)
+    made_loss, made_metric = _trained_loss(dice), metric(dice)
+    return (
+        f"data, loss, metric = {dataset}, {made_loss}, {made_metric}\n"
+        "if isinstance(data, lgb.Dataset):\n"
+        "    own = {'objective': loss, 'verbose': -1, 'num_threads': 1, 'min_data_in_leaf': 1, 'num_leaves': 3}\n"
+        "    model = lgb.train(own, data, 2, valid_sets=[data], feval=metric)\n"
+        "    scores = model.predict(np.arange(8.0).reshape(-1, 2))\n"
+        "else:\n"
+        "    own = {'nthread': 1, 'disable_default_eval_metric': 1, 'max_depth': 2}\n"
+        "    model = xgb.train(own, data, 2, obj=loss, custom_metric=metric, evals=[(data, 'v')], verbose_eval=False)\n"
+        "    scores = model.predict(xgb.DMatrix(np.arange(8.0).reshape(-1, 2), nthread=1))\n"
+        "assert np.isfinite(scores).all()"
+    )
+
+
+@target("export", weight=6)
+def export(dice):
+    if dice.spoils():
+        return f"bp.export({dice.one((*HOSTILE, 'lgb.Dataset', 'xgb.Booster()', 'Constant()'))})"
+    trained = _trained_loss(dice)
+    if dice.percent(50):
+        return (
+            f"kind = bp.{dice.one(('LGBMRanker', 'XGBRanker'))}\n"
+            f"model = kind(objective={trained}, n_estimators=2, n_jobs=1, verbosity=-(kind is bp.LGBMRanker))\n"
+            "X, y = np.arange(12.0).reshape(-1, 2), np.arange(6.0) % 3\n"
+            f"model.fit(X, y, group=[4, 2], **({{'verbose': False}} if isinstance(model, xgb.XGBModel) else {{}}))\n"
+            "np.testing.assert_array_equal(model.export().predict(X), model.predict(X))"
+        )
+    _, dataset = _dataset(dice)
+    return (
+        f"data, loss = {dataset}, {trained}\n"
+        "if isinstance(data, lgb.Dataset):\n"
+        "    model = lgb.train({**QUIET, 'objective': loss, 'min_data_in_leaf': 1, 'num_leaves': 3}, data, 2)\n"
+        "    X = np.arange(8.0).reshape(-1, 2)\n"
+        "else:\n"
+        "    model = xgb.train({'nthread': 1, 'disable_default_eval_metric': 1}, data, 2, obj=loss)\n"
+        "    X = xgb.DMatrix(np.arange(8.0).reshape(-1, 2), nthread=1)\n"
+        "np.testing.assert_array_equal(bp.export(model).predict(X), model.predict(X))"
+    )
+
+
+# Whole experiments
+
+
+@target("compare", weight=0.6)
+def compare(dice):
+    part = "datasets.make_ranking(3, n_features=2, mean_list_size=4, random_state={})"
+    parts = [dice.one(HOSTILE) if dice.spoils() else part.format(seed) for seed in range(3)]
+    options = arguments(
+        dice,
+        {
+            "seeds": ("1", "[3]"),
+            "metrics": ("'NDCG@2'", "[bp.MAP()]"),
+            "metric": ("'NDCG@10'", "bp.PairError()"),
+            "early_stopping_rounds": ("None", "1"),
+            "params": ("None", "{'num_leaves': 2}"),
+            "data": ("None", "'x'"),
+        },
+    )
+    given = f"{', '.join(parts)}, losses={dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)}"
+    given += f", baselines={dice.one(HOSTILE) if dice.spoils() else '[]'}"
+    given += ", frameworks='lightgbm', num_threads=1, progress=False"
+    seeds = "" if "seeds=" in options else ", seeds=1"
+    rounds = (
+        dice.one([h for h in HOSTILE if h not in {"2**63", "np.uint64(2**64 - 1)", "10**400"}])
+        if dice.spoils()
+        else "1"
+    )
+    return f"result = bp.compare({given}, rounds={rounds}{seeds}{options and ', '}{options})\nstr(result), result.table"
+
+
+@target("testing", "testing.check_loss", "testing.example_data", "testing.suited_data", "testing.suited", weight=0.4)
+def check_loss(dice):
+    broken = {
+        "value nan": ("shapes_and_types",),
+        "value short": ("shapes_and_types",),
+        "gradient nan": ("shapes_and_types",),
+        "short": ("shapes_and_types",),
+        "nothing": ("shapes_and_types",),
+        "strings": ("shapes_and_types",),
+        "raises": ("shapes_and_types",),
+        "hessian zero": ("hessian_is_positive",),
+        "hessian negative": ("hessian_is_positive",),
+        "gradient turned": ("gradient_is_the_values",),
+        "hessian double": ("hessian_is_its_kind",),
+    }
+    if dice.percent(20):
+        return f"law_broken({dice.one((*HOSTILE, 'bp.MPBoost()', 'bp.RankNet()', 'Wrong()'))})"
+    what = dice.one(tuple(broken))
+    return f"law_broken(Wrong({what!r}), {broken[what]!r})"

@@ -1,0 +1,106 @@
+"""Hostile calls of every public name: only errors in our words may come out, and what returns must be right.
+
+A short run by default. ``pytest -m fuzz``: 100,000 calls (BOOSTPLUG_FUZZ_CALLS), from another seed with
+BOOSTPLUG_FUZZ_SEED; with BOOSTPLUG_FUZZ_COUNTS=FOLDER their outcomes are left there, for ``outcomes.py``.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import boostplug as bp
+from boostplug import datasets, testing
+
+pytest.importorskip("lightgbm")
+pytest.importorskip("xgboost")
+
+from fuzz import outcomes
+from fuzz.harness import outcome_of, reproduction
+from fuzz.targets import TARGETS
+
+CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
+SEED = int(os.environ.get("BOOSTPLUG_FUZZ_SEED", "0"))
+SLOW = {"compare", "check_loss", "load_bundled"}
+SHORT = 12  # calls of a target by default
+
+
+def report(defect, text, detail):
+    return f"{defect}\n\n{reproduction(text)}\n{detail}"
+
+
+@pytest.mark.parametrize("name", [name for name in TARGETS if name not in SLOW])
+def test_a_few_hostile_calls(name):
+    @settings(
+        max_examples=SHORT, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(TARGETS[name].strategy)
+    def call(text):
+        outcome = outcome_of(text)
+        assert outcome.kind != "else", report(outcome.defect, text, outcome.detail)
+
+    call()
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("name", TARGETS)
+def test_many_hostile_calls(name, tmp_path):
+    share = TARGETS[name].weight / sum(target.weight for target in TARGETS.values())
+    counts, defects = outcomes.run(name, max(1, round(share * CALLS)), SEED, tmp_path / "outcomes.json")
+    if folder := os.environ.get("BOOSTPLUG_FUZZ_COUNTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        result = {"target": name, "seed": SEED, "counts": counts, "defects": defects}
+        Path(folder, f"{re.sub('[^A-Za-z0-9]+', '_', name)}.json").write_text(json.dumps(result))
+    assert not defects, "\n\n".join(report(what, d["text"], d["detail"]) for what, d in defects.items())
+
+
+def test_every_public_name_is_a_target():
+    names = {*bp.__all__, *(f"datasets.{n}" for n in datasets.__all__), *(f"testing.{n}" for n in testing.__all__)}
+    assert names == {name for target in TARGETS.values() for name in target.covers}
+
+
+# The harness itself: what it must see, and what it must let pass
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "defect"),
+    [
+        ("bp.NDCG(3)", "returned", ""),
+        ("bp.NDCG(0)", "ValueError", ""),
+        ("bp.NDCG(x=1)", "TypeError", ""),
+        ("datasets.load_letor('nowhere')", "OSError", ""),
+        ("bp.nowhere", "else", "AttributeError"),
+        ("bp.Pairs([0], [1]).winner[5]", "else", "IndexError"),
+        ("raise ValueError('x')", "else", "the call's own text"),
+        ("bp.MPBoost(distance=np.ones_like).value([0, 1, 2], bp.Queries([2, 1, 0], group=[3]))", "returned", ""),
+        ("check_value(bp.MPBoost()); assert False", "else", "AssertionError"),
+        ("bp.MPBoost(distance=refusing).value([0, 1], bp.Queries([1, 0], group=[2]))", "ValueError", ""),
+        ("warnings.warn('odd', UserWarning)", "else", "UserWarning"),
+        ("bp.LogDistance()(np.array([-1.0]))", "else", "RuntimeWarning"),
+        ("bp.Queries([1, 0], group=[2]).of_rows(np.ones(3, bool))", "else", "IndexError"),
+        ("bp.Queries([1, 0], group=[2]).remember(5, None)", "else", "not in our words: TypeError"),
+    ],
+)
+def test_outcomes_are_told_apart(text, kind, defect):
+    outcome = outcome_of(text)
+    assert (outcome.kind, outcome.defect.startswith(defect)) == (kind, True), outcome
+
+
+def test_a_call_that_ends_the_process_is_named(tmp_path, monkeypatch):
+    worker = tmp_path / "worker.py"
+    worker.write_text("import os, sys\nopen(sys.argv[4] + '.call', 'w').write('the call')\nos.abort()\n")
+    monkeypatch.setattr(outcomes, "WORKER", worker)
+    counts, defects = outcomes.run("queries", 1, 0, tmp_path / "out")
+    assert counts == {"else": 1}
+    assert [d["text"] for d in defects.values()] == ["the call"]
+
+
+def test_the_worker_counts_its_calls(tmp_path):
+    counts, defects = outcomes.run("set_num_threads", 40, 1, tmp_path / "out.json")
+    assert sum(counts.values()) == 40
+    assert not defects
+    assert Counter(counts).keys() <= set(outcomes.KINDS)
