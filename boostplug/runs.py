@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import frozen
-from boostplug.kernels.masses import pair_masses
 from boostplug.kernels.views import Listed, Lists, Runs
 from boostplug.threads import Computed
 
@@ -104,6 +103,8 @@ class GradeRuns:
         """What the pairs of each query that holds one weigh together, over `unit`."""
         if not len(self.sqrt_weight):
             return self.n_pairs
+        from boostplug.kernels.masses import pair_masses  # numba is slow to import, and readers need none of this
+
         out = np.empty(len(self.query))
         pair_masses(self.query_run, self.mass, out)
         return frozen(out)
