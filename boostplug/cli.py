@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -34,7 +35,10 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line."""
     codecs.register_error("boostplug", _in_plain_characters)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed: else a file of results takes its number, and what C code prints
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (as long as the process)
+        stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="boostplug")
     app()
@@ -300,6 +304,8 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
         try:
             if path.exists() and not path.is_file():  # a pipe or a device: opening one acts on it
                 continue
+            if _is_a_stream(path):
+                raise ValueError(f"{option}: {path} is the file that the command's own output goes to; name another")
             target = path.resolve()
             new = not target.exists()
             target.open("ab").close()
@@ -309,13 +315,22 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
             raise OSError(f"{option}: {path} cannot be written ({error.strerror}); name another file") from None
 
 
+def _is_a_stream(path: Path) -> bool:
+    """Return whether stdout or stderr are redirected into a file."""
+    with suppress(OSError):
+        return any(os.path.samestat(path.stat(), os.fstat(number)) for number in (1, 2))
+    return False
+
+
 def _check_folder(option: str, path: Path) -> None:
     """Refuse a folder that can be neither made nor written to."""
     there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     if not there.is_dir():
         raise NotADirectoryError(f"{option}: {there} is a file; name a folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise PermissionError(f"{option}: {there} cannot be written to; name another folder")
+    try:
+        TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise OSError(f"{option}: {there} cannot be written to ({error.strerror}); name another folder") from None
 
 
 def _check_store(folder: Path | None, *, needed: bool) -> Path | None:
@@ -378,8 +393,7 @@ def _show(command: str, result: Any) -> bool:
             console.print(result)
         else:
             typer.echo(str(result))
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:
         _silence()
         if not isinstance(error, BrokenPipeError):  # who reads has read enough

@@ -225,10 +225,14 @@ def test_a_store_that_cannot_be_written(folder, tmp_path, monkeypatch):
         outcome = runner.invoke(cli.app, [*command, "--store", str(tmp_path / name)])
         assert outcome.exit_code == 2
         assert f"--store: {tmp_path / 'file'} is a file; name a folder" in outcome.stderr
-    monkeypatch.setattr(os, "access", lambda _path, mode: mode == os.R_OK)
+
+    def refuse(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(cli, "TemporaryFile", refuse)
     outcome = runner.invoke(cli.app, [*command, "--resume"])
     assert outcome.exit_code == 2
-    assert "cannot be written to; name another folder" in outcome.stderr
+    assert "cannot be written to (Permission denied); name another folder" in outcome.stderr
     outcome = runner.invoke(cli.app, command)  # nobody has asked for one
     assert outcome.exit_code == 0
     assert "boostplug compare: what is finished is not kept meanwhile (--store: " in outcome.stderr
@@ -249,6 +253,26 @@ def test_an_output_that_ends_early(folder, tmp_path, monkeypatch, ends):
     assert "</html>" in (tmp_path / "out.html").read_text()
     assert ("the result could not be printed (No space left on device)" in outcome.stderr) == (ends is not None)
     assert Path("boostplug-compare").exists() == (ends is not None)
+
+
+def test_an_output_that_is_the_command_s_own(tmp_path, monkeypatch):
+    with (tmp_path / "out").open("w") as file:
+        monkeypatch.setattr(os, "fstat", lambda _: Path(file.name).stat())
+        for option in ("--json", "--report"):
+            outcome = runner.invoke(cli.app, ["compare", option, file.name])
+            assert outcome.exit_code == 2
+            assert f"{option}: {file.name} is the file that the command's own output goes to" in outcome.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and signals")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_outputs(closed):
+    code = "import sys; from boostplug.cli import main; main()"
+    command = f'"$0" -c "{code}" bench nothing {closed}'
+    done = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert ("there is no benchmark" in done.stderr) == ("2>&-" not in closed)
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and signals")

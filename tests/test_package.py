@@ -1,6 +1,7 @@
 """The package as a whole: its public names, its imports, its wheel."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -81,7 +82,17 @@ def test_python_versions_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["requires-python"] == ">=3.11"
     extras = project["project"]["optional-dependencies"]
-    assert {"lightgbm", "xgboost", "dask", "report", "tune", "test", "docs", "all"} == set(extras)
+    assert {"lightgbm", "xgboost", "report", "tune", "test", "docs", "all"} == set(extras)
+
+
+def test_every_extra_brings_what_the_package_imports():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    text = "".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    for extra, requirements in project["project"]["optional-dependencies"].items():
+        if extra not in {"all", "docs", "test"}:
+            for requirement in requirements:
+                name = re.match(r"[\w-]+", requirement)[0]
+                assert re.search(rf"^\s+(import|from) {name}\b", text, re.MULTILINE), f"{extra}: nothing imports {name}"
 
 
 def test_wheel_works_outside_the_tree(tmp_path):

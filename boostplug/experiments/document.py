@@ -39,14 +39,15 @@ def as_json(document: Any) -> str:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is never seen half-written; a link stays one; a pipe or device is written to."""
+    content = text.encode(errors="backslashreplace")  # names of files may hold what is no UTF-8
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
         return
     path = path.resolve()
     draft = path.with_name(f".{uuid4().hex}.new")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with draft.open("wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
@@ -54,7 +55,7 @@ def write_whole(path: Path, text: str) -> None:
         draft.replace(path)
     except PermissionError:  # a file that may be written in a folder that may not, or that Windows holds
         draft.unlink(missing_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

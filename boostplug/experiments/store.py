@@ -21,7 +21,7 @@ if sys.platform != "win32":
 
 __all__ = ["Store", "differences", "digest", "head_of"]
 
-_REMEDY = "remove it to start anew, or name another"
+_REMEDY = "remove it to start anew, or name another place for results"
 
 
 class Store:
@@ -185,7 +185,7 @@ def _opened(path: Path) -> FileIO:
             raise _refusal(path, error) from None
         if not _lock(file):
             file.close()
-            raise BlockingIOError(f"{path}: another process is at work on it; wait for its end, or name another")
+            raise BlockingIOError(f"{path}: another process is at work on it; wait for its end, or name another place")
         with suppress(OSError):
             if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 file.seek(0)
