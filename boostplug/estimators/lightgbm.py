@@ -31,7 +31,7 @@ from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
-from boostplug.model.lightgbm import refit
+from boostplug.model.lightgbm import refitted
 from boostplug.pairs import Pairs
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.call import assign, evaluate, refuse_fault
@@ -275,22 +275,20 @@ class LGBMRanker(lgb.LGBMRanker):
             If the data or `decay_rate` are wrong, the objective is no loss of ours, or the trees are linear.
         """
         decay_rate = check_number("decay_rate", decay_rate, least=0.0, most=1.0)
-        booster = lgb.Booster(model_str=self.booster_.model_to_string())
+        text = self.booster_.model_to_string()
         loss = loss_of(self.objective_)
         if loss is None:
             raise ValueError(
                 f"refit estimates leaves by a loss of ours; the objective is {shown(self.objective_)}: "
                 "call booster_.refit with the group sizes, which knows LightGBM's own"
             )
-        if booster.params["linear_tree"]:
-            raise ValueError("refit: the trees are linear, and only constant leaves can be estimated anew; fit again")
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective_, loss, pairs)
         leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
-        refit(booster, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
-        refitted = copy.deepcopy(self)
-        refitted.__dict__.update(_Booster=booster)
-        return refitted
+        booster = refitted(text, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
+        ranker = copy.deepcopy(self)
+        ranker.__dict__.update(_Booster=booster)
+        return ranker
 
     def export(self) -> lgb.LGBMRanker:
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boostplug.checks import check_integer, check_number, column_names, frozen, shown
 from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
-from boostplug.model.lightgbm import lightgbm_model
+from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
 from boostplug.threads import Computed
 from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
@@ -246,12 +246,12 @@ class Ensemble:
         ImportError
             If LightGBM is not installed.
         """
+        self._refuse_fitted("to_lightgbm")
+        text = lightgbm_model(*self._sum, self.feature_names, self.n_features)
         try:
-            import lightgbm as lgb
+            return booster_of(text)
         except ImportError as error:
             raise ImportError("Ensemble.to_lightgbm needs LightGBM: pip install 'boostplug[lightgbm]'") from error
-        self._refuse_fitted("to_lightgbm")
-        return lgb.Booster(model_str=lightgbm_model(*self._sum, self.feature_names, self.n_features))
 
     def to_xgboost(self) -> Any:
         """Return the model as an `xgboost.Booster`.

@@ -4,8 +4,11 @@ import json
 import sys
 from typing import Any
 
+import numpy as np
+
 from boostplug.checks import shown
-from boostplug.model.lightgbm import named
+from boostplug.model.lightgbm import booster_of, named
+from boostplug.model.xgboost import singles
 
 __all__ = ["export"]
 
@@ -16,7 +19,8 @@ def export(booster: Any) -> Any:
     LightGBM saves a model of a custom objective as ``objective: custom``, which converters refuse. XGBoost's ranking
     objectives are taken for classifiers. The copy says lambdarank and reg:squarederror instead, whose predictions are
     the scores themselves, as those of our losses are. It holds the trees up to the best iteration, if training stopped
-    early, and predicts the same, bit for bit.
+    early, and predicts the same, bit for bit. The weights of XGBoost's dart are in its leaves, since onnxmltools reads
+    none; its predictions are the same to single precision.
 
     Other objectives keep their names, as their predictions may be no scores. So do LightGBM's linear trees and models
     trained with zero_as_missing: converters that took them would drop the slopes, or see zeros as numbers.
@@ -59,7 +63,7 @@ def export(booster: Any) -> Any:
 def _lightgbm(booster: Any) -> Any:
     if booster.num_model_per_iteration() != 1:
         raise ValueError(f"export takes a model of one score per row; got {booster.num_model_per_iteration()}")
-    copied = type(booster)(model_str=named(booster.model_to_string()))
+    copied = booster_of(named(booster.model_to_string()))
     copied.best_iteration, copied.best_score = booster.best_iteration, booster.best_score
     return copied
 
@@ -70,8 +74,26 @@ def _xgboost(booster: Any) -> Any:
     stopped = best is not None and learner["gradient_booster"]["name"] != "gblinear"  # which has no rounds to cut
     copied = booster[: int(best) + 1] if stopped else booster.copy()
     copied.set_attr(**booster.attributes())
+    copied = _without_weights(copied)
     if learner["objective"]["name"].startswith("rank:"):
         copied.set_param({"objective": "reg:squarederror"})
+    return copied
+
+
+def _without_weights(booster: Any) -> Any:
+    """Return a booster whose leaves are multiplied by their tree's weight, if it was trained with dropout."""
+    if b"weight_drop" not in booster.save_raw("ubj"):
+        return booster
+    document = json.loads(bytes(booster.save_raw("json")))
+    boosted = document["learner"]["gradient_booster"]
+    model = boosted.get("gbtree", boosted)["model"]
+    weights = boosted.get("weight_drop") or model.pop("weight_drop", None)  # since XGBoost 3.4 in the model
+    for tree, weight in zip(model["trees"], weights or [1.0] * len(model["trees"]), strict=True):
+        factor = np.where(np.equal(tree["left_children"], -1), weight, 1.0).astype(np.float32)
+        tree["split_conditions"] = singles(factor * np.array(tree["split_conditions"], np.float32))
+    document["learner"]["gradient_booster"] = {"name": "gbtree", "model": model}
+    copied = type(booster)()
+    copied.load_model(bytearray(json.dumps(document, ensure_ascii=False).encode()))
     return copied
 
 

@@ -1,5 +1,6 @@
 """Trees and lines in LightGBM's text format for models (version 4); its boosters' leaves, estimated anew."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["lightgbm_model", "named", "refit"]
+__all__ = ["booster_of", "lightgbm_model", "named", "refitted"]
 
 Floats = NDArray[np.float64]
 
@@ -56,28 +57,45 @@ def named(text: str) -> str:
     return head + blank + rest.replace("\n[objective: custom]\n", "\n[objective: lambdarank]\n", 1)
 
 
-def refit(
-    booster: Any, leaves: NDArray[np.integer], gradient_hessian: Callable[[Floats], tuple[Floats, Floats]], decay: float
-) -> None:
-    """Estimate a booster's leaves anew, in place, tree by tree, as LightGBM does it for objectives of its own.
+def booster_of(text: str) -> Any:
+    """Return the booster of a model's text, which knows its objective; LightGBM 4.6 leaves a text's parameters out."""
+    import lightgbm as lgb
 
-    `booster` is one read from text, whose parameters are resolved; `leaves` are the leaves of the rows, of shape
-    (n_rows, n_trees).
+    booster = lgb.Booster(model_str=text)
+    booster.params.setdefault("objective", _parameters(text).get("objective"))
+    return booster
+
+
+def _parameters(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
+
+
+def refitted(
+    text: str, leaves: NDArray[np.integer], gradient_hessian: Callable[[Floats], tuple[Floats, Floats]], decay: float
+) -> Any:
+    """Return the booster of a trained model's text with leaves estimated anew, as LightGBM does it for its objectives.
+
+    Tree by tree; `leaves` are those of the rows, of shape (n_rows, n_trees).
     """
-    params = booster.params
+    if "\nis_linear=1\n" in text:
+        raise ValueError("refit: the trees are linear, and only constant leaves can be estimated anew; fit again")
+    given = _parameters(text)
+    l1, l2, largest = (float(given[name]) for name in ("lambda_l1", "lambda_l2", "max_delta_step"))
+    booster = booster_of(text)
     scores = np.zeros(len(leaves))
     for at, (tree, leaf) in enumerate(zip(booster.dump_model()["tree_info"], leaves.T, strict=True)):
         n_leaves = tree["num_leaves"]
         g, h = (np.bincount(leaf, values, n_leaves) for values in gradient_hessian(scores))
-        step = -np.sign(g) * np.maximum(np.abs(g) - params["lambda_l1"], 0.0)
-        step = np.divide(step, h + params["lambda_l2"], out=np.zeros(n_leaves), where=h > 0)
-        if params["max_delta_step"] > 0:
-            step = np.clip(step, -params["max_delta_step"], params["max_delta_step"])
+        step = -np.sign(g) * np.maximum(np.abs(g) - l1, 0.0)
+        step = np.divide(step, h + l2, out=np.zeros(n_leaves), where=h > 0)
+        if largest > 0:
+            step = np.clip(step, -largest, largest)
         old = np.array([booster.get_leaf_output(at, k) for k in range(n_leaves)])
         values = decay * old + (1.0 - decay) * tree["shrinkage"] * step
         for k, value in enumerate(values.tolist()):
             booster.set_leaf_output(at, k, value)
         scores = scores + values[leaf]
+    return booster
 
 
 def _tree(tree: Tree) -> str:

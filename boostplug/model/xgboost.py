@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["xgboost_model"]
+__all__ = ["singles", "xgboost_model"]
 
 _LOWEST = np.finfo(np.float32).min
 _NO_PARENT = 2**31 - 1
@@ -62,7 +62,7 @@ def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
 def _gblinear(lines: dict[int, float], n_features: int) -> dict[str, Any]:
     weights = np.zeros(n_features + 1)  # the last one is the bias
     weights[list(lines)] = list(lines.values())
-    return {"name": "gblinear", "model": {"boosted_rounds": 1, "weights": _singles(weights)}}
+    return {"name": "gblinear", "model": {"boosted_rounds": 1, "weights": singles(weights)}}
 
 
 def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
         below[node] = below[left[node]] + below[right[node]]
     value = tree.value[order] + shift
     return {
-        "base_weights": _singles(value),
+        "base_weights": singles(value),
         "categories": [],
         "categories_nodes": [],
         "categories_segments": [],
@@ -99,10 +99,10 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
         "default_left": (tree.missing_left != swapped)[order].astype(int).tolist(),
         "id": at,
         "left_children": left.tolist(),
-        "loss_changes": _singles(tree.changes[order]),
+        "loss_changes": singles(tree.changes[order]),
         "parents": parents.tolist(),
         "right_children": right.tolist(),
-        "split_conditions": _singles(np.where(leaf, value, condition[order])),
+        "split_conditions": singles(np.where(leaf, value, condition[order])),
         "split_indices": np.where(leaf, 0, tree.feature[order]).tolist(),
         "split_type": [0] * len(order),
         "sum_hessian": below.tolist(),
@@ -115,7 +115,7 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
     }
 
 
-def _singles(values: NDArray[np.floating]) -> list[float]:
+def singles(values: NDArray[np.floating]) -> list[float]:
     """Return the shortest decimals of the values in single precision: what XGBoost reads exactly."""
     return [float(str(value)) for value in values.astype(np.float32)]
 

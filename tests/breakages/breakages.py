@@ -594,6 +594,11 @@ BREAKAGES = [
             "booster[: int(best) + 1] if stopped",
             "booster[: int(best) + 2] if stopped",
         ),
+        (
+            "dart's weights are lost in an export",
+            'np.where(np.equal(tree["left_children"], -1), weight, 1.0)',
+            'np.where(np.equal(tree["left_children"], -1), 1.0, 1.0)',
+        ),
     ),
     *_in(
         "estimators",

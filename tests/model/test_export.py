@@ -195,15 +195,24 @@ def test_objectives_of_xgboost_that_are_not_scores_keep_their_names():
     assert json.loads(exported.save_config())["learner"]["objective"]["name"] == "count:poisson"
 
 
+@pytest.mark.filterwarnings(r"ignore:[\s\S]*booster=dart")  # XGBoost 3.4 has it as a part of gbtree
+def test_dart_of_xgboost_has_its_weights_in_the_leaves():
+    """Which converters read: onnxmltools refuses XGBoost 3.2's dart, and takes 3.4's without its weights."""
+    booster = trained_by_xgboost(params={"booster": "dart", "rate_drop": 0.5, "seed": 1, "base_score": 0.25})
+    exported, expected = bp.export(booster), scores_of(booster, X)
+    assert b"weight_drop" not in exported.save_raw()
+    for scores in (scores_of(exported, X), by_onnx(exported, X), by_treelite(exported, X)):
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
+    named = trained_by_xgboost(pd.DataFrame(X, columns=["weight_drop", "b", "c", "d"]))
+    np.testing.assert_array_equal(bp.export(named).get_dump(), named.get_dump())
+
+
 @pytest.mark.filterwarnings(r"ignore:[\s\S]*booster=gblinear")
-def test_boosters_of_xgboost_that_onnxmltools_refuses():
-    dart = trained_by_xgboost(params={"booster": "dart", "rate_drop": 0.5, "seed": 1})
-    linear = bp.Ensemble([[(Feature(1), 0.5), (Feature(2), -2.0)]], n_features=4).to_xgboost()
-    linear.set_attr(best_iteration="0")
-    for booster in (dart, linear):
-        with pytest.raises(KeyError, match="gbtree_model_param"):
-            by_onnx(check(booster, converted=False), X)
-    np.testing.assert_allclose(by_treelite(bp.export(dart), X), scores_of(dart, X), rtol=0, atol=1e-5)
+def test_gblinear_is_copied_and_refused_by_onnxmltools():
+    booster = bp.Ensemble([[(Feature(1), 0.5), (Feature(2), -2.0)]], n_features=4).to_xgboost()
+    booster.set_attr(best_iteration="0")
+    with pytest.raises(KeyError, match="gbtree_model_param"):
+        by_onnx(check(booster, converted=False), X)
 
 
 def test_models_without_trees_or_with_constant_ones():
