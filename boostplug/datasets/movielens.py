@@ -1,5 +1,7 @@
 """MovieLens-100k: ratings of films by users, and the ranking task that each user makes."""
 
+import re
+from array import array
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -7,12 +9,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, check_number
+from boostplug.checks import check_integer, check_number, shown
 from boostplug.datasets.ranking_data import RankingData
 
 __all__ = ["MovieLens", "load_movielens", "user_tasks"]
 
 _COLUMNS = ("user", "item", "rating", "timestamp")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")  # float64 holds it exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +62,8 @@ def load_movielens(path: str | PathLike[str]) -> MovieLens:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is empty, a line does not hold four numbers, an id or a timestamp is not whole, a rating is not
-        finite, or a user has rated an item twice.
+        If the file is empty, a line does not hold four numbers, an id or a timestamp is not whole or has more than 15
+        digits, a rating is not finite, or a user has rated an item twice.
 
     Examples
     --------
@@ -75,11 +79,14 @@ def load_movielens(path: str | PathLike[str]) -> MovieLens:
         file /= "u.data"
     if not file.exists():
         raise FileNotFoundError(f"there is no file {file}; pass u.data of MovieLens-100k, or the folder that holds it")
+    rows = array("d")
     with file.open(encoding="latin-1") as lines:
-        rows = [_row(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                rows.extend(_row(file, number, line))
     if not rows:
         raise ValueError(f"{file} is empty; pass u.data of MovieLens-100k")
-    user, item, rating, timestamp = np.array(rows, dtype=np.float64).T
+    user, item, rating, timestamp = np.array(rows).reshape(-1, len(_COLUMNS)).T
     pairs, count = np.unique(np.array([user, item]), axis=1, return_counts=True)
     if (count > 1).any():
         twice = pairs[:, np.argmax(count)].astype(np.int64)
@@ -91,17 +98,18 @@ def _row(file: Path, number: int, line: str) -> list[float]:
     fields = line.split("\t")
     if len(fields) != len(_COLUMNS):
         raise ValueError(
-            f"{file}, line {number}: {len(fields)} fields in place of {', '.join(_COLUMNS)}, separated by tabs"
+            f"{file}, line {number}: {len(fields)} fields in place of {', '.join(_COLUMNS)}, separated by tabs, in "
+            f"{shown(line)}; pass u.data of MovieLens-100k"
         )
     row = []
     for name, text in zip(_COLUMNS, fields, strict=True):
-        try:
-            value = float(text)
-        except ValueError:
-            value = np.nan
-        if not np.isfinite(value) or (name != "rating" and not value.is_integer()):
-            kind = "finite" if name == "rating" else "whole"
-            raise ValueError(f"{file}, line {number}: the {name} {text.strip()!r} is no {kind} number")
+        written = text.strip(" \n")
+        value = float(written) if (_NUMBER if name == "rating" else _WHOLE).fullmatch(written) else np.nan
+        if not np.isfinite(value):
+            kind = "finite number" if name == "rating" else "whole number of up to 15 digits"
+            raise ValueError(
+                f"{file}, line {number}: the {name} {shown(written)} is no {kind}; correct or drop the line"
+            )
         row.append(value)
     return row
 
@@ -140,22 +148,28 @@ def user_tasks(ratings: MovieLens, *, min_ratings: int = 100, max_missing: float
     (array([[ 1., nan],
            [ 2.,  4.]], dtype=float32), array([5., 3.]), array([1, 1]))
     """
+    from scipy.sparse import csr_matrix
+
     check_integer("min_ratings", min_ratings, 1)
     check_number("max_missing", max_missing, least=0, most=1, otherwise=", a share")
     users, row = np.unique(ratings.user, return_inverse=True)
     items, column = np.unique(ratings.item, return_inverse=True)
-    table = np.full((len(users), len(items)), np.nan, np.float32)
-    table[row, column] = ratings.rating
-    rated = ~np.isnan(table)
+    table = csr_matrix((ratings.rating.astype(np.float32), (row, column)), shape=(len(users), len(items)))
+    table.sort_indices()
+    by_item = table.tocsc()
     tasks = []
-    for u in np.flatnonzero(rated.sum(axis=1) >= min_ratings):
-        films = rated[u]
-        features = (~rated[:, films]).mean(axis=1) <= max_missing
+    for u in np.flatnonzero(table.getnnz(axis=1) >= min_ratings):
+        films = table.indices[table.indptr[u] : table.indptr[u + 1]]
+        y = table.data[table.indptr[u] : table.indptr[u + 1]].astype(np.float64)
+        of_films = by_item[:, films].tocsr()
+        features = (len(films) - of_films.getnnz(axis=1)) / len(films) <= max_missing
         features[u] = False
-        y = table[u, films].astype(np.float64)
+        chosen = of_films[np.flatnonzero(features)].tocoo()
+        X = np.full((len(films), chosen.shape[0]), np.nan, np.float32)
+        X[chosen.col, chosen.row] = chosen.data
         tasks.append(
             RankingData(
-                X=np.ascontiguousarray(table[features][:, films].T),
+                X=X,
                 y=y,
                 qid=np.full(len(y), users[u]),
                 group=np.array([len(y)]),

@@ -5,6 +5,7 @@ each rounded the same on every platform: no exponential or logarithm of a librar
 a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
 """
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -71,7 +72,7 @@ def make_ranking(
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or the data would take more memory than the machine has.
 
     Examples
     --------
@@ -85,10 +86,11 @@ def make_ranking(
     check_integer("n_features", n_features, 1)
     check_integer("n_grades", n_grades, 2)
     check_number("mean_list_size", mean_list_size, least=1)
-    check_number("noise", noise, least=0)
+    check_number("noise", noise, least=0, most=1e100)
     check_number("missing", missing, least=0, most=0.4)
     check_number("empty_queries", empty_queries, least=0, most=1)
     rng = _generator(random_state)
+    _refuse_beyond_memory(n_queries, n_features, mean_list_size)
 
     group = _list_sizes(rng, n_queries, mean_list_size)
     query = np.repeat(np.arange(n_queries), group)
@@ -105,9 +107,10 @@ def make_ranking(
     y = _grades(utility, query, group, n_grades, empty_queries)
 
     columns: list[Floats] = []
-    while len(columns) < n_features:
+    X = np.empty((len(query), n_features), np.float32)
+    for c in range(n_features):
         columns.append(_column(rng, columns, traits, context, query))
-    X = np.array(columns).T.astype(np.float32, order="C")
+        X[:, c] = columns[c]
     _drop(rng, X, missing)
     return RankingData(X=X, y=y, qid=query + 1, group=group)
 
@@ -168,7 +171,10 @@ def _grades(utility: Floats, query: NDArray[np.int64], group: NDArray[np.int64],
     y = np.zeros(n_rows)
     share, ratio = _ABOVE
     for _ in range(n_grades - 1):
-        y += utility > ascending[min(int(n_rows * (1.0 - share)), n_rows - 1)]
+        at = int(n_rows * (1.0 - share))
+        if at >= n_rows - 1:  # nothing is above the largest
+            break
+        y += utility > ascending[at]
         share *= ratio
     # The queries whose best document is the worst become, or stay, those without a relevant one.
     order = np.lexsort((-utility, query))
@@ -243,6 +249,21 @@ def _normal(rng: np.random.Generator, n: int, k: int) -> list[Floats]:
             total = total + rng.random(n)
         result.append((total - 3.0) * np.sqrt(2.0))
     return result
+
+
+def _refuse_beyond_memory(n_queries: int, n_features: int, mean_list_size: float) -> None:
+    """Raise before anything is made that this machine could not hold."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # as on Windows
+        memory = 1 << 40
+    # A column takes 12 bytes per row, what the columns are made of some 30 numbers; an empty one 200 bytes.
+    needed = float(n_queries) * mean_list_size * (12.0 * n_features + 8.0 * 30.0) + 200.0 * n_features
+    if needed > memory:
+        raise ValueError(
+            f"n_queries={n_queries}, mean_list_size={mean_list_size:g} and n_features={n_features} ask for some "
+            f"{needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g}; pass less"
+        )
 
 
 def _generator(random_state: RandomState) -> np.random.Generator:

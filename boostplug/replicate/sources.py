@@ -86,8 +86,15 @@ def _has_parts(path: Path) -> bool:
     return all(any(path.glob(f"{part}*.txt*")) for part in ("train", "val", "test"))
 
 
+def _texts(path: Path) -> list[Path]:
+    """Return the LETOR files of a folder: of one that stands there plain and compressed, the plain one."""
+    plain = [text for text in path.glob("*.txt") if text.is_file()]
+    packed = [text for text in path.glob("*.txt.gz") if text.is_file() and text.with_suffix("") not in plain]
+    return sorted(plain + packed)
+
+
 def _has_texts(path: Path) -> bool:
-    return any(path.glob("*.txt*"))
+    return bool(_texts(path))
 
 
 @dataclass(frozen=True)
@@ -216,6 +223,11 @@ class SingleQueries(_OwnParts):
         """Return the folds of the chosen queries of the parts of a set."""
         n_queries = sum(part.n_queries for part in parts)
         chosen = most_pairs(parts, min(self.most, n_queries // 4), self.below)
+        if not chosen:
+            raise ValueError(
+                f"a quarter of the {n_queries} queries of {' or '.join(self.folders)} is none with pairs of different "
+                "grades; pass the whole set"
+            )
         splits = [
             split
             for i, query in enumerate(chosen)
@@ -279,7 +291,9 @@ class QueryFolds:
         path = _find(folder, self.folders, _has_texts)
         if path is None:
             return None
-        singles = [single for part in load_files(sorted(path.glob("*.txt*"))) for single in _singles(part)]
+        singles = [single for part in load_files(_texts(path)) for single in _singles(part)]
+        if len(singles) < _FOLDS:
+            raise ValueError(f"{path} holds {len(singles)} queries, too few for {_FOLDS} folds; pass the whole set")
         order = np.random.default_rng(self.seed).permutation(len(singles))
         return Loaded(_query_folds([singles[i] for i in order]), as_published=len(singles) == self.n_queries)
 

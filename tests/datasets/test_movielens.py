@@ -1,6 +1,7 @@
 """MovieLens: the file, and the task of each user."""
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,14 @@ def test_reads_the_four_columns(tmp_path):
         ("1\t2\tnan\t4\n", "the rating 'nan' is no finite number"),
         ("1.5\t2\t3\t4\n", "the user '1.5' is no whole number"),
         ("1\t2\t3\t4\n1\t2\t5\t6\n", "user 1 has rated item 2 2 times"),
+        ("1\t2\t3\t4\x0c1\t3\t3\t4\n", "line 1: 7 fields in place of user, .* in '1.t2.*pass u.data of MovieLens-100k"),
+        ("1\t2\t3\t4\x0c\n", "line 1: the timestamp '4.x0c' is no whole number of up to 15 digits; correct or drop"),
+        ("1\t2\t3\t4\r1\t2_0\t5\t6\n", "line 2: the item '2_0' is no whole number"),
+        ("1\t2\t3_0\t4\n", "line 1: the rating '3_0' is no finite number"),
+        ("1\t2\t1e999\t4\n", "the rating '1e999' is no finite number"),
+        ("1e300\t2\t3\t4\n", "the user '1e300' is no whole number"),
+        ("7" * 5000 + "\t2\t3\t4\n", "the user '7+…7+' is no whole number of up to 15 digits"),
+        ("x" * 10**6, "line 1: 1 fields in place of .*, in 'x+…x+'; pass"),
     ],
 )
 def test_refuses_what_it_cannot_read(tmp_path, text, message):
@@ -70,6 +79,34 @@ def test_exactly_half_missing_stays():
 
 def test_a_user_without_features_is_still_a_task():
     assert user_tasks(ratings([(1, 1, 5), (1, 2, 3)]), min_ratings=2)[0].X.shape == (2, 0)
+
+
+def test_features_are_those_that_a_table_of_all_ratings_gives():
+    random = np.random.default_rng(0)
+    rated = random.random((12, 15)) < random.random((12, 1))
+    table = np.where(rated, random.integers(0, 6, rated.shape), np.nan).astype(np.float32)  # 0 is a rating too
+    user, item = np.nonzero(rated)
+    order = random.permutation(len(user))
+    data = MovieLens(user[order], item[order], table[user, item][order].astype(float), np.zeros(len(user), int))
+    for max_missing in (0.0, 0.3, 0.5, 1.0):
+        tasks = {task.qid[0]: task for task in user_tasks(data, min_ratings=2, max_missing=max_missing)}
+        assert [*tasks] == [u for u in range(12) if rated[u].sum() >= 2]
+        for u, task in tasks.items():
+            films = np.flatnonzero(rated[u])
+            others = [o for o in range(12) if o != u and rated[o].any() and (~rated[o, films]).mean() <= max_missing]
+            np.testing.assert_array_equal(task.X, table[others][:, films].T)
+            np.testing.assert_array_equal(task.y, table[u, films])
+
+
+def test_users_and_films_may_be_many():
+    """A table of all users and films would have 10^10 cells."""
+    n = 100_000
+    data = MovieLens(np.arange(n), np.arange(n), np.ones(n), np.zeros(n, int))
+    tracemalloc.start()
+    assert user_tasks(data, min_ratings=2) == []
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**26
 
 
 @pytest.mark.parametrize("parameter", [{"min_ratings": 0}, {"min_ratings": 2.0}, {"max_missing": 1.5}])

@@ -114,7 +114,7 @@ def test_less_noise_makes_the_columns_tell_more():
         ({"n_grades": 1}, "n_grades must be an integer of at least 2; got 1"),
         ({"mean_list_size": 0.5}, "mean_list_size must be a finite number of at least 1; got 0.5"),
         ({"mean_list_size": np.inf}, "mean_list_size must be a finite number"),
-        ({"noise": -1}, "noise must be a finite number of at least 0; got -1"),
+        ({"noise": -1}, "noise must be a finite number of at least 0 and of at most 1e.100; got -1"),
         ({"noise": np.nan}, "noise must be a finite number"),
         ({"missing": 0.5}, "missing must be a finite number of at least 0 and of at most 0.4; got 0.5"),
         ({"empty_queries": 1.5}, "empty_queries must be a finite number of at least 0 and of at most 1; got 1.5"),
@@ -161,3 +161,26 @@ def test_the_bundled_set_is_neither_easy_nor_hopeless():
     assert 0.5 < reached["regression"] < 0.8
     assert 0.5 < reached["lambdarank"] < 0.8
     assert abs(reached["lambdarank"] - reached["regression"]) > 0.01
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"n_queries": 10**9},
+        {"n_queries": 2**62},
+        {"n_features": 10**12},
+        {"mean_list_size": 1e12},
+        {"n_queries": 10**9, "mean_list_size": 1e308},
+    ],
+)
+def test_data_beyond_memory_are_refused_before_they_are_made(parameters):
+    with pytest.raises(ValueError, match=r"n_queries=\d+, mean_list_size=\S+ and n_features=\d+ ask for some \S+ GiB"):
+        make_ranking(**parameters)
+
+
+def test_any_number_of_grades_takes_no_time():
+    data = make_ranking(20, n_grades=2**60, random_state=0)
+    np.testing.assert_array_equal(data.y, make_ranking(20, n_grades=100, random_state=0).y)
+    assert make_ranking(20, noise=1e100, random_state=0).y.max() == 4
+    with pytest.raises(ValueError, match="noise must be a finite number of at least 0 and of at most 1e"):
+        make_ranking(20, noise=1e200)

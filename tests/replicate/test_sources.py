@@ -1,5 +1,6 @@
 """Where data are found, and how tasks and folds are made of them."""
 
+import gzip
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from boostplug.replicate.sources import (
     BundledQueries,
     LetorFolds,
     MovieLensUsers,
+    QueryFolds,
     SingleQueries,
     most_pairs,
     split_rows,
@@ -43,6 +45,30 @@ def test_rows_are_split_three_to_one_to_one_and_rotate():
     assert not np.array_equal(splits[0].test.X, split_rows(data, "t", (0, 8))[0].test.X)
     row = {tuple(x): y for x, y in zip(data.X, data.y, strict=True)}
     assert all(row[tuple(x)] == y for x, y in zip(splits[0].train.X, splits[0].train.y, strict=True))
+
+
+def test_the_files_of_a_set_without_folds(tmp_path):
+    """Not the sizes in side files, nor what stands there plain and compressed twice."""
+    folder = tmp_path / "imat2009"
+    folder.mkdir()
+    source = QueryFolds(("imat2009",), n_queries=6)
+    assert source.load(tmp_path) is None
+    (folder / "a.txt").write_text("1 1:1\n0 1:0\n" * 4)
+    (folder / "a.txt.query").write_text("2\n" * 4)
+    (folder / "a.txt.gz").write_bytes(b"not read")
+    (folder / "c.txt").mkdir()
+    with pytest.raises(ValueError, match=r"imat2009 holds 4 queries, too few for 5 folds; pass the whole set"):
+        source.load(tmp_path)
+    (folder / "b.txt.gz").write_bytes(gzip.compress(b"1 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:0\n"))
+    loaded = source.load(tmp_path)
+    assert loaded.as_published
+    assert sum(split.test.n_rows for split in loaded.splits) == 11
+
+
+def test_a_set_too_small_for_single_queries(tmp_path):
+    write_fold(tmp_path / "ohsumed")
+    with pytest.raises(ValueError, match=r"a quarter of the 3 queries of ohsumed is none .*; pass the whole set"):
+        SingleQueries(("ohsumed",)).load(tmp_path)
 
 
 def test_queries_with_the_most_pairs():
