@@ -648,6 +648,41 @@ CASES = {
             "NDCG@10 needs the query of each row",
         ),
     ],
+    "Parameters of losses, metrics and distances": [
+        Case(
+            "a parameter that the loss does not have, `set_params(objective__margin=1)`",
+            lambda: bp.LGBMRanker(objective=LOSS).set_params(objective__margin=1),
+            r"Invalid parameter 'margin' for MPBoost\(.*Valid parameters are: \['distance', 'hessian'",
+        ),
+        Case(
+            "a value that the loss refuses, `set_params(objective__hessian='bogus')`",
+            lambda: bp.XGBRanker(objective=LOSS).set_params(objective__hessian="bogus"),
+            "MPBoost: hessian must be one of 'newton', 'gentle', 'bound'; got 'bogus'",
+        ),
+        Case(
+            "a parameter of a built-in objective, `LGBMRanker(objective__hessian='bound')`",
+            lambda: bp.LGBMRanker(objective__hessian="bound"),
+            "'objective__hessian' for LGBMRanker, whose objective is None and has no parameters; set objective",
+        ),
+        Case(
+            "the same in the plain `lightgbm.LGBMRanker`",
+            lambda: lgb.LGBMRanker(objective=LOSS, objective__hessian="bound", min_child_samples=1, verbose=-1).fit(
+                X, Y, group=GROUP
+            ),
+            "objective__hessian is no parameter of LightGBM, whose own rankers take any name and do nothing with it",
+        ),
+        Case(
+            "`set_params` of the loss itself",
+            lambda: LOSS.set_params(hessian="bound"),
+            r"is a frozen value and cannot be changed in place; make a new one, value\.with_params\(hessian=…\)",
+            TypeError,
+        ),
+        Case(
+            "the class, `suggest(trial, MPBoost)`",
+            lambda: bp.suggest(None, bp.MPBoost),
+            r"loss is the class MPBoost; pass an instance, MPBoost\(\)",
+        ),
+    ],
     "Files": [
         Case("no such file", lambda: load_letor(Path(folder().name) / "no.txt"), "there is no file", FileNotFoundError),
         Case("an empty file", lambda: load_letor(file("empty.txt", "")), "holds no rows; each line must read"),

@@ -22,9 +22,9 @@ from boostplug.estimators.inputs import (
     ranking_score,
     refuse_other_columns,
     refuse_unused_pairs,
+    relative_weight,
     starting_scores,
     table_of,
-    relative_weight,
     weight_in_single,
     without_qid,
 )
