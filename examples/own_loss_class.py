@@ -25,7 +25,7 @@ class PseudoHuber(bp.Loss):
         return np.bincount(queries.query_of_row, weight * (root - 1.0), minlength=queries.n_queries)
 
     def compute_gradient_hessian(self, scores, queries, scale):
-        """Return both derivatives, times the scale (1, unless the class has `scale_terms`)."""
+        """Return both derivatives, times the scale: documents over their weight, unless the class has `scale_terms`."""
         weight, off, root = self._parts(scores, queries)
         return scale * weight * off / root, scale * weight / root**3
 

@@ -73,10 +73,10 @@ def train_lgb(params=None, valid=None, **data):
     return lgb.train({**LGB, "objective": LOSS, **(params or {})}, dataset, 2, **more)
 
 
-def train_xgb(params=None, valid=None, **data):
+def train_xgb(params=None, valid=None, objective=LOSS, **data):
     dmatrix = xgb.DMatrix(**{"data": X, "label": Y, "group": GROUP, "nthread": 1, **data})
     more = {"evals": [(valid, "v")], "custom_metric": bp.NDCG()} if valid else {}
-    return xgb.train({**XGB, **(params or {})}, dmatrix, 2, obj=LOSS, verbose_eval=False, **more)
+    return xgb.train({**XGB, **(params or {})}, dmatrix, 2, obj=objective, verbose_eval=False, **more)
 
 
 def fit_lgb(objective=LOSS, ranker=None, **fit):
@@ -434,6 +434,18 @@ CASES = {
     ],
     "XGBoost's DMatrix and parameters": [
         Case("no queries", lambda: train_xgb(group=None), r"the xgb\.DMatrix has no queries; pass qid=ids"),
+        Case(
+            "labels of 1e-5 for a loss in their unit (a warning)",
+            lambda: train_xgb(label=1e-5 * Y, objective=bp.QBRank()),
+            "learns little or nothing from numbers of this size: XGBoost makes no split that gains 1e-06 or less",
+            UserWarning,
+        ),
+        Case(
+            "labels of 1e-40 (a warning)",
+            lambda: train_xgb(label=1e-40 * Y),
+            r"label\[.\] = .* is below 1\.2e-38, where the framework's float32 loses digits",
+            UserWarning,
+        ),
         Case("no label", lambda: train_xgb(label=None), r"the xgboost\.DMatrix has no label; pass label=grades"),
         Case(
             "all labels equal (a warning)",

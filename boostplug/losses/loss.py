@@ -114,6 +114,16 @@ class Loss(Named, ABC):
         return True
 
     @property
+    def degree_in_labels(self) -> int | None:
+        """What the unit of the labels does: labels times c > 0 learn scores times c^degree. None: no such law.
+
+        0: nothing (`RankNet`: the order counts alone). 1: scores are in the labels' unit (squared errors). -1: in its
+        inverse (`MPBoost` with `LinearDistance`). Then for labels times c, and scores times c^degree, the gradient is
+        times c^degree and the Hessian as it was. Margins of explicit pairs are in the labels' unit.
+        """
+        return None
+
+    @property
     def accuracy(self) -> float:
         """What summation may cost on lists of 32 documents and more, beside the query's largest output.
 

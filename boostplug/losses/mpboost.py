@@ -16,6 +16,7 @@ from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
     Distance,
+    LinearDistance,
     LogDistance,
     distances_of_gaps,
 )
@@ -126,6 +127,13 @@ class MPBoost(Loss):
         """What the Hessian is: "exact" for newton, "model" for gentle, "bound" for bound."""
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return kinds[self.hessian]
+
+    @property
+    def degree_in_labels(self) -> int | None:
+        """0 for `BinaryDistance`, -1 for `LinearDistance` (but for "gentle", which takes d for 1), none for others."""
+        if isinstance(self.distance, BinaryDistance):
+            return 0
+        return -1 if isinstance(self.distance, LinearDistance) and self.hessian != "gentle" else None
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""

@@ -106,6 +106,11 @@ class NDCGBoost(Loss):
         """Whether labels below 0 are fine: both named gains refuse them."""
         return callable(self.gain)
 
+    @property
+    def degree_in_labels(self) -> int | None:
+        """0 for linear gains, whose unit Z_q takes away; none for others."""
+        return 0 if self.gain == "linear" else None
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).gaps_of_pairs)

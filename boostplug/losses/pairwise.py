@@ -185,6 +185,11 @@ class PairwiseLoss(Loss):
         kinds: dict[Hessian, HessianKind] = {"newton": "exact", "bound": "bound", "global": "global"}
         return kinds[self.hessian]
 
+    @property
+    def degree_in_labels(self) -> int | None:
+        """0 without `weight`, which may ask more of grades than their order."""
+        return 0 if self.weight is None else None
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         if queries.pairs is not None:

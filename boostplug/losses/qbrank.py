@@ -127,6 +127,16 @@ class QBRank(Loss):
         """False for "documents", whose averages are no function's gradient."""
         return self.normalization != "documents"
 
+    @property
+    def degree_in_labels(self) -> int | None:
+        """1 where scores are in the labels' unit; with a constant margin 0 for pairs alone, none beside labels."""
+        w = self.preference_weight
+        if self.margin == "grade" or w == 0.0:
+            return 1
+        if w == 1.0:
+            return 0
+        return 1 if self.margin == 0.0 else None
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return w Σ n_q + (1 - w) N and w Σ c_q W_q + (1 - w) Σ v_i (see Notes)."""
         if self.normalization == "documents":

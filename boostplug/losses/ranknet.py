@@ -81,6 +81,7 @@ class RankNet(Loss):
     takes_pairs = True
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
     accuracy = 2e-7
+    degree_in_labels = 0
 
     def __post_init__(self) -> None:
         check_number("RankNet: sigmoid", self.sigmoid, least=1e-100, most=1e100)

@@ -159,24 +159,9 @@ def _built(readings: deque[Reading], fields: Fields, preferences: Preferences | 
         pairs, labelled = preferences.pairs, preferences.labelled
         if labels is not None and labelled is None and not labels.any():
             labels = None  # LightGBM makes zeros of missing labels
-    if labels is not None:
-        _warn_of_lost_digits(labels)
     queries = Queries(labels, group=fields.group, weight=fields.weight, pairs=pairs, labelled=labelled)
     readings.append(Reading(fields, preferences, queries))
     return queries
-
-
-def _warn_of_lost_digits(labels: NDArray[Any]) -> None:
-    """Warn where the framework's float32 no longer holds all digits of labels."""
-    lost = (labels != 0) & (np.abs(labels) < TINY) if labels.dtype == np.float32 else np.zeros(0, np.bool_)
-    if lost.any():
-        row = int(np.argmax(lost))
-        warnings.warn(
-            f"label[{row}] = {labels[row]} is below {TINY:.2g}, where the framework's float32 loses digits, and grades "
-            "may become one; rescale the labels so that their gaps are about 1",
-            UserWarning,
-            stacklevel=6,
-        )
 
 
 def refuse_fault(fault: str | None) -> None:
@@ -206,25 +191,39 @@ def _warn_of_nothing_to_learn(loss: ObjectiveLike, queries: Queries) -> None:
 
 
 def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> None:
-    """Warn where a training that starts from equal scores meets absolute thresholds of its framework.
-
-    Gradients that are small because scores fit, in one that goes on from others, say nothing of the labels' unit.
-    """
-    scores = np.asarray(call.scores, dtype=np.float64)
-    if call.adapter is None or (scores != scores[0]).any():
-        return
-    if scores[0] != 0.0:  # XGBoost's base_score may be far from labels of any unit
-        with threads_of_framework(call.threads):
-            gradient, hessian = loss.gradient_hessian(np.zeros(len(scores)), call.queries)
-    gain, step = first_step(gradient, hessian)
-    fault = call.adapter.fault_of_step(gain, step) if gain > 0.0 else None
+    """Warn where a training that begins meets numbers of a size that its framework cannot follow."""
+    fault = _lost_digits(call.queries) or _fault_of_first_step(loss, call, gradient, hessian)
     if fault is not None:
         warnings.warn(
-            f"{loss!r} learns little or nothing from numbers of this size: {fault}. Please rescale the labels (or the "
-            "margins of pairs) so that their gaps are about 1",
+            f"{fault}: please rescale the labels (or the margins of pairs) so that their gaps are about 1",
             UserWarning,
             stacklevel=4,
         )
+
+
+def _lost_digits(queries: Queries) -> str | None:
+    """Name a label of which the framework's float32 no longer holds all digits; labels that never were float32 do."""
+    labels = queries.labels
+    lost = (labels != 0.0) & (np.abs(labels) < TINY)
+    if not lost.any() or (labels != labels.astype(np.float32)).any():
+        return None
+    row = int(np.argmax(lost))
+    return f"label[{row}] = {labels[row]:.3g} is below {TINY:.2g}, where the framework's float32 loses digits"
+
+
+def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> str | None:
+    """Return which absolute threshold of the framework spoils a training from scores of 0.
+
+    Others say nothing of the labels' unit: where they fit, gradients are small; XGBoost's base_score may be far off.
+    """
+    if call.adapter is None:
+        return None
+    if np.any(call.scores):
+        with threads_of_framework(call.threads):
+            gradient, hessian = loss.gradient_hessian(np.zeros(call.queries.n_rows), call.queries)
+    gain, step = first_step(gradient, hessian)
+    fault = call.adapter.fault_of_step(gain, step) if gain > 0.0 else None
+    return None if fault is None else f"{loss!r} learns little or nothing from numbers of this size: {fault}"
 
 
 def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:

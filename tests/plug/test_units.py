@@ -142,22 +142,70 @@ def test_no_warning_where_as_much_is_learnt(F, loss):
 @every_framework
 def test_a_training_that_goes_on_from_what_fits_the_labels_warns_of_nothing(F):
     x, _, group = LABELS
-    data = F.data(data=x, label=x[:, 0], group=group)
-    model = F.train(bp.QBRank(preference_weight=0.0), data, 400, learning_rate=0.5)[0]
-    start = {F.start: F.predict(model, x)}
-    F.train(bp.QBRank(preference_weight=0.0), F.data(data=x, label=x[:, 0], group=group, **start), 20)
+    start = {F.start: x[:, 0] + 1e-6 * x[:, 1]}
+    model = F.train(bp.QBRank(preference_weight=0.0), F.data(data=x, label=x[:, 0], group=group, **start))[0]
+    assert n_splits(F, model) == (0 if F.name == "xgboost" else 15)  # XGBoost's threshold, and rightly so
 
 
 @every_framework
 def test_labels_that_are_all_the_same_are_not_called_small(F):
+    """Steps that differ by the rounding of weights are one step; a warning is an error here."""
     x, _, group = LABELS
-    F.train(bp.QBRank(), F.data(data=x, label=np.full(len(x), 1e-9), group=group))  # a warning is an error here
+    weight = np.random.default_rng(2).random(len(group))
+    for label in (1e-9, 1.0 / 3.0):
+        F.train(bp.QBRank(), F.data(data=x, label=np.full(len(x), label), group=group, weight=weight))
+
+
+@pytest.mark.parametrize("loss", [bp.RankNet(), bp.QBRank(), bp.MPBoost()], ids=lambda loss: loss.name)
+@every_framework
+def test_labels_below_what_float32_can_tell_apart_are_warned_about_once(F, loss):
+    x, y, group = LABELS
+    with pytest.warns(UserWarning, match=r"label\[\d+\] = .*float32 loses digits.* rescale the labels") as seen:
+        F.train(loss, F.data(data=x, label=1e-44 * y, group=group))
+    assert len(seen) == 1
 
 
 @every_framework
-def test_labels_below_what_float32_can_tell_apart_are_warned_about(F):
-    x, y, group = LABELS
-    label = 1e-44 * y
-    with pytest.warns(UserWarning, match=r"label\[\d+\] = .*float32.*rescale the labels") as seen:
-        F.train(bp.RankNet(), F.data(data=x, label=label, group=group))
-    assert len(seen) == 1
+def test_a_ranker_has_its_labels_from_the_user_and_they_lose_nothing(F):
+    expected = F.fit(bp.RankNet()).predict(X)
+    for c in (1e-40, 1e-60):
+        np.testing.assert_array_equal(F.fit(bp.RankNet(), y=c * Y).predict(X), expected)
+
+
+LAWFUL = [
+    bp.RankNet(), bp.MPBoost(distance=bp.BinaryDistance()), bp.NDCGBoost(gain="linear"),
+    bp.PairwiseLoss(softplus, slope, curvature), bp.QBRank(), bp.QBRank(preference_weight=0.0, margin=1.0),
+    bp.QBRank(normalization="documents"), bp.MPBoost(distance=bp.LinearDistance()),
+    bp.MPBoost(distance=bp.LinearDistance(), hessian="bound"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", LAWFUL, ids=lambda loss: loss.name)
+@every_framework
+def test_labels_times_a_number_train_what_the_loss_declares(F, loss):
+    """The same trees, and predictions times c^degree."""
+    expected, n = trained(F, loss, 1.0)
+    for c in (2.0**-6, 2.0**9, 0.01, 1000.0):
+        found, n_found = trained(F, loss, c)
+        found /= c**loss.degree_in_labels
+        assert n_found == n
+        if np.log2(c).is_integer():
+            np.testing.assert_array_equal(found, expected)
+        else:
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        bp.MPBoost(), bp.MPBoost(distance=bp.LogisticDistance()), bp.NDCGBoost(), bp.AdaRank(), bp.QBRank(margin=1.0),
+        bp.MPBoost(distance=bp.LinearDistance(), hessian="gentle"),
+    ],
+    ids=lambda loss: loss.name,
+)  # fmt: skip
+@every_framework
+def test_other_losses_declare_nothing_and_follow_no_such_law(F, loss):
+    assert loss.degree_in_labels is None
+    expected, found = trained(F, loss, 1.0)[0], trained(F, loss, 2.0)[0]
+    for degree in (-1, 0, 1):
+        assert np.abs(found / 2.0**degree - expected).max() > 1e-3 * np.abs(expected).max()
