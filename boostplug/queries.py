@@ -11,7 +11,7 @@ from boostplug.pairs import Pairs
 from boostplug.runs import GradeRuns, ListRuns, PairRuns, roots_and_unit
 from boostplug.threads import Computed
 
-__all__ = ["Queries"]
+__all__ = ["Queries", "why_nothing_is_learnt"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -271,6 +271,28 @@ class Queries:
         changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
         starts: Ints = np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
         return starts
+
+
+def why_nothing_is_learnt(queries: Queries) -> str | None:
+    """Return why no loss on pairs finds one in `queries`; None if there is one, so that scores must be the cause."""
+    weight, pairs = queries.row_weight, queries.pairs
+    if weight is not None and not weight.any():
+        return "all row weights are 0"
+    if pairs is not None:
+        if not len(pairs):
+            return "there are no pairs: pairs= holds none"
+        if pairs.weight is not None and not pairs.weight.any():
+            return f"all {len(pairs)} pairs weigh 0"
+        return None if len(queries.pair_runs.winner) else f"each of the {len(pairs)} pairs has a row of weight 0"
+    if not queries.labelled_rows.any():
+        return "no row is labelled"
+    if not queries.judged.any():
+        return "every labelled row weighs 0"
+    if len(queries.grade_runs.rows):
+        return None
+    if np.bincount(queries.query_of_row[queries.judged]).max() == 1:
+        return f"none of the {queries.n_queries} queries holds two judged documents, so that there is nothing to rank"
+    return f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
 
 
 def _rebuild(

@@ -347,7 +347,7 @@ CASES = {
         Case(
             "all weights 0 (a warning)",
             lambda: train_lgb(weight=ZERO),
-            r"has nothing to learn from: .*\(with positive weight\)",
+            "has nothing to learn from: all row weights are 0",
             UserWarning,
         ),
         Case(
@@ -390,6 +390,21 @@ CASES = {
                 2,
             ),
             r"the subset cuts 1 queries in two \(query 0: 3 of 4 rows\)",
+        ),
+        Case(
+            "`Dataset.subset` that repeats a row",
+            lambda: lgb.train(
+                {**LGB, "objective": LOSS},
+                lgb.Dataset(X, Y, group=GROUP, params=LGB).construct().subset([0, 0, 2, 3, 4, 5, 6]),
+                2,
+            ),
+            r"the subset repeats 1 rows \(row 0 stands in it 2 times\)",
+        ),
+        Case(
+            "pairs that all weigh 0 (a warning)",
+            lambda: fit_lgb(pairs=bp.Pairs([0, 5], [1, 4], weight=[0, 0])),
+            "has nothing to learn from: all 2 pairs weigh 0",
+            UserWarning,
         ),
         Case("`num_class=3`", lambda: train_lgb({"num_class": 3}), "leave num_class and multi-output parameters"),
         Case(

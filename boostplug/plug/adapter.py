@@ -96,10 +96,13 @@ class Adapter(Protocol):
         The module that users import.
     kind : str
         The name of its class of datasets.
+    makes_zeros_of_missing_labels : bool
+        So that they cannot be told from grades of 0.
     """
 
     framework: ClassVar[str]
     kind: ClassVar[str]
+    makes_zeros_of_missing_labels: ClassVar[bool] = False
 
     @property
     def dataset_name(self) -> str:

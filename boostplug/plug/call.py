@@ -18,7 +18,7 @@ from boostplug.plug.adapter import Adapter, Fields, MetricLike, ObjectiveLike, T
 from boostplug.plug.preferences import preferences_of
 from boostplug.plug.record import Preferences, Reading, Record, record_of
 from boostplug.plug.registry import ADAPTERS, adapter_of, calling, dataset_names
-from boostplug.queries import Queries
+from boostplug.queries import Queries, why_nothing_is_learnt
 from boostplug.threads import threads_of_framework
 
 __all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of", "refuse_fault"]
@@ -54,7 +54,7 @@ def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> t
     g, h, any_step = _as_float32(loss, gradient, hessian)
     if not any_step and call.record.warned is not call.queries:
         call.record.warned = call.queries
-        _warn_of_nothing_to_learn(loss, call.queries)
+        _warn_of_nothing_to_learn(loss, call)
     begun = call.record.begun
     if any_step and (begun is None or begun[0] is not call.queries or begun[1] is not loss):
         call.record.begun = call.queries, loss
@@ -179,13 +179,12 @@ def _check_length(scores: Any, queries: Queries) -> None:
         )
 
 
-def _warn_of_nothing_to_learn(loss: ObjectiveLike, queries: Queries) -> None:
-    cause = (
-        "its gradient has vanished at these scores"
-        if len(queries.grade_runs.rows)
-        else f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
-    )
-    if not queries.labels.any():
+def _warn_of_nothing_to_learn(loss: ObjectiveLike, call: _Call) -> None:
+    cause = why_nothing_is_learnt(call.queries)
+    zeros = call.adapter is not None and call.adapter.makes_zeros_of_missing_labels and not call.queries.labels.any()
+    if cause is None:
+        cause = "its gradient has vanished at these scores"
+    elif zeros and call.queries.pairs is None:
         cause += "; all labels are 0, which is what LightGBM makes of missing and of NaN labels"
     warnings.warn(f"{loss!r} has nothing to learn from: {cause}; the model stays constant", UserWarning, stacklevel=4)
 

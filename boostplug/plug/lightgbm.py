@@ -25,6 +25,7 @@ class LightGBM(Adapter):
 
     framework = "lightgbm"
     kind = "Dataset"
+    makes_zeros_of_missing_labels = True
 
     def read(self, dataset: Any) -> Fields:
         """Return the fields from the core: the Python side's copies go stale after ``set_field``."""
@@ -143,8 +144,16 @@ def _partial_queries(part: Part) -> str | None:
     boundaries = part.whole.get_field("group")  # not get_group(), which goes stale
     if boundaries is None or len(boundaries) < 2:
         return None
+    rows = np.asarray(part.rows)
+    times = np.bincount(rows, minlength=part.n_rows)
+    if times.max(initial=0) > 1:
+        return (
+            f"the subset repeats {int((times > 1).sum())} rows (row {int(np.argmax(times > 1))} stands in it "
+            f"{times[np.argmax(times > 1)]} times), and LightGBM makes one query of a query that is drawn twice; draw "
+            "each once and weigh it, or build an lgb.Dataset of the rows drawn with group=sizes"
+        )
     sizes = np.diff(boundaries)
-    kept = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[np.asarray(part.rows)], minlength=len(sizes))
+    kept = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[rows], minlength=len(sizes))
     cut = np.flatnonzero((kept > 0) & (kept < sizes))
     if not len(cut):
         return None

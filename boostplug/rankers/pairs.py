@@ -11,7 +11,7 @@ from boostplug.kernels import critical_pairs as kernels
 from boostplug.kernels.critical_pairs import CriticalPairs
 from boostplug.kernels.views import Runs
 from boostplug.losses.normalization import runs_of
-from boostplug.queries import Queries
+from boostplug.queries import Queries, why_nothing_is_learnt
 from boostplug.runs import PairRuns
 
 __all__ = ["CriticalPairs", "Runs", "errors", "listed", "refuse_no_pairs"]
@@ -23,12 +23,12 @@ def refuse_no_pairs(queries: Queries) -> None:
     """Raise where there is no pair to learn from."""
     if len(runs_of(queries).query):
         return
+    cause = why_nothing_is_learnt(queries)
     if queries.pairs is not None:
-        raise ValueError("pairs holds no pair of positive weight between rows of positive weight; pass at least one")
-    raise ValueError(
-        "y holds no pair to learn from: no query has two labelled documents of different grades and positive "
-        "weight; check y and the queries"
-    )
+        raise ValueError(
+            f"pairs holds no pair of positive weight between rows of positive weight: {cause}; pass at least one"
+        )
+    raise ValueError(f"y holds no pair to learn from: {cause}; check y, the weights and the queries")
 
 
 def listed(queries: Queries) -> CriticalPairs:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from boostplug.checks import check_choice, check_flag, check_integer, check_number, numbers, shown
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
-from boostplug.queries import Queries
+from boostplug.queries import Queries, why_nothing_is_learnt
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 
@@ -76,6 +76,10 @@ class _BoundRanker(ReferenceRanker):
             # a diagonal bound W of the Hessian, and the residuals r = -∇R / W; a loss may write into the scores it gets
             gradient, bound = _derivatives(bounded(scores.copy(), queries), queries.n_rows)
             size = float(np.abs(gradient).max())
+            if not first_size and not size:
+                cause = why_nothing_is_learnt(queries) or "its gradient is 0 where scores are equal"
+                message = f"{type(self).__name__} has nothing to learn from: {cause}; the model stays constant"
+                warnings.warn(message, UserWarning, stacklevel=3)
             first_size = first_size or size
             if size <= _MINIMAL * first_size:
                 return "the risk is minimal"

@@ -355,6 +355,7 @@ BREAKAGES = [
             "if record.inherited is None or record.inherited[0] is not of_whole:",
             "if record.inherited is None:",
         ),
+        ("a row may stand in a subset twice", "if times.max(initial=0) > 1:", "if times.max(initial=0) > 99:"),
         (
             "options at their defaults pass",
             "found = [name for name in options.keys() & parameters.keys() if parameters[name] is not None]",
@@ -750,6 +751,15 @@ BREAKAGES = [
             "what starts from infinity is trained",
             "~(np.abs(scores) < _INFINITE)",
             "np.isnan(scores)",
+        ),
+    ),
+    *_in(
+        "queries",
+        ("plug/test_call.py",),
+        (
+            "pairs without weight are taken for missing grades",
+            "    if pairs is not None:\n        if not len(pairs):",
+            "    if pairs is not None and pairs.weight is None:\n        if not len(pairs):",
         ),
     ),
     *_in(

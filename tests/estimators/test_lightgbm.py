@@ -187,6 +187,32 @@ def test_subsets():
         train(data=cut)
 
 
+FIRST = np.flatnonzero(QID < 10).tolist()  # three queries
+
+
+@pytest.mark.parametrize(
+    ("rows", "repeats"),
+    [
+        ([FIRST[0], FIRST[0], *FIRST[2:]], r"1 rows \(row 0 stands in it 2 times\)"),
+        ([*FIRST, FIRST[-1]], rf"1 rows \(row {FIRST[-1]} stands in it 2 times\)"),
+        ([*FIRST, *FIRST], rf"{len(FIRST)} rows \(row 0 stands in it 2 times\)"),
+        ([0] * 8 + FIRST[8:], r"1 rows \(row 0 stands in it 8 times\)"),
+    ],
+    ids=["in place of another", "beside", "all twice", "one alone"],
+)
+def test_subsets_that_repeat_rows_are_refused(rows, repeats):
+    """LightGBM counts the rows of each query: a query drawn twice is one of twice its size."""
+    with pytest.raises(ValueError, match=rf"the subset repeats {repeats}, .*weigh it, or build an lgb\.Dataset"):
+        train(data=dataset().construct().subset(rows))
+
+
+def test_subsets_in_any_order_are_those_in_order():
+    """LightGBM sorts the rows."""
+    subset = dataset().construct().subset
+    expected = train(data=subset(FIRST)).predict(X)
+    np.testing.assert_array_equal(train(data=subset(FIRST[::-1])).predict(X), expected)
+
+
 def test_subsets_after_set_field_are_checked_against_the_new_groups():
     data = dataset(group=[len(Y)]).construct()
     assert data.get_group().tolist() == [len(Y)]

@@ -17,6 +17,8 @@ from boostplug.plug import call as plug
 Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
 GROUP = np.array([4, 3])
 LOSS = bp.MPBoost()
+QUIET = {"verbosity": -1, "min_data_in_bin": 1}
+lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,53 @@ def test_a_zero_gradient_warns_once_per_queries():
 
 
 def test_weights_of_zero_leave_nothing_to_learn():
-    with pytest.warns(UserWarning, match=r"nothing to learn .*\(with positive weight\)"):
+    with pytest.warns(UserWarning, match="nothing to learn from: all row weights are 0; the model stays constant"):
         call(LOSS, weight=np.zeros(len(Y)))
+
+
+ONES, TWO = np.ones(len(Y)), bp.Pairs([0, 4], [1, 5])
+CAUSES = {
+    "all row weights": ({"weight": 0 * ONES}, "all row weights are 0"),
+    "all row weights beside pairs": ({"weight": 0 * ONES, "pairs": TWO}, "all row weights are 0"),
+    "no pairs": ({"pairs": bp.Pairs([], [])}, "there are no pairs: pairs= holds none"),
+    "weights of pairs": ({"pairs": bp.Pairs([0, 4], [1, 5], weight=[0.0, 0.0])}, "all 2 pairs weigh 0"),
+    "weights of their rows": (
+        {"pairs": TWO, "weight": np.r_[0.0, 1, 1, 1, 0, 1, 1]},
+        "each of the 2 pairs has a row of weight 0",
+    ),
+    "unlabelled": ({"labelled": ONES < 1}, "no row is labelled"),
+    "labelled without weight": ({"labelled": Y > 2, "weight": 1.0 * (Y < 2)}, "every labelled row weighs 0"),
+    "single documents": ({"group": np.ones(7, int)}, "none of the 7 queries holds two judged documents"),
+    "one judged document": ({"labelled": Y > 1}, "none of the 2 queries holds two judged documents"),
+    "equal grades": ({"labels": ONES}, "none of the 2 queries holds two documents of different grades"),
+    "equal grades that weigh": ({"weight": 1.0 * (Y == 1)}, r".*different grades \(with positive weight\)"),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_what_leaves_nothing_to_learn_is_named(case):
+    given, cause = CAUSES[case]
+    table = xgb.DMatrix(np.eye(len(Y)), Y, group=GROUP)
+    plug.assign(table, bp.Queries(**{"labels": Y, "group": GROUP, **given}))
+    with pytest.warns(UserWarning, match=f"nothing to learn from: {cause}.*; the model stays constant"):
+        LOSS(np.zeros(len(Y)), table)
+
+
+@pytest.mark.parametrize("pairs", [None, TWO])
+def test_a_gradient_that_vanishes_is_no_matter_of_the_data(pairs):
+    table = xgb.DMatrix(np.eye(len(Y)), Y, group=GROUP)
+    plug.assign(table, bp.Queries(Y if pairs is None else None, group=GROUP, pairs=pairs))
+    with pytest.warns(UserWarning, match="nothing to learn from: its gradient has vanished at these scores"):
+        LOSS(1e4 * (Y if pairs is None else np.isin(np.arange(7), TWO.winner)), table)
+
+
+def test_labels_of_zero_are_those_that_lightgbm_makes_of_missing_ones():
+    for told in (True, False):
+        data = np.eye(len(Y)), 0 * Y
+        table = lgb.Dataset(*data, group=GROUP, params=QUIET).construct() if told else xgb.DMatrix(*data, group=GROUP)
+        with pytest.warns(UserWarning, match="different grades") as caught:
+            LOSS(np.zeros(len(Y)), table)
+        assert ("all labels are 0, which is what LightGBM makes of missing" in str(caught[0].message)) == told
 
 
 def test_groups_are_required():

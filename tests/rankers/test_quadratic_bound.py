@@ -380,7 +380,8 @@ def test_ends_where_the_risk_is_minimal():
     assert ranker.stop_reason_ == "the risk is minimal"
     assert len(ranker.model_) == 1
     np.testing.assert_allclose(ranker.predict(X), y, atol=1e-12)
-    nothing = QBRankRanker(preference_weight=1.0).fit(X, np.ones(4), group=[4])
+    with pytest.warns(UserWarning, match="QBRankRanker has nothing to learn from: none of the 1 queries"):
+        nothing = QBRankRanker(preference_weight=1.0).fit(X, np.ones(4), group=[4])
     assert (nothing.stop_reason_, len(nothing.model_)) == ("the risk is minimal", 0)
     np.testing.assert_array_equal(nothing.predict(X), np.zeros(4))
 
@@ -651,3 +652,18 @@ def test_whole_steps_without_a_bound_warn(kind):
 def test_refuses_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         QBRankRanker(**parameters).fit([[0.0], [1.0]], [0, 1], group=[2])
+
+
+@pytest.mark.parametrize(
+    ("ranker", "given", "cause"),
+    [
+        (bp.QBRankRanker(), {"labelled": np.zeros(4, bool)}, "no row is labelled"),
+        (bp.QuadraticBoundRanker(loss=bp.RankNet()), {"group": [1, 1, 1, 1]}, "holds two judged documents"),
+        (bp.QuadraticBoundRanker(loss=bp.RankNet()), {"pairs": bp.Pairs([], [])}, "there are no pairs"),
+    ],
+)
+def test_a_ranker_that_has_nothing_to_learn_says_why(ranker, given, cause):
+    given = {"group": [2, 2], **given}
+    with pytest.warns(UserWarning, match=f"Ranker has nothing to learn from: .*{cause}.*; the model stays constant"):
+        ranker.fit(np.arange(4.0)[:, None], [1, 0, 1, 0], **given)
+    assert len(ranker.model_) == 0
