@@ -4,13 +4,17 @@ import ast
 import hashlib
 import importlib.util
 import os
+import pickle
 import re
+import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numba
 import pytest
+from numba.core import caching
 from numba.core.caching import IndexDataCacheFile
 
 from boostplug.kernels import compiling, views
@@ -62,6 +66,149 @@ def test_every_kernel_is_compiled_by_the_one_decorator():
     for path in KERNELS.glob("*.py"):
         if path.stem not in NOT_COMPILED_IN:
             assert not re.search(r"@(numba\.)?n?jit\((?!inline)", path.read_text()), path.name
+
+
+@pytest.fixture
+def new_process(tmp_path, monkeypatch):
+    """Return a function that returns a kernel as a process does that has just started."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+
+    def load(text="x + x"):
+        path = tmp_path / "kernel.py"
+        code = f"from boostplug.kernels.compiling import compiled\n@compiled()\ndef twice(x):\n    return {text}\n"
+        if not path.exists() or path.read_text() != code:
+            path.write_text(code)
+        monkeypatch.setattr(compiling, "_complained", False, raising=False)
+        spec = importlib.util.spec_from_file_location("kernel", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.twice
+
+    return load
+
+
+def hits(kernel):
+    return sum(kernel.stats.cache_hits.values())
+
+
+def only(folder, pattern):
+    (path,) = folder.rglob(pattern)
+    return path
+
+
+def flip(path):
+    """Change one byte of the machine code."""
+    content = bytearray(path.read_bytes())
+    content[content.index(b"ELF") + 200 if b"ELF" in content else len(content) // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
+def become_a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES = {
+    "garbage": lambda path: path.write_bytes(b"\x93garbage" * 50),
+    "text": lambda path: path.write_text("not found\n"),
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "empty": lambda path: path.write_bytes(b""),
+    "a folder": become_a_folder,
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "another pickle"])
+def test_a_damaged_index_is_done_without(new_process, tmp_path, damage):
+    assert new_process()(2) == 4
+    index = only(tmp_path, "*.nbi")
+    if damage == "another pickle":
+        index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(3))
+    else:
+        DAMAGES[damage](index)
+    with pytest.warns(UserWarning, match=r"cannot be used .*delete the folder .*__pycache__") as caught:
+        assert new_process()(2) == 4
+    assert len(caught) == 1
+    if damage != "a folder":  # it is written anew
+        new_process()(2)
+        kernel = new_process()
+        assert kernel(2) == 4
+        assert hits(kernel) == 1
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "one byte"])
+def test_damaged_code_never_runs(new_process, tmp_path, damage):
+    assert new_process()(2) == 4
+    {**DAMAGES, "one byte": flip}[damage](only(tmp_path, "*.nbc"))
+    if damage == "a folder":  # numba takes what cannot be read for missing
+        with pytest.warns(UserWarning, match="IsADirectoryError"):
+            assert new_process()(2) == 4
+        return
+    with pytest.warns(UserWarning, match="cannot be used") as caught:
+        assert new_process()(2) == 4
+    assert len(caught) == 1
+    new_process()(2)
+    kernel = new_process()
+    assert kernel(2) == 4
+    assert hits(kernel) == 1
+
+
+def test_code_of_another_type_or_text_never_runs(new_process, tmp_path):
+    kernel = new_process()
+    assert (kernel(2), kernel(0.25)) == (4, 0.5)
+    first, second = sorted(tmp_path.rglob("*.nbc"))
+    whole = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    with pytest.warns(UserWarning, match="its index names code for other types"):
+        assert new_process()(2) == 4
+    first.write_bytes(whole)
+    shutil.rmtree(tmp_path / "__pycache__")
+    assert new_process("x + x + x")(2) == 6
+    only(tmp_path, "*.nbc").write_bytes(whole)  # what another text was compiled to, beside this text's index
+    kernel = new_process("x + x + x")
+    assert kernel(2) == 6
+    assert hits(kernel) == 0
+
+
+@pytest.mark.parametrize("full_from", [0, 1])
+def test_a_full_disk_is_no_error(new_process, tmp_path, monkeypatch, full_from):
+    written = []
+
+    def open_until_full(path, mode="r", **more):
+        if "w" in mode:
+            written.append(path)
+            if len(written) > full_from:
+                raise OSError(28, "No space left on device", path)
+        return Path(path).open(mode, **more)
+
+    monkeypatch.setattr(caching, "open", open_until_full, raising=False)
+    kernel = new_process()
+    with pytest.warns(UserWarning, match="No space left on device.*NUMBA_CACHE_DIR") as caught:
+        assert (kernel(2), kernel(0.25)) == (4, 0.5)
+    assert len(caught) == 1
+    assert len(written) > 1
+    monkeypatch.undo()
+    kernel = new_process()
+    assert (kernel(2), kernel(0.25)) == (4, 0.5)
+
+
+@pytest.mark.parametrize("what", ["removed", "a file", "a folder for the lock"])
+def test_a_folder_that_changes_while_it_is_used(new_process, tmp_path, what):
+    kernel = new_process()
+    folder = tmp_path / "__pycache__"
+    shutil.rmtree(folder)
+    if what == "a file":
+        folder.write_text("")
+        with pytest.warns(UserWarning, match="cannot be used"):
+            assert kernel(2) == 4
+        return
+    if what == "a folder for the lock":
+        (folder / kernel._cache.lock.name).mkdir(parents=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(2) == 4
+    kernel = new_process()
+    assert kernel(2) == 4
+    assert hits(kernel) == 1
 
 
 def test_no_two_processes_write_one_cache_at_once(tmp_path, monkeypatch):
