@@ -265,7 +265,9 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
 
 def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of real numbers as one of a numeric type, refusing all else."""
-    if array.dtype.kind not in "biufO" and array.size:
+    if not array.size:
+        return np.zeros(array.shape)
+    if array.dtype.kind not in "biufO":
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")
     if array.dtype.kind in "biuf":
         return array

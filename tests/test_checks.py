@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -215,3 +216,16 @@ def test_numpy_does_not_warn_within_a_users_function():
         bp.NDCG(gain=np.sqrt)(np.zeros(2), bp.Queries([-1, 1], group=[2]))
     with pytest.raises(ValueError, match="condition 3"):
         bp.MPBoost(distance=lambda gap: 1e300 * gap * 1e300).value(np.zeros(2), bp.Queries([0, 1], group=[2]))
+
+
+def test_nothing_is_of_any_type():
+    """An empty array holds no wrong number, and NumPy has nothing to say of its type."""
+    for empty in (np.zeros(0, complex), np.zeros(0, str), np.zeros(0, "M8[s]"), [], pd.Series([], dtype=object)):
+        assert bp.Queries(empty, group=[]).n_rows == 0
+        assert bp.MPBoost().value(empty, bp.Queries([], group=[])).shape == (0,)
+
+
+@pytest.mark.parametrize("margin", [np.zeros(0), np.array(["grade"]), np.array(1.0), ["grade"], None])
+def test_a_margin_is_the_word_or_a_number(margin):
+    with pytest.raises(ValueError, match=r"QBRank: margin must be a finite number .*, or 'grade'; got"):
+        bp.QBRank(margin=margin)

@@ -200,10 +200,12 @@ class MPBoost(Loss):
 
     def _pair_squares(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the weighted sum of d² over each query's explicit pairs."""
-        return queries.remember(
-            (MPBoost, self.distance, "squares of pairs"),
-            lambda: runs.sums(runs.weight * self._pair_distances(queries, runs) ** 2),
-        )
+
+        def build() -> Floats:
+            with np.errstate(over="ignore"):  # refused as soon as it is summed
+                return runs.sums(runs.weight * self._pair_distances(queries, runs) ** 2)
+
+        return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
 
 
 class _Plan:

@@ -106,7 +106,7 @@ class QBRank(Loss):
     search_ranges: ClassVar = {"preference_weight": Range(0.0, 1.0)}
 
     def __post_init__(self) -> None:
-        if self.margin != "grade":
+        if not isinstance(self.margin, str) or self.margin != "grade":
             check_number("QBRank: margin", self.margin, least=0.0, most=1e100, otherwise=", or 'grade'")
         check_number("QBRank: preference_weight", self.preference_weight, least=0.0, most=1.0)
         check_choice("QBRank: hessian", self.hessian, get_args(Hessian))

@@ -47,6 +47,7 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
     own = furthest + beyond
     largest = totals.largest(own)
     if largest <= _LOG_LARGEST and not furthest:
+        gradient[hessian == 0.0] = 0.0  # of distances whose square has vanished
         return gradient, hessian
     if largest < _BY_POWER:
         halvings = max(0, math.ceil((largest - _LOG_LARGEST) / math.log(2.0)))

@@ -105,7 +105,7 @@ class PrecisionAtPercent(Metric):
     Parameters
     ----------
     p : float, default=100
-        Percentage, 0 < p ≤ 100.
+        Percentage, 0 < p ≤ 100 (from 1e-100).
 
     Examples
     --------
@@ -124,7 +124,9 @@ class PrecisionAtPercent(Metric):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        object.__setattr__(self, "p", whole(check_number("p", self.p, above=0, most=100, otherwise=", a percentage")))
+        object.__setattr__(
+            self, "p", whole(check_number("p", self.p, least=1e-100, most=100, otherwise=", a percentage"))
+        )
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the share of each query among its own pairs."""

@@ -115,9 +115,14 @@ BREAKAGES = [
             "value = (1.0 - w) * out.squares",
         ),
         (
+            "a step is taken where MPBoost's squared distances have vanished",
+            "        gradient[hessian == 0.0] = 0.0  # of distances",
+            "        pass  # of distances",
+        ),
+        (
             "a step is taken whose Hessian has vanished",
-            "    gradient[hessian == 0.0] = 0.0\n",
-            "",
+            "out=hessian)\n    gradient[hessian == 0.0] = 0.0\n",
+            "out=hessian)\n",
         ),
         (
             "a pair is twice as steep at its loser",

@@ -28,6 +28,7 @@ DOCUMENTED_WARNINGS = (
     "learns little or nothing from numbers of this size",
     "feature names, but",  # scikit-learn's own
     "converting a masked element to nan",  # NumPy's own
+    "Converting data to scipy sparse matrix",  # LightGBM's own
 )
 """Texts of the warnings that the documentation promises, all of them UserWarnings."""
 

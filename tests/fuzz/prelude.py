@@ -92,10 +92,12 @@ __all__ = [
     "read_only",
     "refusing",
     "scipy",
+    "shifted",
     "sklearn",
     "spoilt",
     "strided",
     "testing",
+    "tiny",
     "too_long",
     "warnings",
     "with_infinities",
@@ -128,7 +130,10 @@ def with_infinities(scores, values):
     """Return the scores with these in place of their first ones; what is no array as it is."""
     if not hasattr(scores, "__len__") or len(np.shape(scores)) != 1 or not len(scores):
         return scores
-    out = np.array(scores, dtype=float)
+    try:
+        out = np.array(scores, dtype=float).copy()
+    except (TypeError, ValueError):
+        return scores
     values = np.atleast_1d(values)[: len(out)]
     out[: len(values)] = values
     return out
@@ -172,6 +177,14 @@ def refusing(*args):
 
 def too_long(values, *args):
     return np.zeros(np.size(values) + 1)
+
+
+def tiny(gap):
+    return 1e-3 * gap
+
+
+def shifted(gap):
+    return 1.0 + gap
 
 
 def halved(values):

@@ -7,6 +7,8 @@ from functools import partial
 from fuzz.source import HOSTILE, Ranking, arguments, array, calls, numbers_text
 from hypothesis.strategies import SearchStrategy
 
+from boostplug.testing import LAWS
+
 __all__ = ["TARGETS", "Target"]
 
 
@@ -54,7 +56,7 @@ _DISTANCES = (
     *("bp.BinaryDistance()", "bp.LogDistance()", "bp.LinearDistance()", "bp.LogisticDistance()"),
     *("bp.LogDistance(lam=1e-3)", "bp.LinearDistance(alpha=5.0)", "bp.LogisticDistance(beta=1e-4)"),
     *("bp.LinearDistance(alpha=1e-9)", "bp.LogDistance(lam=1e9)", "bp.LogisticDistance(beta=100.0)"),
-    *("np.sqrt", "np.square", "np.log1p", "(lambda gap: 1e-3 * gap)", "(lambda gap: 1.0 + gap)"),
+    *("np.sqrt", "np.square", "np.log1p", "tiny", "shifted"),
 )
 _BAD_DISTANCES = (
     *("np.ones_like", "np.negative", "np.sum", "len", "nothing", "refusing", "too_long", "(lambda gap: gap * np.nan)"),
@@ -214,10 +216,10 @@ def parse(dice):
             *("k=3", "relevant=nan", "relevant=1e999", "max_grade=1001", "gain=numpy.sqrt", "x", "=", "k=", "pooled=1"),
             *("pooled=True", "pooled", "p=50", "p=0", "half", "\\x00", "(", ")", "relevant=0x10", "relevant=1_0"),
         ),
-        3,
+        2,
     )
     text = name + cutoff + (f"({','.join(options)})" if options else "")
-    text = dice.one((text, text.lower(), f" {text} ", f"pre_{text}", text[:-1], text + ")", text * 2))
+    text = dice.one((text, text, text, text, text.lower(), f" {text} ", f"pre_{text}", text[:-1], text + ")", text * 2))
     argument = dice.one(HOSTILE) if dice.spoils() else f"'{text}'"
     return f"metric = bp.Metric.parse({argument})\ncheck_value(metric)"
 
@@ -331,7 +333,7 @@ def laws(dice):
     data.weight = partial(data.weight, ("0", "1", "2.5"))
     scores = numbers_text(data.values(dice.one((("0.0", "1.0", "-0.5"), ("3.0", "-3.0"), ("30.0", "-30.0")))))
     name = dice.one(tuple(_LOSSES))
-    law = dice.below(15)
+    law = dice.below(len(LAWS))
     return (
         f"loss = {made(dice, name, _LOSSES[name])}\nqueries = {data.queries()}\n"
         f"scores = np.array({scores}, dtype=float)\n"

@@ -360,3 +360,13 @@ def test_rounding_of_gaps_does_not_hang_on_the_logarithms_last_bit(monkeypatch, 
     exact = np.log10
     monkeypatch.setattr(np, "log10", lambda x: np.nextafter(exact(x), towards))
     np.testing.assert_array_equal(directed_distance._to_12_digits(gaps), expected)
+
+
+def test_distances_whose_squares_leave_the_range_of_floats():
+    """A gap of 1e-200 has a gradient and no Hessian: no step. Past the range, an error and no warning of NumPy's."""
+    queries = bp.Queries([2e100, 0, 1e-200, 0], group=[4])
+    g, h = bp.MPBoost().gradient_hessian(np.array([2.25, 0.5, -1.0, 0.0]), queries)
+    assert (h[g != 0] > 0).all()
+    pairs = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]))
+    with pytest.raises(ValueError, match="so large that its square leaves float64's range"):
+        bp.MPBoost(distance=bp.LinearDistance(alpha=1e300)).gradient_hessian(np.zeros(2), pairs)

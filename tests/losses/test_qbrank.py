@@ -314,12 +314,12 @@ def test_preference_weight_0_grows_the_trees_of_lightgbms_regression(weighted):
     rng = np.random.default_rng(8)
     x = rng.normal(size=(2000, 8))
     y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
-    params = {"learning_rate": 0.1, "num_leaves": 15, "verbose": -1, "num_threads": 1, "boost_from_average": False}
+    params = {"learning_rate": 0.1, "num_leaves": 15, "verbose": -1, "num_threads": 1}
     weight = rng.random(2000) if weighted else None
     trees = []
-    for objective in (QBRank(preference_weight=0.0), "l2"):
+    for objective in ({"objective": QBRank(preference_weight=0.0)}, {"objective": "l2", "boost_from_average": False}):
         data = lgb.Dataset(x, y, group=np.full(100, 20), weight=weight)
-        booster = lgb.train({**params, "objective": objective}, data, num_boost_round=20)
+        booster = lgb.train({**params, **objective}, data, num_boost_round=20)
         trees.append(booster.trees_to_dataframe())
     ours, theirs = trees
     structure = ["tree_index", "node_index", "left_child", "right_child", "split_feature", "count"]
