@@ -37,6 +37,7 @@ from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.call import assign, evaluate, refuse_fault
 from boostplug.plug.lightgbm import LightGBM
 from boostplug.queries import Queries
+from boostplug.threads import threads_of_framework
 
 try:
     import lightgbm as lgb
@@ -272,7 +273,8 @@ class LGBMRanker(lgb.LGBMRanker):
         NotFittedError
             Before `fit`.
         ValueError
-            If the data or `decay_rate` are wrong, the objective is no loss of ours, or the trees are linear.
+            If the data or `decay_rate` are wrong, the loss has nothing to learn from, the objective is none of ours, or
+            the trees are linear.
         """
         decay_rate = check_number("decay_rate", decay_rate, least=0.0, most=1.0)
         text = self.booster_.model_to_string()
@@ -285,7 +287,13 @@ class LGBMRanker(lgb.LGBMRanker):
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective_, loss, pairs)
         leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
-        booster = refitted(text, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
+        with threads_of_framework(self.n_jobs if (self.n_jobs or 0) > 0 else None):
+            if not loss.gradient_hessian(np.zeros(queries.n_rows), queries)[1].any():
+                raise ValueError(
+                    f"refit: {loss!r} has nothing to learn from on these rows, and every leaf would only shrink; pass "
+                    "queries with documents of different grades, and positive weights"
+                )
+            booster = refitted(text, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
         ranker = copy.deepcopy(self)
         ranker.__dict__.update(_Booster=booster)
         return ranker

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from plug.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
 from sklearn.exceptions import NotFittedError
@@ -80,6 +81,32 @@ def test_returns_another_ranker():
     assert not np.array_equal(ranker.refit(VX, None, qid=VQID, pairs=pairs).predict(X), refitted.predict(X))
     by_weight = ranker.refit(VX, VY, qid=VQID, sample_weight=np.arange(1.0, len(VGROUP) + 1))
     assert not np.array_equal(by_weight.predict(X), refitted.predict(X))
+
+
+def test_tables_with_query_ids_categories_and_missing_values():
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=QID)
+    frame["b"] = pd.Categorical(np.where(np.arange(len(X)) % 5 == 0, None, np.round(X[:, 1]).astype(int).astype(str)))
+    frame.loc[::3, "a"] = np.nan
+    ranker = bp.LGBMRanker(objective=bp.MPBoost(), **SMALL, min_data_per_group=1, cat_smooth=1.0).fit(frame, Y)
+    refitted = ranker.refit(frame, Y, decay_rate=0.5)
+    np.testing.assert_array_equal(refitted.export().predict(frame.drop(columns="qid")), refitted.predict(frame))
+    with pytest.raises(ValueError, match="columns are not those of the training set"):
+        ranker.refit(frame.rename(columns={"a": "z"}), Y)
+
+
+def test_a_ranker_that_stopped_early():
+    stop = lgb.early_stopping(2, verbose=False)
+    ranker = bp.LGBMRanker(objective=bp.MPBoost(), **SMALL | {"n_estimators": 40})
+    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_metric=bp.NDCG(3), callbacks=[stop])
+    refitted = ranker.refit(VX, VY, qid=VQID)
+    assert refitted.best_iteration_ == ranker.best_iteration_ == refitted.booster_.num_trees() < 40
+    np.testing.assert_array_equal(refitted.export().predict(X), refitted.predict(X))
+
+
+@pytest.mark.parametrize(("labels", "weight"), [(np.ones(len(VY)), None), (VY, np.zeros(len(VY)))])
+def test_nothing_to_learn_from_shrinks_no_leaf_in_silence(labels, weight):
+    with pytest.raises(ValueError, match="nothing to learn from on these rows"):
+        fit().refit(VX, labels, qid=VQID, sample_weight=weight)
 
 
 def test_what_cannot_be_refitted_is_refused():
