@@ -17,7 +17,10 @@ QUICK = frozenset(
     {
         "datasets/test_synthetic.py",
         "estimators/test_lightgbm.py",
+        "experiments/test_console.py",
+        "experiments/test_document.py",
         "experiments/test_significance.py",
+        "experiments/test_store.py",
         "kernels/test_smooth_pairs.py",
         "losses/test_adarank.py",
         "losses/test_laws.py",
