@@ -2,13 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import column_names, numbers, real_numbers, refuse_class, refuse_where, shown
+from boostplug.checks import check_instance, column_names, numbers, real_numbers, refuse_class, refuse_where, shown
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
@@ -26,6 +26,7 @@ __all__ = [
     "one_per_set",
     "ranking_score",
     "refuse_other_columns",
+    "refuse_twice",
     "refuse_unused_pairs",
     "relative_weight",
     "starting_scores",
@@ -66,7 +67,15 @@ def frameworks_metrics_of(eval_metric: Any) -> list[Any]:
             raise TypeError(
                 f"eval_metric must hold names, metrics or functions; got {shown(metric)}; pass boostplug.NDCG(10)"
             )
+    refuse_twice("eval_metric", [metric.name for metric in metrics if isinstance(metric, Metric)])
     return metrics
+
+
+def refuse_twice(argument: str, names: Sequence[str]) -> None:
+    """Raise where a name stands twice, since results go by name."""
+    again = next((name for name, times in Counter(names).items() if times > 1), None)
+    if again is not None:
+        raise ValueError(f"{argument} holds {again} twice, and results go by name; leave one out")
 
 
 def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> list[Any] | None:
@@ -313,5 +322,6 @@ def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:
 
 def ranking_score(model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | None, weight: Any) -> float:
     """Return a metric of a model's predictions, NDCG@10 by default."""
+    metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
     features, queries = checked(X, y, qid, group, weight)
-    return float((metric or NDCG(10))(np.asarray(model.predict(features)), queries))
+    return float(metric(np.asarray(model.predict(features)), queries))

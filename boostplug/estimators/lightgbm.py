@@ -2,8 +2,9 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from boostplug.checks import check_number, shown
 from boostplug.estimators.inputs import (
+    Table,
     callbacks_of,
     checked,
     evaluation_sets,
@@ -21,6 +23,7 @@ from boostplug.estimators.inputs import (
     one_per_set,
     ranking_score,
     refuse_other_columns,
+    refuse_twice,
     refuse_unused_pairs,
     starting_scores,
     table_of,
@@ -182,7 +185,14 @@ class LGBMRanker(lgb.LGBMRanker):
         labels = {q: labels_in_single(q, read=read) for q in (queries, *(valid for _, valid in sets))}
         callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
-            metrics = [NDCG(k) for k in eval_at]
+            metrics = [NDCG(k) for k in self._cut_offs(eval_at)]
+        if eval_names is not None:
+            refuse_twice("eval_names", list(eval_names))
+        if init_model is not None and (init_score is not None or starts is not None):
+            raise ValueError(
+                "init_score or eval_init_score is given beside init_model, whose scores LightGBM starts from in their "
+                "place; leave one out"
+            )
         known = [queries, *(q for _, q in sets if q is not queries)]
         self._fit_queries = queries
         try:
@@ -202,7 +212,7 @@ class LGBMRanker(lgb.LGBMRanker):
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
                 callbacks=callbacks,
-                init_model=init_model,
+                init_model=_model_of(init_model, table_of(features), feature_name),
             )
         except lgb.basic.LightGBMError as error:
             raise RefusedByLightGBMError(_in_words(error)) from error
@@ -327,6 +337,14 @@ class LGBMRanker(lgb.LGBMRanker):
         vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
         return plain
 
+    def _cut_offs(self, eval_at: Any) -> list[Any]:
+        """Return where the default metrics cut lists off: LightGBM's parameter wins over fit's argument."""
+        given = [self.get_params().get(alias) for alias in ALIASES["eval_at"]]
+        value = next((value for value in given if value is not None), eval_at)
+        if isinstance(value, str):
+            value = [int(k) for k in value.split(",")]
+        return list(value) if isinstance(value, Iterable) else [value]
+
     def _names_metric(self) -> bool:
         return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])
 
@@ -401,6 +419,22 @@ def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     if len(eval_X) != len(eval_y):
         raise ValueError(f"eval_X and eval_y must hold as many sets; got {len(eval_X)} and {len(eval_y)}")
     return list(zip(eval_X, eval_y, strict=True))
+
+
+def _model_of(init_model: Any, table: Table, feature_name: Any) -> Any:
+    """Return the model to go on from, refusing one of other columns: LightGBM goes by their places alone."""
+    if init_model is None:
+        return None
+    if isinstance(init_model, (str, Path)):
+        init_model = lgb.Booster(model_file=init_model)
+    if not isinstance(init_model, (lgb.Booster, lgb.LGBMModel)):
+        raise TypeError(f"init_model must be a ranker, a Booster or a path; got {shown(init_model)}")
+    model = init_model.booster_ if isinstance(init_model, lgb.LGBMModel) else init_model
+    known, here = model.feature_name(), table.names if feature_name == "auto" else tuple(feature_name)
+    default = known == [f"Column_{i}" for i in range(len(known))]
+    names = None if here is None or default else tuple("_".join(name.split(" ")) for name in here)
+    refuse_other_columns(table._replace(names=names), Table(0, len(known), tuple(known)), "X beside init_model")
+    return init_model
 
 
 def _starting_scores_of_sets(

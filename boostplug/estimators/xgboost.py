@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostplug.checks import check_integer
 from boostplug.estimators.inputs import (
     Table,
     callbacks_of,
@@ -163,13 +164,21 @@ class XGBRanker(xgb.XGBRanker):
         callbacks = callbacks_of(
             self.callbacks, lambda c: isinstance(c, xgb.callback.TrainingCallback), "xgboost.callback.TrainingCallback"
         )
+        if self.early_stopping_rounds is not None:
+            check_integer("early_stopping_rounds", self.early_stopping_rounds, 1, ", or None")
+        feature_weights = self.feature_weights if feature_weights is None else feature_weights
+        if feature_weights is not None and np.shape(feature_weights) != (table_of(features).n_columns,):
+            raise ValueError(
+                f"feature_weights must hold one weight per feature ({table_of(features).n_columns}), got shape "
+                f"{np.shape(feature_weights)}"
+            )
         metrics = frameworks_metrics_of(self.eval_metric)
         matrix = partial(self._matrix, read=loss is None or not all(isinstance(m, Metric) for m in metrics))
         train = matrix(
             features,
             queries,
             base_margin=starting_scores("base_margin", base_margin, queries.n_rows),
-            feature_weights=self.feature_weights if feature_weights is None else feature_weights,
+            feature_weights=feature_weights,
         )
         margins = one_per_set("base_margin_eval_set", base_margin_eval_set, len(sets))
         evals = []

@@ -15,6 +15,7 @@ LIGHTGBM: dict[str, tuple[str, ...]] = {
         "boosting": ("boost", "boosting_type"),
         "device_type": ("device",),
         "early_stopping_round": ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
+        "eval_at": ("map_at", "map_eval_at", "ndcg_at", "ndcg_eval_at"),
         "feature_fraction": ("colsample_bytree", "sub_feature"),
         "lambda_l2": ("l2_regularization", "lambda", "reg_lambda"),
         "learning_rate": ("eta", "shrinkage_rate"),

@@ -17,6 +17,7 @@ __all__ = ["XGBoost"]
 _LEAST_GAIN = 1e-6  # of a split, its kRtEps: smaller ones are not made
 _LARGEST_GAIN = float(np.finfo(np.float32).max)
 _SPLITS = 1e3  # a tree's gain may come in so many, later ones gain less
+_ADAPTIVE = {"reg:absoluteerror", "reg:quantileerror"}
 _MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
 
 
@@ -67,8 +68,15 @@ class XGBoost(Adapter):
     def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:
         """Name options of XGBoost's own objectives.
 
+        And those objectives that set leaves by the labels, whatever the gradient was.
+
         Without `eval_metric` a ranking objective, which stands beside ours for the sake of the model, evaluates ndcg.
         """
+        if parameters.get("objective") in _ADAPTIVE:
+            return (
+                f"objective={parameters['objective']!r} beside obj= sets leaves to quantiles of labels, whatever the loss; "
+                "pass objective='rank:pairwise'"
+            )
         given = parameters.get("eval_metric")
         if given is None:
             silent = str(parameters.get("disable_default_eval_metric", 0)).lower() in {"1", "true"}

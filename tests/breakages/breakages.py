@@ -366,6 +366,7 @@ BREAKAGES = [
             "found = [name for name in options.keys() & parameters.keys() if parameters[name] is not None]",
             "found = [name for name in options.keys() & parameters.keys() if parameters[name] is True]",
         ),
+        ("objectives that set leaves by labels pass", 'if parameters.get("objective") in _ADAPTIVE:', "if False:"),
         (
             "parameters of another training around count",
             "if training is None or not any(dataset is other for other in training.datasets):",
@@ -759,6 +760,11 @@ BREAKAGES = [
             "columns may stand in any order",
             "    if here and there and here != there:",
             "    if here and there and sorted(here) != sorted(there):",
+        ),
+        (
+            "a metric may stand twice",
+            'items() if times > 1), None)\n    if again is not None:\n        raise ValueError(f"{argument}',
+            'items() if times > 9), None)\n    if again is not None:\n        raise ValueError(f"{argument}',
         ),
         ("class weights are left out", "if loss is not None and self.class_weight is not None:", "if False:"),
         (

@@ -392,6 +392,60 @@ def test_starting_scores_of_validation_sets():
         bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_init_score=[np.ones(len(Y))])
 
 
+def ranker(**fit):
+    model = bp.LGBMRanker(objective=LOSS, **RANKER, **fit.pop("of_ranker", {}))
+    return model.fit(**{"X": X, "y": Y, "qid": QID, **fit})
+
+
+NAMED = pd.DataFrame(X, columns=["a", "b c", "d", "e"])
+PERMUTED = NAMED[["d", "a", "e", "b c"]]
+
+
+@pytest.mark.parametrize("form", ["ranker", "booster", "path", "plain"])
+def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
+    """LightGBM goes by their places alone."""
+    first = ranker(X=NAMED)
+    first.booster_.save_model(tmp_path / "model.txt")
+    plain = lgb.LGBMRanker(objective="lambdarank", **RANKER).fit(NAMED, Y, group=GROUP)
+    model = {"ranker": first, "booster": first.booster_, "path": tmp_path / "model.txt", "plain": plain}[form]
+    assert ranker(X=NAMED, init_model=model).booster_.num_trees() == 10
+    assert ranker(X=X, init_model=model).booster_.num_trees() == 10
+    with pytest.raises(ValueError, match="X beside init_model has the training set's columns in another order"):
+        ranker(X=PERMUTED, init_model=model)
+    with pytest.raises(ValueError, match="X beside init_model has 3 features, the training set 4"):
+        ranker(X=X[:, :3], init_model=model)
+    names = {"feature_name": list(PERMUTED)}
+    with pytest.raises(ValueError, match="X beside init_model has the training set's columns in another order"):
+        ranker(X=X, init_model=model, **names)
+
+
+def test_what_lightgbm_leaves_out_beside_a_model_to_go_on_from():
+    first = ranker()
+    with pytest.raises(TypeError, match="init_model must be a ranker, a Booster or a path; got 5"):
+        ranker(init_model=5)
+    for more in (
+        {"init_score": np.zeros(len(Y))},
+        {"eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_init_score": [np.zeros(len(VY))]},
+    ):
+        with pytest.raises(ValueError, match="init_score or eval_init_score is given beside init_model"):
+            ranker(init_model=first, **more)
+
+
+@pytest.mark.parametrize("at", [3, "2,5", [4]])
+@pytest.mark.filterwarnings("ignore:Found 'ndcg_eval_at' in params")
+def test_cut_offs_of_the_default_metrics_by_any_name(at):
+    valid = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
+    expected = [f"NDCG@{k}" for k in {3: [3], "2,5": [2, 5]}.get(at if isinstance(at, (int, str)) else 0, [4])]
+    found = ranker(of_ranker={"ndcg_eval_at": at}, **valid).evals_result_["valid_0"]
+    assert list(found) == expected
+
+
+def test_names_that_stand_twice():
+    two = {"eval_set": [(VX, VY)] * 2, "eval_qid": [VQID] * 2}
+    with pytest.raises(ValueError, match="eval_names holds a twice, and results go by name"):
+        ranker(**two, eval_names=["a", "a"])
+
+
 def test_an_objective_given_twice():
     with pytest.raises(ValueError, match="the objective is given twice: as objective and as application"):
         bp.LGBMRanker(objective=LOSS, application="regression", **RANKER).fit(X, Y, qid=QID)

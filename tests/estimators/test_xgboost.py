@@ -243,6 +243,30 @@ def test_objectives_given_wrongly():
         fit(ranker={"eval_metric": [5]})
 
 
+@pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
+def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
+    """XGBoost does so beside any obj=."""
+    own = {"obj": lambda scores, _: LOSS.gradient_hessian(scores, bp.Queries(Y, group=GROUP)), "verbose_eval": False}
+    more = {"quantile_alpha": 0.5} if "quantile" in objective else {}
+    theirs = xgb.train({**PARAMS, **NO_METRIC, "objective": objective, **more}, matrix(), 2, **own)
+    assert not np.allclose(predict(theirs), predict(train(rounds=2)), atol=0.1)
+    with pytest.raises(ValueError, match=rf"objective='{objective}' beside obj= sets leaves to quantiles of labels"):
+        train(params={"objective": objective, **more})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"feature_weights": [1.0, 2.0]}, r"feature_weights must hold one weight per feature \(4\), got shape \(2,\)"),
+        ({"early_stopping_rounds": -1}, "early_stopping_rounds must be an integer of at least 1, or None; got -1"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be an integer of at least 1, or None; got 0"),
+    ],
+)
+def test_parameters_that_xgboost_lets_pass(given, message):
+    with pytest.raises(ValueError, match=message):
+        fit(ranker=given, eval_set=[(VX, VY)], eval_qid=[VQID])
+
+
 # --- saved models -------------------------------------------------------------------------------------------------
 
 

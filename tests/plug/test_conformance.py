@@ -490,11 +490,19 @@ def test_callbacks_that_are_none(F, wrong):
         (5, TypeError, r"eval_metric must hold names, metrics or functions; got 5; pass boostplug\.NDCG"),
         ([bp.NDCG(5), None], TypeError, "eval_metric must hold names, metrics or functions; got None"),
         (bp.MPBoost(), ValueError, "eval_metric holds the loss MPBoost.*pass it as objective"),
+        ([bp.NDCG(5), "map", bp.NDCG(5)], ValueError, "eval_metric holds NDCG@5 twice, and results go by name"),
     ],
 )
 def test_metrics_that_are_none(F, metric, kind, message):
     with pytest.raises(kind, match=message):
         F.fit(LOSS, valid=VALID, metric=metric)
+
+
+@every_framework
+@pytest.mark.parametrize("metric", ["ndcg", bp.NDCG, bp.MPBoost()], ids=["name", "class", "loss"])
+def test_a_score_by_what_is_no_metric(F, metric):
+    with pytest.raises(ValueError, match="metric (must be a Metric such as NDCG|is the class NDCG; pass an instance)"):
+        F.fit(LOSS).score(X, Y, qid=QID, metric=metric)
 
 
 @every_framework
