@@ -74,7 +74,7 @@ class XGBoost(Adapter):
         """
         if parameters.get("objective") in _ADAPTIVE:
             return (
-                f"objective={parameters['objective']!r} beside obj= sets leaves to quantiles of labels, whatever the loss; "
+                f"objective={parameters['objective']!r} beside obj= sets leaves by quantiles of labels, not by the loss; "
                 "pass objective='rank:pairwise'"
             )
         given = parameters.get("eval_metric")

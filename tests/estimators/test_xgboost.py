@@ -250,7 +250,7 @@ def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
     more = {"quantile_alpha": 0.5} if "quantile" in objective else {}
     theirs = xgb.train({**PARAMS, **NO_METRIC, "objective": objective, **more}, matrix(), 2, **own)
     assert not np.allclose(predict(theirs), predict(train(rounds=2)), atol=0.1)
-    with pytest.raises(ValueError, match=rf"objective='{objective}' beside obj= sets leaves to quantiles of labels"):
+    with pytest.raises(ValueError, match=rf"objective='{objective}' beside obj= sets leaves by quantiles of labels"):
         train(params={"objective": objective, **more})
 
 

@@ -501,7 +501,7 @@ def test_metrics_that_are_none(F, metric, kind, message):
 @every_framework
 @pytest.mark.parametrize("metric", ["ndcg", bp.NDCG, bp.MPBoost()], ids=["name", "class", "loss"])
 def test_a_score_by_what_is_no_metric(F, metric):
-    with pytest.raises(ValueError, match="metric (must be a Metric such as NDCG|is the class NDCG; pass an instance)"):
+    with pytest.raises(ValueError, match=r"metric (must be a Metric such as NDCG|is the class NDCG; pass an instance)"):
         F.fit(LOSS).score(X, Y, qid=QID, metric=metric)
 
 
