@@ -74,8 +74,8 @@ class XGBoost(Adapter):
         """
         if parameters.get("objective") in _ADAPTIVE:
             return (
-                f"objective={parameters['objective']!r} beside obj= sets leaves by quantiles of labels, not by the loss; "
-                "pass objective='rank:pairwise'"
+                f"objective={parameters['objective']!r} beside obj= sets leaves by quantiles of labels, not by the "
+                "loss; pass objective='rank:pairwise'"
             )
         given = parameters.get("eval_metric")
         if given is None:
