@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import numbers
 from boostplug.kernels.single_precision import TINY, first_step, to_single
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
 from boostplug.plug.preferences import preferences_of
@@ -43,11 +44,11 @@ def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> t
     frame = inspect.currentframe()
     adapter = adapter_of(b)
     if adapter is not None:
-        call = _call_with_dataset(adapter, a, b, adapter.training(frame))
+        call = _call_with_dataset(adapter, _as_floats(a), b, adapter.training(frame))
     elif adapter_of(a) is not None:
         raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
     else:
-        call = _call_with_arrays(a, b, weight, group, frame)
+        call = _call_with_arrays(a, _as_floats(b), weight, group, frame)
     _check_length(call.scores, call.queries)
     with threads_of_framework(call.threads):
         gradient, hessian = loss.gradient_hessian(call.scores, call.queries)
@@ -170,6 +171,13 @@ def refuse_fault(fault: str | None) -> None:
         raise ValueError(fault)
 
 
+def _as_floats(scores: Any) -> Any:
+    """Return scores as floats: those of a framework as they are, what a user passes once its numbers are checked."""
+    if isinstance(scores, np.ndarray) and scores.dtype.kind == "f":
+        return scores
+    return numbers("scores", scores) if getattr(scores, "ndim", 1) == 1 else scores
+
+
 def _check_length(scores: Any, queries: Queries) -> None:
     shape = np.shape(scores)
     if shape != (queries.n_rows,):
@@ -204,8 +212,9 @@ def _lost_digits(queries: Queries) -> str | None:
     """Name a label of which the framework's float32 no longer holds all digits; labels that never were float32 do."""
     labels = queries.labels
     lost = (labels != 0.0) & (np.abs(labels) < TINY)
-    if not lost.any() or (labels != labels.astype(np.float32)).any():
-        return None
+    with np.errstate(over="ignore"):  # infinite, and so not the same
+        if not lost.any() or (labels != labels.astype(np.float32)).any():
+            return None
     row = int(np.argmax(lost))
     return f"label[{row}] = {labels[row]:.3g} is below {TINY:.2g}, where the framework's float32 loses digits"
 

@@ -96,15 +96,13 @@ def _of_error(error):
     kind = next((kind.__name__ for kind in ALLOWED if isinstance(error, kind)), None)
     if kind is None:
         return Outcome("else", f"{what} at {place}", detail)
-    if last is not None and Path(last.filename).is_relative_to(_PACKAGE) and not last.line.startswith("raise"):
+    in_words = last is not None and (last.line.startswith("raise") or "positional argument" in str(error))
+    if last is not None and Path(last.filename).is_relative_to(_PACKAGE) and not in_words:
         return Outcome("else", f"not in our words: {what} at {place}", detail)
     if last is not None and Path(last.filename).is_relative_to(_HERE) and not last.line.startswith("raise"):
         return Outcome("else", f"the check itself: {what} at {_place(last.filename, last.lineno)}", detail)
-    if (
-        last is not None
-        and last.filename == _FILE
-        and not re.search("argument|positional|keyword|callable", str(error))
-    ):
+    signature = re.search("argument|positional|keyword|callable", str(error))
+    if last is not None and last.filename == _FILE and not signature:
         return Outcome("else", f"the call's own text: {what}", detail)
     return Outcome(kind)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from weakref import ref
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import boostplug as bp
@@ -220,3 +222,37 @@ def test_a_loss_imports_no_framework():
     code += "bp.MPBoost()(np.arange(3.0), np.zeros(3), None, [3])\n"
     code += "assert not {'lightgbm', 'xgboost', 'pandas'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("kind", ["lightgbm", "xgboost", "arrays"])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1, 0, 2, 0, 0, 1, 0],
+        np.array([1, 0, 1, 0, 0, 1, 0]) > 0,
+        np.array([np.float16(1), 1e6, 2.0, 0, 0, 1, 0], dtype=object),
+        np.array([1, 0, 2, 0, 0, 1, 0], dtype=np.int8),
+        pa.array([1, 0, 2, 0, 0, 1, 0]),
+        pd.Series([1, 0, 2, 0, 0, 1, 0]),
+    ],
+    ids=["list", "bool", "object", "int8", "pyarrow", "pandas"],
+)
+def test_a_users_own_call_may_pass_scores_of_any_kind(kind, scores):
+    """The frameworks pass floats; a user who looks at gradients passes what there is."""
+    X = np.arange(14.0).reshape(-1, 2)
+    data = {
+        "lightgbm": lambda: lgb.Dataset(X, Y, group=GROUP, params=QUIET).construct(),
+        "xgboost": lambda: xgb.DMatrix(X, Y, group=GROUP),
+        "arrays": lambda: None,
+    }[kind]()
+    floats = np.asarray(scores).astype(np.float64)
+    call = (lambda values: LOSS(Y, values, None, GROUP)) if data is None else lambda values: LOSS(values, data)
+    for ours, expected in zip(call(scores), call(floats), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+    with pytest.raises(ValueError, match=r"^scores must hold real numbers"):
+        call(["1"] * 7)
+
+
+def test_labels_on_both_sides_of_single_precision_are_read():
+    g, _ = call(LOSS, np.array([1e-40, 1e60, 0, 1, 0, 0, 1]))
+    assert np.isfinite(g).all()
