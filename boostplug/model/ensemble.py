@@ -245,6 +245,8 @@ class Ensemble:
         ------
         ImportError
             If LightGBM is not installed.
+        ValueError
+            If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read.
         """
         self._refuse_fitted("to_lightgbm")
         text = lightgbm_model(*self._sum, self.feature_names, self.n_features)

@@ -15,6 +15,7 @@ __all__ = ["booster_of", "lightgbm_model", "named", "refitted"]
 Floats = NDArray[np.float64]
 
 _LOWEST = np.finfo(np.float64).min
+_SMALLEST = np.finfo(np.float64).tiny
 _MISSING_IS_NAN, _DEFAULT_LEFT = 8, 2  # bits of decision_type
 
 
@@ -126,6 +127,8 @@ def _tree(tree: Tree) -> str:
 
 
 def _line(feature: int, slope: float) -> str:
+    if 0 < abs(slope) < _SMALLEST:  # LightGBM ends the process when it reads one
+        raise ValueError(f"feature {feature} weighs {slope!r}, below what LightGBM reads; scale the weights")
     # Known values go right, to a linear leaf. (LightGBM does not read a linear tree of one leaf.)
     tree = Tree.steps(feature, (-np.inf,), (0.0, 0.0))
     linear = _lines(

@@ -756,6 +756,17 @@ def test_lightgbm_models_that_converters_would_misread_are_refused_by_them():
     assert Ensemble(ROUNDS["stumps"], n_features=N_FEATURES).to_lightgbm().params["objective"] == "lambdarank"
 
 
+@pytest.mark.parametrize("weight", [1e-320, -2.2e-308])
+def test_lightgbm_gets_no_slope_that_ends_the_process(weight):
+    model = Ensemble([[(Stump(0, 0.5), 1.0)], [(Feature(1), weight)]], n_features=2)
+    with pytest.raises(
+        ValueError, match=r"feature 1 weighs -?\S+e-3\d\d, below what LightGBM reads; scale the weights"
+    ):
+        model.to_lightgbm()
+    small = Ensemble([[(Feature(1), 2.3e-308), (Stump(0, 1e-320, 0.0, 1e-310), 1.0)]], n_features=2)
+    assert small.to_lightgbm().predict([[1.0, 1.0]]).tolist() == small.predict([[1.0, 1.0]]).tolist()
+
+
 NAMES = ["a b", "a_b", 'x="[y]"', "", "é:{}", "a=b"]
 
 
