@@ -202,7 +202,7 @@ def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian
     fault = _lost_digits(call.queries) or _fault_of_first_step(loss, call, gradient, hessian)
     if fault is not None:
         warnings.warn(
-            f"{fault}: please rescale the labels (or the margins of pairs) so that their gaps are about 1",
+            f"{fault}: please rescale the labels (or the margins) so that their gaps are about 1",
             UserWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""The unit of the labels does not decide whether a reference ranker learns anything."""
+"""The units of labels and weights do not decide whether a reference ranker learns anything, and what."""
 
 import numpy as np
 import pytest
@@ -43,6 +43,26 @@ def test_labels_times_a_number_teach_the_same(ranker, degree):
     for c in (*TINY, 1e6, 1e30):
         found = ranker.fit(X, c * Y, group=GROUP).predict(X) / c**degree
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max(), err_msg=str(c))
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        *(ranker for ranker, _ in LAWFUL), bp.RankBoostRanker(variant="discrete", n_estimators=4),
+        bp.RankBoostRanker(variant="continuous", n_estimators=4), bp.MPBoostRanker(n_estimators=4),
+        bp.NDCGBoostRanker(n_estimators=4, equal_grades=False), bound(bp.MPBoost()),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_all_weights_times_a_number_teach_the_same(ranker):
+    weight = np.random.default_rng(1).random(N) + 0.1
+    expected = ranker.fit(X, Y, group=GROUP, sample_weight=weight).predict(X)
+    for c in (2.0**-30, 2.0**90, 1e-6, 1e30, 1.0 / weight.sum()):
+        found = ranker.fit(X, Y, group=GROUP, sample_weight=c * weight).predict(X)
+        if np.log2(c).is_integer():
+            np.testing.assert_array_equal(found, expected)
+        else:
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.ptp(expected))
 
 
 @pytest.mark.parametrize(
