@@ -1,12 +1,12 @@
 """From float64 results to the float32 that the frameworks take."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from boostplug.kernels.compiling import compiled
 
-__all__ = ["TINY", "first_step", "to_single"]
+__all__ = ["TINY", "FirstStep", "first_step", "to_single"]
 
 _LARGEST = float(np.finfo(np.float32).max)
 TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
@@ -36,16 +36,32 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
     return -1, steps > 0
 
 
-def first_step(gradient: Any, hessian: Any) -> tuple[float, float]:
-    """Return what the splits of one tree gain together, at most, and how far its leaves go from the mean of all rows.
+class FirstStep(NamedTuple):
+    """How large the first tree of a training is.
 
-    A split's gain is what it lets Σ G²/H of the leaves grow by. With a leaf for each row the sum is Σ g²/h; without any
-    split, G²/H of all rows. Both results are 0 where all rows take one step, up to rounding.
+    Attributes
+    ----------
+    gain : float
+        What its splits gain together, at most. A split's gain is what it lets Σ G²/H of the leaves grow by: with a leaf
+        for each row the sum is Σ g²/h, without any split G²/H of all rows.
+    step : float
+        How far its leaves go from the mean of all rows. Both are 0 where all rows take one step, up to rounding.
+    hessian, mean_hessian : float
+        Sum and mean over the rows that take a step.
     """
+
+    gain: float
+    step: float
+    hessian: float
+    mean_hessian: float
+
+
+def first_step(gradient: Any, hessian: Any) -> FirstStep:
+    """Return how large a step from these derivatives is, of which one at least is not 0."""
     taken = hessian > 0.0
     h = hessian[taken]
     with np.errstate(over="ignore"):
         step = gradient[taken] / h
         away = step - gradient.sum() / h.sum()
         away[np.abs(away) <= 1e-12 * np.abs(step).max()] = 0.0
-        return float((h * away**2).sum()), float(np.abs(away).max())
+        return FirstStep(float((h * away**2).sum()), float(np.abs(away).max()), float(h.sum()), float(h.mean()))

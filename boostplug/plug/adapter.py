@@ -98,11 +98,14 @@ class Adapter(Protocol):
         The name of its class of datasets.
     makes_zeros_of_missing_labels : bool
         So that they cannot be told from grades of 0.
+    least_hessian : tuple of (str, float), or None
+        The parameter that says what the Hessians of a leaf must sum to, and its default.
     """
 
     framework: ClassVar[str]
     kind: ClassVar[str]
     makes_zeros_of_missing_labels: ClassVar[bool] = False
+    least_hessian: ClassVar[tuple[str, float] | None] = None
 
     @property
     def dataset_name(self) -> str:

@@ -26,6 +26,8 @@ __all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of
 
 Floats32 = NDArray[np.float32]
 
+_RESCALE = ": please rescale the labels (or the margins) so that their gaps are about 1"
+_SMALL = 1e-2  # a document's Hessian; losses bring it to the order of 1, and few documents are no fault
 _of_nobody = Record(arrays=deque(maxlen=1))  # callers that pass arrays and are no framework
 
 
@@ -201,11 +203,7 @@ def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian
     """Warn where a training that begins meets numbers of a size that its framework cannot follow."""
     fault = _lost_digits(call.queries) or _fault_of_first_step(loss, call, gradient, hessian)
     if fault is not None:
-        warnings.warn(
-            f"{fault}: please rescale the labels (or the margins) so that their gaps are about 1",
-            UserWarning,
-            stacklevel=4,
-        )
+        warnings.warn(fault, UserWarning, stacklevel=4)
 
 
 def _lost_digits(queries: Queries) -> str | None:
@@ -216,7 +214,7 @@ def _lost_digits(queries: Queries) -> str | None:
         if not lost.any() or (labels != labels.astype(np.float32)).any():
             return None
     row = int(np.argmax(lost))
-    return f"label[{row}] = {labels[row]:.3g} is below {TINY:.2g}, where the framework's float32 loses digits"
+    return f"label[{row}] = {labels[row]:.3g} is below {TINY:.2g}, where the framework's float32 loses digits{_RESCALE}"
 
 
 def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> str | None:
@@ -229,9 +227,18 @@ def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessia
     if np.any(call.scores):
         with threads_of_framework(call.threads):
             gradient, hessian = loss.gradient_hessian(np.zeros(call.queries.n_rows), call.queries)
-    gain, step = first_step(gradient, hessian)
-    fault = call.adapter.fault_of_step(gain, step) if gain > 0.0 else None
-    return None if fault is None else f"{loss!r} learns little or nothing from numbers of this size: {fault}"
+    first, least = first_step(gradient, hessian), call.adapter.least_hessian
+    fault = call.adapter.fault_of_step(first.gain, first.step) if first.gain > 0.0 else None
+    if fault is not None:
+        return f"{loss!r} learns little or nothing from numbers of this size: {fault}{_RESCALE}"
+    if least is not None and first.hessian < 2.0 * least[1] and first.mean_hessian < _SMALL:
+        name, value = least
+        return (
+            f"{loss!r} learns nothing while {name} is {value:g}, its default: the Hessians of all rows sum to "
+            f"{first.hessian:.2g}; lower {name}, or raise the loss's factor of scores (sigmoid), or multiply the "
+            "derivatives of a loss of your own"
+        )
+    return None
 
 
 def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:

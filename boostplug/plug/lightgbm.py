@@ -25,6 +25,7 @@ class LightGBM(Adapter):
 
     framework = "lightgbm"
     kind = "Dataset"
+    least_hessian = "min_sum_hessian_in_leaf", 1e-3
     makes_zeros_of_missing_labels = True
 
     def read(self, dataset: Any) -> Fields:

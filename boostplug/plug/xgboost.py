@@ -26,6 +26,7 @@ class XGBoost(Adapter):
 
     framework = "xgboost"
     kind = "DMatrix"
+    least_hessian = "min_child_weight", 1.0
 
     def read(self, dataset: Any) -> Fields:
         """Return labels, group sizes and weights."""

@@ -167,6 +167,8 @@ BREAKAGES = [
             "if False:\n        with threads_of_framework",
         ),
         ("one look at a dataset is enough for all losses", " or begun[1] is not loss):", "):"),
+        ("Hessians may be as small as they like", "first.mean_hessian < _SMALL", "first.mean_hessian < 0.0"),
+        ("two documents are too little", "least[1] and first.mean_hessian < _SMALL:", "least[1]:"),
         ("XGBoost may gain what float32 cannot hold", "if gain > _LARGEST_GAIN:", "if gain > 1e300:"),
         ("LightGBM's leaves may be as small as they like", "if step < _LEAST_LEAF / _RATES:", "if step < 0.0:"),
         (

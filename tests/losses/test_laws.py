@@ -215,7 +215,7 @@ def test_a_broken_loss_breaks_its_law(name, where, body, monkeypatch):
         law(MPBoost(), scores, queries, rng)
         try:
             law(broken(), scores, queries, rng)
-        except AssertionError:
+        except (AssertionError, ValueError):  # what methods of users return is checked where it is returned
             shows.append(what)
     assert shows
     assert all(what.startswith(where) for what in shows)  # on no other data would it be seen

@@ -209,3 +209,31 @@ def test_other_losses_declare_nothing_and_follow_no_such_law(F, loss):
     expected, found = trained(F, loss, 1.0)[0], trained(F, loss, 2.0)[0]
     for degree in (-1, 0, 1):
         assert np.abs(found / 2.0**degree - expected).max() > 1e-3 * np.abs(expected).max()
+
+
+class Small(Squares):
+    def compute_gradient_hessian(self, scores, queries, scale):
+        g, h = super().compute_gradient_hessian(scores, queries, scale)
+        return 1e-9 * g, 1e-9 * h
+
+
+@pytest.mark.parametrize("loss", [bp.RankNet(sigmoid=1e-4), bp.NDCGBoost(sigmoid=1e-4)], ids=lambda loss: loss.name)
+@every_framework
+def test_hessians_that_sum_to_less_than_a_leaf_needs_are_warned_about(F, loss):
+    name = "min_child_weight" if F.name == "xgboost" else "min_sum_hessian_in_leaf"
+    with pytest.warns(UserWarning, match=f"learns nothing while {name} is .*lower {name}, or raise .*sigmoid") as seen:
+        assert trained(F, loss, 1.0)[1] == 0
+    assert len(seen) == 1
+
+
+@every_framework
+def test_a_loss_of_ones_own_with_small_derivatives_is_warned_about(F):
+    with pytest.warns(UserWarning, match=r"learns (nothing|little)") as seen:
+        assert trained(F, Small(), 1.0)[1] == 0
+    assert len(seen) == 1
+
+
+@every_framework
+def test_two_documents_are_not_too_little(F):
+    """Hessians of the order of 1 that sum to less than XGBoost's min_child_weight: a warning is an error here."""
+    F.train(bp.RankNet(), F.data(data=X[:2], label=[0, 1], group=[2]))

@@ -229,7 +229,7 @@ def test_masses_of_grades_at_any_range(spread):
         for i in range(a, b):
             for j in range(a, b):
                 if y[i] > y[j]:
-                    weight = np.sqrt(queries.row_weight[i] * queries.row_weight[j])
+                    weight = np.sqrt(queries.row_weight[i] * queries.row_weight[j]) / runs.unit
                     kind = {1: 0, -1: 1, 0: 2}[int(above[i]) - int(above[j])]
                     expected[kind] += weight * np.exp(scores[j] - scores[i] - shift)
         np.testing.assert_allclose([right, wrong, tied], expected, rtol=1e-10, atol=1e-280)
