@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen, numbers, refuse_weights, refuse_where, shown, vector
 from boostplug.pairs import Pairs
-from boostplug.runs import GradeRuns, ListRuns, PairRuns, roots_and_unit
+from boostplug.runs import GradeRuns, ListRuns, PairRuns, exponent_of, roots_and_unit
 from boostplug.threads import Computed
 
 __all__ = ["Queries", "why_nothing_is_learnt"]
@@ -208,7 +208,7 @@ class Queries:
         run_start = np.r_[starts, len(rows)]
         sizes = np.diff(run_start).astype(np.float64)
         same_grade = np.bincount(self.query_of_row[rows[starts]], weights=sizes**2, minlength=self.n_queries)
-        roots, unit = roots_and_unit(self.row_weight)
+        roots, unit = roots_and_unit(None if self.row_weight is None else self.row_weight[rows])
         return GradeRuns(
             rows=frozen(rows),
             run_start=frozen(run_start),
@@ -217,7 +217,7 @@ class Queries:
             query=frozen(query),
             n_pairs=frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
             n_judged=frozen(n_judged[query].astype(np.float64)),
-            sqrt_weight=frozen(roots[rows] if len(roots) else roots),
+            sqrt_weight=roots,
             unit=unit,
         )
 
@@ -245,6 +245,9 @@ class Queries:
         if len(root):
             weight = weight * root[pairs.winner] * root[pairs.loser]
         kept = np.flatnonzero(weight > 0)
+        if pairs.weight is not None:
+            exponent = exponent_of(weight)
+            weight, unit = np.ldexp(weight, -exponent), float(np.ldexp(unit, exponent))
         of_pair = self.query_of_row[pairs.winner[kept]]
         kept = kept[np.argsort(of_pair, kind="stable")]
         winner, loser = pairs.winner[kept], pairs.loser[kept]

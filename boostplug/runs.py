@@ -15,12 +15,17 @@ from boostplug.checks import frozen
 from boostplug.kernels.views import Listed, Lists, Runs
 from boostplug.threads import Computed
 
-__all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns", "roots_and_unit"]
+__all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns", "exponent_of", "roots_and_unit"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # pairs that are listed at once
+
+
+def exponent_of(weights: Floats) -> int:
+    """Return the exponent of the power of two that brings the largest weight into [1, 2) where it divides all."""
+    return int(np.frexp(weights.max(initial=0.0) or 1.0)[1]) - 1
 
 
 def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
@@ -31,7 +36,7 @@ def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
     """
     if weight is None:
         return frozen(np.zeros(0)), 1.0
-    exponent = int(np.frexp(weight.max(initial=0.0) or 1.0)[1]) - 1
+    exponent = exponent_of(weight)
     return frozen(np.sqrt(np.ldexp(weight, -exponent))), float(np.ldexp(1.0, exponent))
 
 

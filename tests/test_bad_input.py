@@ -271,7 +271,7 @@ CASES = {
         Case(
             "grades whose distance overflows",
             far_apart,
-            "of the largest grade gap is not finite; rescale the labels",
+            "of the largest grade gap is inf, so large that its square leaves float64's range; rescale the labels",
         ),
         Case(
             "the class as objective, `LGBMRanker(objective=MPBoost)`",

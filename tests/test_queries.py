@@ -113,7 +113,8 @@ def test_grade_runs_hold_the_documents_in_pairs(queries):
         found.append((runs.query[a], runs.n_judged[a], runs.n_pairs[a], run_list))
     assert found == expected
     if queries.row_weight is not None:
-        assert runs.unit == 2.0 ** np.floor(np.log2(max(queries.row_weight.max(initial=0.0), 1.0)))
+        heaviest = queries.row_weight[runs.rows].max(initial=0.0)  # of those that stand in pairs
+        assert runs.unit == (2.0 ** (np.frexp(heaviest)[1] - 1.0) if heaviest else 1.0)
         np.testing.assert_array_equal(runs.sqrt_weight, np.sqrt(queries.row_weight[runs.rows] / runs.unit))
     else:
         assert len(runs.sqrt_weight) == 0

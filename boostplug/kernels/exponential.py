@@ -10,7 +10,10 @@ table of their distances would outgrow its documents, pairs are summed one by on
 the same for all pairs, running sums over the grades do in O(n).
 
 Range. As long as no exponent passes ±600, factors around the middle of the scores are safe. Past it each sum takes its
-own reference (the extreme score of the grade summed over), and a query's results are held relative to ``e^shift``.
+own reference (the extreme score of the grade summed over), and a query's results are held relative to ``e^shift``. The
+exponent of a pair may then be so large that its last bit is more than 1: what two documents share of it is rounded
+once, for both, so that gradients still sum to 0. Weights and distances stand in units, powers of 2, that a query's
+results are multiplied with at the end.
 """
 
 import math
@@ -31,8 +34,10 @@ __all__ = [
     "BINARY",
     "FACTORISED",
     "LINEAR",
+    "LITTLE",
     "LOG",
     "LOGISTIC",
+    "NOTHING",
     "PAIRWISE",
     "RUNNING",
     "Curvature",
@@ -50,7 +55,11 @@ Ints = NDArray[np.int64]
 FACTORISED, RUNNING, PAIRWISE = 0, 1, 2  # how to sum a query's pairs
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
+NOTHING = 1e-300  # a Hessian below it has lost its digits: no step, rather than one of rounding errors
+LITTLE = 1e-12  # of a query's largest gradient: where rows without a step have more, the query takes none
 _SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
+_SMALLEST = 1e-300  # of a unit: its inverse is finite
+_LARGEST_POWER = 66  # of 2: a query's sums are multiplied with as much; what is more goes into its shift
 
 
 class Table(NamedTuple):
@@ -89,12 +98,13 @@ class Sums(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """Room for the documents of one query: scores, exponentials, gradient, Hessian."""
+    """Room for the documents of one query: scores, exponentials, gradient, Hessian, roots of weights (or none)."""
 
     f: Floats
     e: Floats
     g: Floats
     h: Floats
+    s: Floats
 
 
 @compiled()
@@ -109,11 +119,18 @@ def _distance(kind: int, parameter: float, gap: float) -> float:
     return 1.0
 
 
+@compiled()
+def _power(largest: float) -> int:
+    """Return the power of 2 of about that size: multiplying by it, or by its inverse, rounds nothing."""
+    power: int = math.frexp(max(largest, _SMALLEST))[1]
+    return power
+
+
 @compiled(fastmath={"contract"}, error_model="numpy")
-def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any) -> None:
+def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float) -> None:
     """Sum all pairs of a query by factorisation; scores f, centred, exponents within ±300 on either side."""
-    f, e, g, h = scratch
-    s, start = runs.sqrt_weight, runs.run_start
+    f, e, g, h, s = scratch
+    start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     weighted = s.shape[0] > 0
     base = unsigned(start[u0])
@@ -130,10 +147,11 @@ def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any) -> None:
                 e[j] = exponential(d * f[j])
             if weighted:
                 for i in range(v_first, v_last):
-                    e[i] *= s[base + i]
+                    e[i] *= s[i]
                 for j in range(u_first, u_last):
-                    e[j] *= s[base + j]
+                    e[j] *= s[j]
             above, below = total(e, v_first, v_last), total(e, u_first, u_last)
+            d *= per_unit
             curvature = c.squared * d * d + c.constant
             gi, hi = -d * below, curvature * below
             for i in range(v_first, v_last):
@@ -146,10 +164,10 @@ def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any) -> None:
 
 
 @compiled()
-def _factorised_any_range(scratch: Any, runs: Any, table: Any, q: int, c: Any) -> float:
+def _factorised_any_range(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float) -> float:
     """Do what `_factorised` does for scores of any range; return the shift: results are relative to e^shift."""
-    f, _, g, h = scratch
-    s, start = runs.sqrt_weight, runs.run_start
+    f, _, g, h, s = scratch
+    start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     weighted = s.shape[0] > 0
     base = start[u0]
@@ -157,11 +175,11 @@ def _factorised_any_range(scratch: Any, runs: Any, table: Any, q: int, c: Any) -
     for u in range(u0, u1):
         lowest[u - u0] = f[start[u] - base : start[u + 1] - base].min()
         highest[u - u0] = f[start[u] - base : start[u + 1] - base].max()
-    shift = 0.0
+    largest = _SAFE_EXPONENT
     t = table.start[q]
     for v in range(u0 + 1, u1):
         for u in range(u0, v):
-            shift = max(shift, table.values[t] * (highest[u - u0] - lowest[v - u0]) - _SAFE_EXPONENT)
+            largest = max(largest, table.values[t] * (highest[u - u0] - lowest[v - u0]))
             t += 1
     t = table.start[q]
     for v in range(u0 + 1, u1):
@@ -172,28 +190,31 @@ def _factorised_any_range(scratch: Any, runs: Any, table: Any, q: int, c: Any) -
             f_u = highest[u - u0]
             d = table.values[t]
             t += 1
+            # An exponent is that of the two extremes, rounded once, less what each document is away from its own.
+            top = (d * (f_u - f_v) - largest) + _SAFE_EXPONENT
             above = below = 0.0
             for i in range(v_first, v_last):
-                above += math.exp(-d * (f[i] - f_v)) * (s[base + i] if weighted else 1.0)
+                above += math.exp(-d * (f[i] - f_v)) * (s[i] if weighted else 1.0)
             for j in range(u_first, u_last):
-                below += math.exp(d * (f[j] - f_u)) * (s[base + j] if weighted else 1.0)
-            curvature = c.squared * d * d + c.constant
+                below += math.exp(d * (f[j] - f_u)) * (s[j] if weighted else 1.0)
+            x = d * per_unit
+            curvature = c.squared * x * x + c.constant
             for i in range(v_first, v_last):
-                w = math.exp(-d * (f[i] - f_u) - shift) * below * (s[base + i] if weighted else 1.0)
-                g[i] -= d * w
+                w = math.exp(top - d * (f[i] - f_v)) * below * (s[i] if weighted else 1.0)
+                g[i] -= x * w
                 h[i] += curvature * w
             for j in range(u_first, u_last):
-                w = math.exp(d * (f[j] - f_v) - shift) * above * (s[base + j] if weighted else 1.0)
-                g[j] += d * w
+                w = math.exp(top + d * (f[j] - f_u)) * above * (s[j] if weighted else 1.0)
+                g[j] += x * w
                 h[j] += curvature * w
-    return shift
+    return largest - _SAFE_EXPONENT
 
 
 @compiled(fastmath={"contract"}, error_model="numpy")
 def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
     """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
-    f, e, g, h = scratch
-    s, start = runs.sqrt_weight, runs.run_start
+    f, e, g, h, s = scratch
+    start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     weighted = s.shape[0] > 0
     base = unsigned(start[u0])
@@ -204,86 +225,102 @@ def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
             e[i] = exponential(sign * f[i])
         if weighted:
             for i in range(n):
-                e[i] *= s[base + i]
+                e[i] *= s[i]
         passed = 0.0
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
             first, last = unsigned(start[u]) - base, unsigned(start[u + 1]) - base
             for i in range(first, last):
-                w = passed / e[i]
-                if weighted:
-                    w *= s[base + i] * s[base + i]
+                w = passed * s[i] / e[i] * s[i] if weighted else passed / e[i]
                 g[i] -= sign * w
                 h[i] += curvature * w
             passed += total(e, first, last)
 
 
 @compiled()
+def _difference(a: float, b: float) -> tuple[float, float]:
+    """Return a - b, and what rounding has left out of it."""
+    high = a - b
+    back = a - high
+    return high, (a - (high + back)) + (back - b)
+
+
+@compiled()
 def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
     """Do what `_running` does for scores of any range; return the shift: results are relative to e^shift."""
-    f, _, g, h = scratch
-    s, start = runs.sqrt_weight, runs.run_start
+    f, _, g, h, s = scratch
+    start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     weighted = s.shape[0] > 0
     base = start[u0]
     curvature = c.squared + c.constant
-    shift = 0.0
-    highest = -np.inf
+    largest, rest = _SAFE_EXPONENT, 0.0
+    highest = f[0]
     for u in range(u0, u1):
         for i in range(start[u] - base, start[u + 1] - base):
-            shift = max(shift, highest - f[i] - _SAFE_EXPONENT)
+            if u > u0:
+                high, low = _difference(highest, f[i])
+                if (high - largest) + (low - rest) > 0.0:
+                    largest, rest = high, low
         highest = max(highest, f[start[u] - base : start[u + 1] - base].max())
     for sign in (1.0, -1.0):
         passed, extreme = 0.0, -np.inf  # the sum passed so far is passed · e^extreme
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
             for i in range(start[u] - base, start[u + 1] - base):
-                w = passed * math.exp(extreme - sign * f[i] - shift)
-                if weighted:
-                    w *= s[base + i]
-                g[i] -= sign * w
-                h[i] += curvature * w
+                if k > 0:
+                    high, low = _difference(extreme, sign * f[i])
+                    w = passed * math.exp((high - largest) + (low - rest) + _SAFE_EXPONENT)
+                    if weighted:
+                        w *= s[i]
+                    g[i] -= sign * w
+                    h[i] += curvature * w
             for i in range(start[u] - base, start[u + 1] - base):
                 if sign * f[i] > extreme:
                     passed *= math.exp(extreme - sign * f[i])
                     extreme = sign * f[i]
-                passed += math.exp(sign * f[i] - extreme) * (s[base + i] if weighted else 1.0)
-    return shift
+                passed += math.exp(sign * f[i] - extreme) * (s[i] if weighted else 1.0)
+    return largest - _SAFE_EXPONENT
 
 
 @compiled()
-def _pair_by_pair(scratch: Any, runs: Any, table: Any, q: int, c: Any, bounded: bool) -> float:
+def _pair_by_pair(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float, bounded: bool) -> float:
     """Sum all pairs one by one; return the shift: results are relative to e^shift."""
-    f, _, g, h = scratch
-    s, start, grade = runs.sqrt_weight, runs.run_start, runs.run_grade
+    f, _, g, h, s = scratch
+    start, grade = runs.run_start, runs.run_grade
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     weighted = s.shape[0] > 0
     base = start[u0]
-    shift = 0.0
+    largest = _SAFE_EXPONENT
     if not bounded:
         for v in range(u0 + 1, u1):
             for u in range(u0, v):
                 d = _distance(table.kind, table.parameter, grade[v] - grade[u])
                 for i in range(start[v] - base, start[v + 1] - base):
                     for j in range(start[u] - base, start[u + 1] - base):
-                        shift = max(shift, -d * (f[i] - f[j]) - _SAFE_EXPONENT)
+                        largest = max(largest, -d * (f[i] - f[j]))
+    shifted = largest > _SAFE_EXPONENT
     for v in range(u0 + 1, u1):
         for i in range(start[v] - base, start[v + 1] - base):
             gi = hi = 0.0
             for u in range(u0, v):
                 d = _distance(table.kind, table.parameter, grade[v] - grade[u])
-                curvature = c.squared * d * d + c.constant
+                x = d * per_unit
+                curvature = c.squared * x * x + c.constant
                 for j in range(start[u] - base, start[u + 1] - base):
-                    w = math.exp(-d * (f[i] - f[j]) - shift)
+                    exponent = -d * (f[i] - f[j])
+                    if shifted:
+                        exponent = (exponent - largest) + _SAFE_EXPONENT
+                    w = math.exp(exponent)
                     if weighted:
-                        w *= s[base + i] * s[base + j]
-                    gi -= d * w
+                        w *= s[i] * s[j]
+                    gi -= x * w
                     hi += curvature * w
-                    g[j] += d * w
+                    g[j] += x * w
                     h[j] += curvature * w
             g[i] += gi
             h[i] += hi
-    return shift
+    return largest - _SAFE_EXPONENT
 
 
 @compiled()
@@ -293,8 +330,12 @@ def _sum_queries(first: int, last: int, scores: Any, runs: Any, table: Any, c: A
     size = 0
     for q in range(first, last):
         size = max(size, start[query_run[q + 1]] - start[query_run[q]])
-    scratch = _Scratch(np.empty(size), np.empty(size), np.empty(size), np.empty(size))
-    f, _, g, h = scratch
+    root = runs.sqrt_weight
+    weighted = root.shape[0] > 0
+    scratch = _Scratch(
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size if weighted else 0)
+    )
+    f, _, g, h, s = scratch
     for q in range(first, last):
         base = unsigned(start[query_run[q]])
         n = unsigned(start[query_run[q + 1]]) - base
@@ -307,14 +348,24 @@ def _sum_queries(first: int, last: int, scores: Any, runs: Any, table: Any, c: A
             low = min(low, x)
             high = max(high, x)
         how = table.how[q]
+        of_weight, of_distance = 0, (0 if how == RUNNING else _power(table.longest[q]))
+        if weighted:
+            heaviest = 0.0
+            for i in range(n):
+                heaviest = max(heaviest, root[base + i])
+            of_weight = _power(heaviest)
+            per_weight = math.ldexp(1.0, -of_weight)
+            for i in range(n):
+                s[i] = root[base + i] * per_weight
+        per_unit = math.ldexp(1.0, -of_distance)
         bounded = table.longest[q] * (high - low) <= _SAFE_EXPONENT
         shift = 0.0
         if how == PAIRWISE:
-            shift = _pair_by_pair(scratch, runs, table, q, c, bounded)
+            shift = _pair_by_pair(scratch, runs, table, q, c, per_unit, bounded)
         elif how == RUNNING and not bounded:
             shift = _running_any_range(scratch, runs, q, c)
         elif not bounded:
-            shift = _factorised_any_range(scratch, runs, table, q, c)
+            shift = _factorised_any_range(scratch, runs, table, q, c, per_unit)
         else:
             centre = low + (high - low) / 2.0
             for i in range(n):
@@ -322,15 +373,26 @@ def _sum_queries(first: int, last: int, scores: Any, runs: Any, table: Any, c: A
             if how == RUNNING:
                 _running(scratch, runs, q, c)
             else:
-                _factorised(scratch, runs, table, q, c)
-        times, top = factor[q], 0.0
+                _factorised(scratch, runs, table, q, c, per_unit)
+        times, of_factor = math.frexp(factor[q])
+        of_gradient = of_factor + 2 * of_weight + of_distance
+        of_hessian = of_gradient + (of_distance if c.squared > 0.0 else -of_distance)
+        beyond = max(0, max(of_gradient, of_hessian) - _LARGEST_POWER)
+        of_g, of_h = math.ldexp(times, of_gradient - beyond), math.ldexp(times, of_hessian - beyond)
+        largest = lost = largest_h = 0.0
         for i in range(n):
-            gi, hi = times * g[i], times * h[i]
-            top = max(top, abs(gi), hi)
-            out.gradient[rows[base + i]] = gi
-            out.hessian[rows[base + i]] = hi
-        out.shift[q] = shift
-        out.top[q] = top
+            g[i] *= of_g
+            h[i] *= of_h
+            largest, largest_h = max(largest, abs(g[i])), max(largest_h, h[i])
+            if h[i] < NOTHING:
+                lost = max(lost, abs(g[i]))
+        any_step = lost <= LITTLE * largest and largest >= NOTHING
+        for i in range(n):
+            steps = any_step and h[i] >= NOTHING
+            out.gradient[rows[base + i]] = g[i] if steps else 0.0
+            out.hessian[rows[base + i]] = h[i] if steps else 0.0
+        out.shift[q] = shift + beyond * math.log(2.0)
+        out.top[q] = max(largest, largest_h) if any_step else 0.0
 
 
 def sum_over_pairs(
@@ -364,14 +426,30 @@ def _largest_exponent(scores: Any, pairs: Any, distance: Any) -> float:
     return largest
 
 
+class _Sizes(NamedTuple):
+    """What the sums over explicit pairs are reckoned in: the inverse units of weights and distances.
+
+    `exponent` is the largest of the pairs, or less than `_SAFE_EXPONENT`; `factor`, of each query, is 1 at most.
+    """
+
+    exponent: float
+    per_weight: float
+    per_distance: float
+    factor: Floats
+
+
 @compiled()
-def _add_listed(first: int, last: int, scores: Any, pairs: Any, distance: Any, c: Any, factor: Any, out: Any) -> None:
-    """Add the explicit pairs of the queries ``first <= q < last``, relative to e^shift."""
-    gradient, hessian, shift = out.gradient, out.hessian, out.shift[0]
+def _add_listed(first: int, last: int, scores: Any, pairs: Any, distance: Any, c: Any, sizes: Any, out: Any) -> None:
+    """Add the explicit pairs of the queries ``first <= q < last``, relative to e^shift, in units: see `_Sizes`."""
+    gradient, hessian, largest = out.gradient, out.hessian, sizes.exponent
     for q in range(first, last):
         for k in range(pairs.start[q], pairs.start[q + 1]):
             i, j, d = pairs.winner[k], pairs.loser[k], distance[k]
-            w = factor[q] * pairs.weight[k] * math.exp(-d * (scores[i] - scores[j]) - shift)
+            exponent = -d * (scores[i] - scores[j])
+            if largest > _SAFE_EXPONENT:
+                exponent = (exponent - largest) + _SAFE_EXPONENT
+            w = sizes.factor[q] * (pairs.weight[k] * sizes.per_weight) * math.exp(exponent)
+            d *= sizes.per_distance
             gradient[i] -= d * w
             gradient[j] += d * w
             curvature = (c.squared * d * d + c.constant) * w
@@ -382,13 +460,23 @@ def _add_listed(first: int, last: int, scores: Any, pairs: Any, distance: Any, c
 def sum_listed(scores: Floats, pairs: Listed, distance: Floats, curvature: Curvature, factor: Floats) -> Sums:
     """Return what `sum_over_pairs` writes, of one or more explicit pairs; one shift and top stand for all queries."""
     out = Sums(np.zeros(len(scores)), np.zeros(len(scores)), np.zeros(1), np.zeros(1))
+    exponent = 0.0
     if distance.max() * np.ptp(scores) > _SAFE_EXPONENT:
-        out.shift[0] = max(0.0, _largest_exponent(scores, pairs, distance) - _SAFE_EXPONENT)
+        exponent = max(0.0, float(_largest_exponent(scores, pairs, distance)))
+        out.shift[0] = max(0.0, exponent - _SAFE_EXPONENT)
+    of_weight, of_distance, of_factor = (_power(values.max()) for values in (pairs.weight, distance, factor))
+    sizes = _Sizes(exponent, 2.0**-of_weight, 2.0**-of_distance, np.ldexp(factor, -of_factor))
     run_over_queries(
-        lambda first, last: _add_listed(first, last, scores, pairs, distance, curvature, factor, out),
+        lambda first, last: _add_listed(first, last, scores, pairs, distance, curvature, sizes, out),
         pairs.start,
         1 if pairs.crosses else None,
     )
+    of_gradient = of_weight + of_factor + of_distance
+    of_hessian = of_gradient + of_distance if curvature.squared else of_weight + of_factor
+    beyond = max(0, max(of_gradient, of_hessian) - _LARGEST_POWER)
+    np.ldexp(out.gradient, of_gradient - beyond, out=out.gradient)
+    np.ldexp(out.hessian, of_hessian - beyond, out=out.hessian)
+    out.shift[0] += beyond * math.log(2.0)
     out.top[0] = max(np.abs(out.gradient).max(), out.hessian.max())
     return out
 

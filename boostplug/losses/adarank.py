@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import shown
-from boostplug.losses.loss import Loss
+from boostplug.losses.loss import LARGEST_VALUE, Loss
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
@@ -15,6 +15,9 @@ from boostplug.totals import ALONE, Totals
 __all__ = ["AdaRank"]
 
 Floats = NDArray[np.float64]
+
+_FAR = 300.0  # exponents up to here are safe as they are; metrics are mostly within [-1, 1]
+_LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gradient
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,8 @@ class AdaRank(Loss):
     Parameters
     ----------
     metric : Metric, default NDCG(5)
-        Higher is better, within [-1, 1] in the paper. A query on which it is undefined has a_q = 1.
+        Higher is better, within [-1, 1] in the paper; others, such as `DCG`, are taken as they are, so that a few
+        queries may have all the weight. A query on which it is undefined has a_q = 1.
     base : Loss, default NDCGBoost()
         Any loss that does not couple queries itself.
 
@@ -83,21 +87,28 @@ class AdaRank(Loss):
 
     def factors(self, scores: Floats, queries: Queries) -> Floats:
         """Return a_q of each query, of shape (n_queries,)."""
-        weights, defined = self._weights(scores, queries)
+        exponents, defined = self._exponents(scores, queries)
+        weights = _weights(exponents, defined, _largest(exponents, defined))
         return _relative_to_mean(weights, defined, float(weights[defined].sum()), float(defined.sum()))
 
-    def _weights(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return e^(-E) of each query and where E is defined."""
+    def _exponents(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return -E of each query and where E is defined."""
         weight = queries.row_weight
         if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
             kept = weight > 0
             scores, queries = scores[kept], queries.remember((AdaRank,), lambda: queries.of_rows(kept))
-        weights = np.exp(-self.metric.per_query(scores, queries))
-        return weights, ~np.isnan(weights)
+        exponents = -self.metric.per_query(scores, queries)
+        infinite = np.isinf(exponents)
+        if infinite.any():
+            q = int(np.argmax(infinite))
+            raise ValueError(
+                f"AdaRank: {self.metric.name} is {-exponents[q]} for query {q}; use a metric that is finite, or NaN"
+            )
+        return exponents, ~np.isnan(exponents)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return a_q B_q of each query."""
-        return self.factors(scores, queries) * self.base.compute_value(scores, queries)
+        return np.minimum(self.factors(scores, queries) * self.base.compute_value(scores, queries), LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return the derivatives of the base times a_q, with the mean of these queries alone."""
@@ -106,14 +117,26 @@ class AdaRank(Loss):
         return factor * gradient, factor * hessian
 
     def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
-        """Take the mean of all machines' factors in the same sum as the base's scale."""
-        weights, defined = self._weights(scores, queries)
+        """Take all machines' largest exponent, then the mean of their factors in the same sum as the base's scale."""
+        exponents, defined = self._exponents(scores, queries)
+        weights = _weights(exponents, defined, totals.largest(_largest(exponents, defined)))
         scales, (total, n) = self._scales(queries, totals, float(weights[defined].sum()), float(defined.sum()))
         factor = _relative_to_mean(weights, defined, total, n)[queries.query_of_row]
         gradient, hessian = self.base._scaled(scores, queries, scales, totals)  # noqa: SLF001 (a loss of a loss)
         return factor * gradient, factor * hessian
 
 
+def _largest(exponents: Floats, defined: NDArray[np.bool_]) -> float:
+    return float(exponents[defined].max(initial=-np.inf))
+
+
+def _weights(exponents: Floats, defined: NDArray[np.bool_], largest: float) -> Floats:
+    """Return e^exponent of each query, or over e^largest where that might leave the range of floats; 0 if undefined."""
+    reference = largest if _FAR < abs(largest) < np.inf else 0.0
+    return np.exp(exponents - reference, out=np.zeros(len(exponents)), where=defined)
+
+
 def _relative_to_mean(weights: Floats, defined: NDArray[np.bool_], total: float, n: float) -> Floats:
-    """Return the weights over their mean total / n, 1 where they are not defined."""
-    return np.divide(weights, total / max(n, 1.0), out=np.ones(len(weights)), where=defined)
+    """Return the weights over their mean total / n, 1 where they are not defined, 0 next to nothing."""
+    factors = np.divide(weights, total / max(n, 1.0), out=np.ones(len(weights)), where=defined)
+    return np.where(factors < _LEAST, 0.0, factors)

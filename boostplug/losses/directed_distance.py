@@ -124,7 +124,8 @@ class LogisticDistance(DirectedDistance):
 def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
     """Return the distances of gaps > 0; a user's function is checked for the paper's conditions (3) and (4)."""
     if isinstance(distance, DirectedDistance):
-        return distance(gaps)
+        with np.errstate(over="ignore"):  # callers refuse what is infinite
+            return distance(gaps)
     if not len(gaps):
         return np.zeros(0)
     rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)

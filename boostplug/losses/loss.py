@@ -190,8 +190,9 @@ class Loss(Named, ABC):
         scores : array-like of shape (n_rows,)
         queries : Queries
         totals : Totals, optional
-            Where the queries are one machine's part of a job's: what adds up and compares over all machines. It is
-            asked for one sum, and by some losses for one largest value, at every call.
+            Where the queries are one machine's part of a job's: what adds up and compares over all machines. At every
+            call it is asked for one sum, and by some losses for one or two largest values, before or after it; the
+            same loss asks the same on every machine.
 
         Returns
         -------

@@ -22,7 +22,7 @@ from boostplug.losses.directed_distance import (
 )
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
-from boostplug.losses.relative import Relative
+from boostplug.losses.relative import Relative, drop_lost
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns, PairRuns
 
@@ -33,6 +33,8 @@ Ints = NDArray[np.int64]
 Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "gentle", "bound"]
 
+_LONGEST = 1e150  # distance: its square is finite
+_SMALLEST = 1e-280  # sum of squares: its inverse, times a number of documents, is finite
 _TABULATED = 8_000_000  # distances of a user's function in one table, 64 MB
 _CURVATURE: dict[Hessian, Curvature] = {
     "newton": Curvature(squared=1.0, constant=0.0),
@@ -144,9 +146,10 @@ class MPBoost(Loss):
                 squares = self._pair_squares(queries, runs)
             else:
                 squares = self._plan(queries, runs).squares
-        documents, weight = scale_terms_of(self.normalization, runs, squares)
+        with np.errstate(over="ignore"):  # refused below
+            documents, weight = scale_terms_of(self.normalization, runs, squares)
         total = float(weight[0])
-        if len(runs.query) and not np.finfo(np.float64).tiny < total < math.inf:
+        if len(runs.query) and not (min(total, total / runs.unit) > _SMALLEST and total < math.inf):
             raise ValueError(
                 f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
                 "square leaves float64's range; rescale the labels"
@@ -162,15 +165,16 @@ class MPBoost(Loss):
         out = np.zeros(queries.n_queries)
         if isinstance(runs, PairRuns):
             exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
-            terms = runs.weight * np.exp(np.minimum(exponent, math.log(LARGEST_VALUE)))
-            out[runs.query] = factor_of(self.normalization, runs) * runs.sums(terms)
+            with np.errstate(over="ignore"):  # cut below
+                terms = runs.weight * np.exp(np.minimum(exponent, math.log(LARGEST_VALUE)))
+                out[runs.query] = factor_of(self.normalization, runs) * runs.sums(terms)
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
             plan = self._plan(queries, runs)
-            sums = plan.sums(scores, factor_of(self.normalization, runs), Curvature(squared=0.0, constant=1.0))
-            pairs_twice = np.add.reduceat(sums.hessian[runs.rows], runs.query_start[:-1])
+            of_rows = plan.sums(scores, factor_of(self.normalization, runs), Curvature(squared=0.0, constant=1.0))
             with np.errstate(divide="ignore"):
-                log_value = np.log(0.5 * pairs_twice) + sums.shift
+                pairs_twice = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
+                log_value = np.log(0.5 * pairs_twice) + of_rows.shift
             out[runs.query] = np.exp(np.minimum(log_value, math.log(LARGEST_VALUE)))
         return out
 
@@ -184,6 +188,7 @@ class MPBoost(Loss):
             sums = kernels.sum_listed(
                 scores, runs.view, self._pair_distances(queries, runs), _CURVATURE[self.hessian], factor
             )
+            drop_lost(sums.gradient, sums.hessian, queries)
             # One shift for all, since a pair may cross queries.
             shift, top = (np.full(queries.n_queries, value[0]) for value in (sums.shift, sums.top))
         else:
@@ -194,9 +199,13 @@ class MPBoost(Loss):
 
     def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the distance of each explicit pair's margin."""
-        return queries.remember(
-            (MPBoost, self.distance, "pairs"), lambda: distances_of_gaps(self.distance, runs.margin)
-        )
+
+        def build() -> Floats:
+            distances = distances_of_gaps(self.distance, runs.margin)
+            _refuse_long(self.distance, distances, "a pair's margin")
+            return distances
+
+        return queries.remember((MPBoost, self.distance, "pairs"), build)
 
     def _pair_squares(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the weighted sum of d² over each query's explicit pairs."""
@@ -268,11 +277,10 @@ class _Plan:
         kind, parameter = -1, math.nan
         if isinstance(self.distance, DirectedDistance):
             kind, parameter = self.distance.kind, self.distance.parameter
-            longest = self.distance(self.widest[part])
+            longest = distances_of_gaps(self.distance, self.widest[part])
         else:
             longest = np.maximum.reduceat(values, start[:-1])
-        if not np.isfinite(longest).all():
-            raise ValueError(f"MPBoost: {self.distance!r} of the largest grade gap is not finite; rescale the labels")
+        _refuse_long(self.distance, longest, "the largest grade gap")
         return Table(how, longest, start, values, kind, parameter)
 
     def sums(self, scores: Floats, factor: Floats, curvature: Curvature) -> kernels.Sums:
@@ -285,6 +293,15 @@ class _Plan:
                 factor[part], out._replace(shift=out.shift[part], top=out.top[part]),
             )  # fmt: skip
         return out
+
+
+def _refuse_long(distance: Distance, distances: Floats, of_what: str) -> None:
+    """Raise where a distance's square is too large for float64."""
+    if not (distances <= _LONGEST).all():
+        raise ValueError(
+            f"MPBoost: {distance!r} of {of_what} is {distances.max():.3g}, so large that its square leaves float64's "
+            "range; rescale the labels"
+        )
 
 
 def _refuse_too_many(runs: GradeRuns, n_gaps: Ints, distance: Distance) -> None:

@@ -14,7 +14,7 @@ from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import PairWeights, SmoothSums, positive_beside, value_per_query
-from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_of
+from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_in_units
 from boostplug.queries import Queries
 from boostplug.values import Range
 
@@ -142,7 +142,7 @@ class NDCGBoost(Loss):
             of_gamma = s * s * (2.0 if self.hessian == "bound" else 1.0)
             if of_gamma != 1.0:
                 hessian *= of_gamma
-            positive_beside(gradient, hessian)
+        positive_beside(gradient, hessian)
         return gradient, hessian
 
     @staticmethod
@@ -169,7 +169,7 @@ class _Plan:
 
     def __init__(self, queries: Queries, gain: Gain) -> None:
         runs = queries.grade_runs
-        gains = gains_of(queries, gain)
+        gains = gains_in_units(queries, gain)
         if queries.row_weight is not None:
             gains = frozen(np.where(queries.row_weight > 0, gains, 0.0))
         longest = int(np.diff(queries.boundaries).max(initial=0))

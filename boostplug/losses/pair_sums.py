@@ -32,6 +32,7 @@ Function = Callable[[Floats], Floats]
 
 _BLOCK = 1 << 18  # differences in one call of a function
 _LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
+_TINY = float(np.finfo(np.float64).tiny)
 _ALL = frozen(np.zeros(0, np.bool_))
 
 
@@ -93,10 +94,10 @@ def value_of_listed(scores: Floats, queries: Queries, factor: Floats, rho: Funct
     """Return the value of each query over its explicit pairs."""
     runs = queries.pair_runs
     terms = np.empty(len(runs.winner))
-    for part in _blocks(len(runs.winner)):
-        terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
     out = np.zeros(queries.n_queries)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # cut below
+        for part in _blocks(len(runs.winner)):
+            terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
         out[runs.query] = factor * runs.sums(terms)
     return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
 
@@ -125,6 +126,6 @@ def _blocks(n: int) -> Iterator[slice]:
 
 
 def positive_beside(gradient: Floats, hessian: Floats) -> None:
-    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it; where that is 0, take no step."""
+    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it, and never leave it 0."""
     np.maximum(hessian, _LEAST_HESSIAN * np.abs(gradient), out=hessian)
-    gradient[hessian == 0.0] = 0.0
+    hessian[(hessian == 0.0) & (gradient != 0.0)] = _TINY

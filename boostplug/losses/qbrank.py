@@ -177,7 +177,8 @@ class QBRank(Loss):
             labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
             labels = kernels.Labels(queries.labels, weight, labelled, queries.boundaries)
             out = kernels.squared_error(scores, labels, scale * (1.0 - w))
-        value = (0.5 * (1.0 - w)) * out.squares
+        with np.errstate(over="ignore"):  # cut below
+            value = (0.5 * (1.0 - w)) * out.squares
         if w > 0.0:
             runs = runs_of(queries)
             slope = w * factor_of(self.normalization, runs)
@@ -192,5 +193,6 @@ class QBRank(Loss):
                 if margin is not None:
                     pairs = pairs._replace(margin=np.full(len(runs.margin), margin))
                 squares = kernels.add_listed(scores, pairs, every_pair, factors, out)
-            value[runs.query] += 0.5 * slope * squares
+            with np.errstate(over="ignore"):
+                value[runs.query] += 0.5 * slope * squares
         return out.gradient, out.hessian, np.minimum(value, LARGEST_VALUE)

@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from boostplug.checks import check_choice, check_number
 from boostplug.kernels.tables import RANKNET, RANKNET_VALUE
-from boostplug.losses.logistic import CURVATURE, REACH, SLOPE, SOFTPLUS, WIDTH, curvature, slope, softplus
+from boostplug.losses.logistic import (
+    CURVATURE,
+    REACH,
+    SLOPE,
+    SOFTPLUS,
+    WIDTH,
+    curvature,
+    slope,
+    softplus,
+)
 from boostplug.losses.loss import Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.pair_sums import (

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.exponential import LITTLE, NOTHING
 from boostplug.queries import Queries
 from boostplug.totals import Totals
 
-__all__ = ["Relative", "into_range"]
+__all__ = ["Relative", "drop_lost", "into_range"]
 
 Floats = NDArray[np.float64]
 
@@ -47,16 +48,33 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
     own = furthest + beyond
     largest = totals.largest(own)
     if largest <= _LOG_LARGEST and not furthest:
-        gradient[hessian == 0.0] = 0.0  # of distances whose square has vanished
         return gradient, hessian
     if largest < _BY_POWER:
         halvings = max(0, math.ceil((largest - _LOG_LARGEST) / math.log(2.0)))
-        multiplier = np.exp(np.minimum(shift, 700.0)) * 2.0**-halvings
-    else:
-        multiplier = np.exp(shift - furthest - (beyond - _LOG_LARGEST + (largest - own)))
-    of_row = multiplier[queries.query_of_row]
-    gradient *= of_row
-    hessian *= of_row
-    lost = hessian < 1e-300  # next to nothing beside the largest: no step, rather than one of rounding errors
-    gradient[lost] = hessian[lost] = 0.0
+        multipliers = [np.exp(np.minimum(shift, 700.0)) * 2.0**-halvings]
+    else:  # in two steps, for the whole may leave the range of floats where the product with it does not
+        multipliers = 2 * [np.exp(0.5 * (shift - furthest - (beyond - _LOG_LARGEST + (largest - own))))]
+    for multiplier in multipliers:
+        of_row = multiplier[queries.query_of_row]
+        gradient *= of_row
+        hessian *= of_row
+    drop_lost(gradient, hessian, queries)
     return gradient, hessian
+
+
+def drop_lost(gradient: Floats, hessian: Floats, queries: Queries) -> None:
+    """Take no step where the Hessian has lost its digits; nowhere in a query whose gradients then lack something."""
+    no_step = hessian < NOTHING
+    size = np.abs(gradient)
+    lost = _largest(np.where(no_step, size, 0.0), queries) > LITTLE * _largest(size, queries)
+    no_step |= lost[queries.query_of_row]
+    gradient[no_step] = hessian[no_step] = 0.0
+
+
+def _largest(values: Floats, queries: Queries) -> Floats:
+    """Return the largest value of each query's rows; of all rows, where pairs cross queries."""
+    if queries.pairs is not None and queries.pair_runs.crosses:
+        return np.full(queries.n_queries, values.max(initial=0.0))
+    largest = np.zeros(queries.n_queries)
+    np.maximum.at(largest, queries.query_of_row, values)
+    return largest

@@ -1,6 +1,5 @@
 """Metrics on discounted cumulative gain: `NDCG`, `DCG`, `MeanNDCG`."""
 
-import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from boostplug.checks import called, check_choice, frozen, refuse_where, shown
 from boostplug.kernels import positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties
+from boostplug.metrics.grades import exp2_less_one
 from boostplug.queries import Queries
 
 __all__ = ["DCG", "NDCG", "MeanNDCG"]
@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
 Convention = Literal["standard", "letor"]
 
-_LN2 = math.log(2.0)
-_LARGEST_GAIN = 1e300  # 1e8 of them still add up to a finite number
-_NAMED_GAINS = {  # formula, largest grade (2^996 < 1e300), what to do above it
-    "exp2": ("2^r − 1", 996.0, 'scale the grades, or pass gain="linear"'),
+_LARGEST_GAIN = 1e198  # 1e8 of them, times the largest weight, still add up to a finite number
+_SMALL_GAIN = 1e-100  # sums of less may lose their digits, or have no finite inverse
+_NAMED_GAINS = {  # formula, largest grade (2^657 < 1e198), what to do above it
+    "exp2": ("2^r − 1", 657.0, 'scale the grades, or pass gain="linear"'),
     "linear": ("r", _LARGEST_GAIN, "scale the grades"),
 }
 
@@ -94,7 +94,7 @@ class NDCG(Discounted):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the NDCG of each query."""
-        gains = gains_of(queries, self.gain)
+        gains = gains_in_units(queries, self.gain)
         discount = self.discounts(queries)
         ideal = queries.remember(
             ("ideal DCG", self.k, self.convention, self.gain),
@@ -179,7 +179,7 @@ class MeanNDCG(Discounted):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the mean NDCG of each query."""
-        gains = gains_of(queries, self.gain)
+        gains = gains_in_units(queries, self.gain)
         starts = queries.boundaries
         weights = queries.remember(
             ("mean NDCG weights", self.convention, self.gain),
@@ -223,6 +223,21 @@ def gains_of(queries: Queries, gain: Gain) -> Floats:
     return queries.remember(("gains", gain), lambda: frozen(_gains(queries, gain)), limit=4)
 
 
+def gains_in_units(queries: Queries, gain: Gain) -> Floats:
+    """Return the gain of each row in a unit of its query's, a power of 2, for what depends on their ratios alone."""
+    gains = gains_of(queries, gain)
+    if not gains.size or gains.min(initial=np.inf, where=gains > 0) >= _SMALL_GAIN:
+        return gains
+    return queries.remember(("gains in units", gain), lambda: frozen(_in_units(gains, queries)), limit=4)
+
+
+def _in_units(gains: Floats, queries: Queries) -> Floats:
+    with_rows = np.diff(queries.boundaries) > 0
+    largest = np.zeros(queries.n_queries)
+    largest[with_rows] = np.maximum.reduceat(gains, queries.boundaries[:-1][with_rows])
+    return np.ldexp(gains, -np.frexp(largest)[1][queries.query_of_row])
+
+
 def _gains(queries: Queries, gain: Gain) -> Floats:
     judged, labels = queries.labelled_rows, queries.labels
     grades = labels[judged]
@@ -241,15 +256,7 @@ def _gains(queries: Queries, gain: Gain) -> Floats:
         refuse_where("labels", judged & (labels < 0), labels, why)
         why = f"is too large: sums of the gain {formula} overflow above {largest:g}; {remedy} or a callable"
         refuse_where("labels", judged & (labels > largest), labels, why)
-        values = _exponential(grades) if gain == "exp2" else grades
+        values = exp2_less_one(grades) if gain == "exp2" else grades
     gains = np.zeros(queries.n_rows)
     gains[judged] = values
     return gains
-
-
-def _exponential(grades: Floats) -> Floats:
-    """Return 2^r - 1: exact for whole grades, and with all digits for small ones, where the difference has none."""
-    out: Floats = np.exp2(grades) - 1.0
-    small = grades < 0.5
-    out[small] = np.expm1(_LN2 * grades[small])
-    return out

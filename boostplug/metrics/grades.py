@@ -1,9 +1,24 @@
 """What metrics of pairs and of rank correlation need to know of the grades."""
 
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
 from boostplug.kernels import ranks
 from boostplug.queries import Queries
 
-__all__ = ["grades_of"]
+__all__ = ["exp2_less_one", "grades_of"]
+
+_LN2 = math.log(2.0)
+
+
+def exp2_less_one(grades: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 2^r - 1: exact for whole grades, and with all digits for small ones, where the difference has none."""
+    out: NDArray[np.float64] = np.exp2(grades) - 1.0
+    small = grades < 0.5
+    out[small] = np.expm1(_LN2 * grades[small])
+    return out
 
 
 def grades_of(queries: Queries) -> ranks.Grades:

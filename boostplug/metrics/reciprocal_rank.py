@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from boostplug.checks import check_number, frozen, refuse_where
 from boostplug.kernels import cascade, positions
 from boostplug.metrics.by_rank import ByRank, Empty, OfRelevance, Ties, whole
+from boostplug.metrics.grades import exp2_less_one
 from boostplug.queries import Queries
 
 __all__ = ["ERR", "MRR"]
@@ -115,6 +116,6 @@ def _chances_to_stop(queries: Queries, max_grade: float, *, falling: bool) -> ca
         "labels",
     )
     chances = np.zeros(queries.n_rows)
-    chances[judged] = (np.exp2(labels[judged]) - 1.0) / np.exp2(float(max_grade))
+    chances[judged] = exp2_less_one(labels[judged]) / np.exp2(float(max_grade))
     order = np.lexsort((-chances, queries.query_of_row)) if falling else np.arange(queries.n_rows)
     return cascade.Chances(frozen(order), frozen(chances[order]))

@@ -91,8 +91,23 @@ BREAKAGES = [
         ),
         (
             "AdaRank favours the queries that rank well",
-            "weights = np.exp(-self.metric.per_query(scores, queries))",
-            "weights = np.exp(self.metric.per_query(scores, queries))",
+            "exponents = -self.metric.per_query(scores, queries)",
+            "exponents = self.metric.per_query(scores, queries)",
+        ),
+        (
+            "AdaRank's exponents are as large as the metric",
+            "reference = largest if _FAR < abs(largest) < np.inf else 0.0",
+            "reference = 0.0",
+        ),
+        (
+            "each machine takes AdaRank's exponents from its own largest",
+            "totals.largest(_largest(exponents, defined))",
+            "(totals.largest(0.0), _largest(exponents, defined))[1]",
+        ),
+        (
+            "a Hessian vanishes beside its gradient",
+            "hessian[(hessian == 0.0) & (gradient != 0.0)] = _TINY",
+            "hessian[(hessian == 0.0) & (gradient != 0.0)] = 0.0",
         ),
         (
             "AdaRank's metric sees rows of weight 0",
@@ -215,6 +230,21 @@ BREAKAGES = [
             "tables of grade gaps are read a column off",
             "w = table[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]",
             "w = table[t0 + (v - u0) * (v - u0 - 1) // 2]",
+        ),
+        (
+            "far exponents are rounded for each document",
+            "top = (d * (f_u - f_v) - largest) + _SAFE_EXPONENT",
+            "top = (d * f_u - d * f_v - largest) + _SAFE_EXPONENT",
+        ),
+        (
+            "differences of far scores lose what rounding leaves out",
+            "return high, (a - (high + back)) + (back - b)",
+            "return high, 0.0",
+        ),
+        (
+            "weights of a query are not brought to its unit",
+            "of_gradient = of_factor + 2 * of_weight + of_distance",
+            "of_gradient = of_factor + of_weight + of_distance",
         ),
         ("far scores of running sums forget their shift", "passed *= math.exp(extreme - sign * f[i])", "passed *= 1.0"),
     ),
