@@ -130,11 +130,6 @@ BREAKAGES = [
             "value = (1.0 - w) * out.squares",
         ),
         (
-            "a step is taken where MPBoost's squared distances have vanished",
-            "steps = any_step and h[i] >= NOTHING",
-            "steps = True",
-        ),
-        (
             "a pair is twice as steep at its loser",
             "np.bincount(winner, g, n) - np.bincount(loser, g, n)",
             "np.bincount(winner, g, n) - 2.0 * np.bincount(loser, g, n)",
@@ -225,6 +220,11 @@ BREAKAGES = [
             "tables of grade gaps are read a column off",
             "w = table[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]",
             "w = table[t0 + (v - u0) * (v - u0 - 1) // 2]",
+        ),
+        (
+            "a step is taken where MPBoost's squared distances have vanished",
+            "steps = any_step and h[i] >= NOTHING",
+            "steps = True",
         ),
         (
             "far exponents are rounded for each document",
