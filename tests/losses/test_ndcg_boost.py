@@ -275,7 +275,7 @@ def test_rounding_lets_no_gain_fall(gain, monkeypatch):
         values = np.exp2(grades) - 1.0
         return np.nextafter(values, np.inf * (-1.0) ** np.arange(len(values)))
 
-    monkeypatch.setattr(dcg, "_exponential", one_ulp_off)
+    monkeypatch.setattr(dcg, "exp2_less_one", one_ulp_off)
     grades = 1.0 + np.spacing(1.0) * np.arange(40)
     g, h = NDCGBoost(gain=gain).gradient_hessian(np.zeros(40), bp.Queries(grades, group=[40]))
     assert (h >= 0).all()
