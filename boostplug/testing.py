@@ -26,6 +26,7 @@ _PRECISE = 1e-9  # of a query's largest output: what summation order and exp may
 _LONG = 32  # documents; from here on a loss may be as inexact as it declares
 _VERY_LONG = 1000
 _STEP = 1e-3  # of differences
+_BESIDE = 1e-6  # either side of a kink
 _STEP_OF_TABLES = 0.05  # wide, so that what tables cost is little beside the difference
 
 
@@ -210,15 +211,23 @@ def _dominates_here(loss: Loss, scores: Floats, queries: Queries, rng: np.random
         out: Floats = _derivative(lambda x: loss.gradient_hessian(scores + x * direction, queries)[0], step)
         return out
 
+    def bend(direction: Floats) -> Floats:
+        """Return how far the slopes on both sides differ: at a kink, a squared hinge's margin say, there is no ∇²."""
+        sides = [loss.gradient_hessian(scores + x * direction, queries)[0] for x in (_BESIDE, -_BESIDE)]
+        return np.abs(sides[0] + sides[1] - 2.0 * g) / _BESIDE
+
     short = sizes < _LONG
     place = np.arange(queries.n_rows) - np.r_[0, np.cumsum(sizes)][unit]
     columns = [place == k for k in range(int(sizes[short].max(initial=0)))]
     full = np.array([[second(1.0 * column, size) for column in columns] for size in (step, step / 2.0)])
+    bends = np.array([bend(1.0 * column) for column in columns])
     for q in np.flatnonzero(short & (sizes > 0)).tolist():
         rows, n = unit == q, int(sizes[q])
         whole, halved = full[:, :n, rows]
         if np.abs(whole - halved).max() > 1e-6 * max(1e-3, largest[q]):
             continue  # no second derivative within the step
+        if bends[:n, rows].max() > 1e-2 * max(1e-3, largest[q]):
+            continue  # nor here
         gap = np.diag(h[rows]) - whole
         worst = float(np.linalg.eigvalsh((gap + gap.T) / 2.0).min())
         slack = 1e-9 * max(1.0, largest[q]) + 4.0 * float(np.abs(whole - halved).sum())

@@ -96,7 +96,7 @@ def _of_error(error):
     kind = next((kind.__name__ for kind in ALLOWED if isinstance(error, kind)), None)
     if kind is None:
         return Outcome("else", f"{what} at {place}", detail)
-    in_words = last is not None and (last.line.startswith("raise") or "positional argument" in str(error))
+    in_words = last is not None and (last.line.startswith("raise") or " argument" in str(error))
     if last is not None and Path(last.filename).is_relative_to(_PACKAGE) and not in_words:
         return Outcome("else", f"not in our words: {what} at {place}", detail)
     if last is not None and Path(last.filename).is_relative_to(_HERE) and not last.line.startswith("raise"):

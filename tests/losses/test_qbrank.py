@@ -425,3 +425,9 @@ def test_kinds():
     assert QBRank(preference_weight=1.0).shift_invariant
     assert not QBRank().shift_invariant
     assert not QBRank(preference_weight=1.0, normalization="documents").shift_invariant
+
+
+@pytest.mark.parametrize("w", [0.5, 1.0])
+def test_check_loss_passes_where_all_pairs_stand_at_their_margin(w):
+    """At equal scores and a margin of 0 no pair is active, and the gradient has a kink: no law speaks of it."""
+    testing.check_loss(QBRank(margin=0.0, preference_weight=w))
