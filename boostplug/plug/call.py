@@ -177,7 +177,7 @@ def _as_floats(scores: Any) -> Any:
     """Return scores as floats: those of a framework as they are, what a user passes once its numbers are checked."""
     if isinstance(scores, np.ndarray) and scores.dtype.kind == "f":
         return scores
-    return numbers("scores", scores) if getattr(scores, "ndim", 1) == 1 else scores
+    return numbers("scores", scores)
 
 
 def _check_length(scores: Any, queries: Queries) -> None:
@@ -227,6 +227,8 @@ def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessia
     if np.any(call.scores):
         with threads_of_framework(call.threads):
             gradient, hessian = loss.gradient_hessian(np.zeros(call.queries.n_rows), call.queries)
+        if not gradient.any():
+            return None
     first, least = first_step(gradient, hessian), call.adapter.least_hessian
     fault = call.adapter.fault_of_step(first.gain, first.step) if first.gain > 0.0 else None
     if fault is not None:

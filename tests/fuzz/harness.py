@@ -25,6 +25,7 @@ DOCUMENTED_WARNINGS = (
     "pairs have one row in this part of the data",
     "line_search=False takes the bound's own step",
     "where the framework's float32 loses digits",
+    "learns nothing while",
     "learns little or nothing from numbers of this size",
     "feature names, but",  # scikit-learn's own
     "converting a masked element to nan",  # NumPy's own
