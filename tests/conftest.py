@@ -40,19 +40,21 @@ def distribution_version(name):
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of the quick files; the doctests of the package are quick too."""
+    """Mark the tests of the quick files and the doctests; refuse names that differ from process to process."""
     for item in items:
+        if " at 0x" in item.name:
+            raise pytest.UsageError(f"{item.nodeid} has an address in its name, other in each process: leave ids= out")
         inside = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else None
         if inside is None or inside in QUICK:
             item.add_marker(pytest.mark.quick)
 
 
 def pytest_make_parametrize_id(val):
-    """Name a loss, a metric, a distance or a ranker by its repr, without the addresses of the functions in it.
+    """Name a loss, a metric, a distance or a ranker by its repr, without the addresses in it.
 
     Workers of pytest-xdist compare the names of their tests: an address differs in each of them.
     """
     function = callable(val) and hasattr(val, "__name__")
     if function or isinstance(val, type) or not (is_dataclass(val) or hasattr(val, "get_params")):
         return None  # pytest's own way is fine
-    return " ".join(re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", repr(val)).split())
+    return " ".join(re.sub(r"<(?:function )?(\S+)(?: object)? at 0x[0-9a-f]+>", r"\1", repr(val)).split())

@@ -48,7 +48,7 @@ VALUES = [
     bp.NDCG(5, gain=double),
     OwnConstructor(steepness=3.0),
 ]
-every_value = pytest.mark.parametrize("value", VALUES, ids=repr)
+every_value = pytest.mark.parametrize("value", VALUES)
 
 
 def test_parameters_are_listed_as_scikit_learn_does():

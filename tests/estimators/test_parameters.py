@@ -66,7 +66,7 @@ def test_metrics_of_xgboost():
 
 
 @every_framework
-@pytest.mark.parametrize("objective", [LOSS, NESTED, bp.MPBoost(distance=double)], ids=repr)
+@pytest.mark.parametrize("objective", [LOSS, NESTED, bp.MPBoost(distance=double)])
 def test_training_gets_none_of_them(F, objective, capfd):
     """Nor does that of the framework's own ranker, where it takes losses."""
     loud = {"verbose": 1} if F.name == "lightgbm" else {"verbosity": 2}
@@ -267,7 +267,6 @@ class Power:
             ),
         ),
     ],
-    ids=repr,
 )
 def test_reference_rankers(one, parameters, expected):
     one = clone(one)
@@ -296,7 +295,6 @@ def test_reference_rankers(one, parameters, expected):
         ),
         (bp.QuadraticBoundRanker(), {"regressor__max_depth": 2}, "whose regressor is None and has no parameters"),
     ],
-    ids=repr,
 )
 def test_wrong_parameters_leave_a_reference_ranker_as_it_was(one, parameters, message):
     before = repr(one)

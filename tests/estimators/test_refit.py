@@ -60,7 +60,7 @@ def test_equals_lightgbms_refit_of_its_own_objective(params, decay_rate, tmp_pat
     assert not np.allclose(refitted.predict(X), ours.predict(X), rtol=1e-3)
 
 
-@pytest.mark.parametrize("loss", [bp.MPBoost(), bp.QBRank(), bp.NDCGBoost()], ids=str)
+@pytest.mark.parametrize("loss", [bp.MPBoost(), bp.QBRank(), bp.NDCGBoost()])
 def test_lowers_the_loss_on_the_new_data(loss):
     ranker = fit(loss)
     queries = bp.Queries(VY, group=VGROUP)

@@ -44,7 +44,7 @@ def ranks(lists, scores, worth, first, last, sums):
             sums.hessian[lists.rows[place[j]]] = apart[j]
 
 
-@pytest.mark.parametrize("scores", [[3, 1, 2, 0], [1, 1, 0, 2], [0, 0, 0, 0], [2, 1, 2, 1], [0, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize("scores", [[3, 1, 2, 0], [1, 1, 0, 2], [0, 0, 0, 0], [2, 1, 2, 1], [0, 1, 1, 1]])
 def test_ties_count_as_a_random_order_of_them(scores):
     worth = np.array([1.0, 0.7, 0.2, 0.0])
     orders = [p for p in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(p))]

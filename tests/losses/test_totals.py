@@ -102,7 +102,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("loss", LOSSES_TO_TRY, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES_TO_TRY)
 def test_halves_get_the_gradients_of_the_whole(loss, kind):
     scores, whole, halves = problem(kind)
     found, asked = on_two_machines(loss, halves)

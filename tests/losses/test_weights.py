@@ -60,7 +60,7 @@ LOSSES_TO_TRY = [
     *(bp.AdaRank(base=base) for base in (bp.QBRank(), bp.MPBoost())),
     Squares(),
 ]
-some_losses = pytest.mark.parametrize("loss", LOSSES_TO_TRY, ids=repr)
+some_losses = pytest.mark.parametrize("loss", LOSSES_TO_TRY)
 
 
 def times(queries, c, of_pairs=1.0):
@@ -109,7 +109,7 @@ ON_PAIRS_ALONE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("loss", ON_PAIRS_ALONE, ids=repr)
+@pytest.mark.parametrize("loss", ON_PAIRS_ALONE)
 def test_weights_of_explicit_pairs_are_relative_too(loss):
     rng = np.random.default_rng(5)
     n = 12
@@ -140,7 +140,7 @@ HESSIANS = [
 ]
 
 
-@pytest.mark.parametrize(("loss", "average"), HESSIANS, ids=repr)
+@pytest.mark.parametrize(("loss", "average"), HESSIANS)
 @pytest.mark.parametrize("labels", ["grades", "many"])
 @pytest.mark.parametrize("paired", [False, True])
 def test_a_document_stands_for_one_whatever_the_weights(loss, average, labels, paired):

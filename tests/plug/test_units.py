@@ -98,7 +98,7 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize(("loss", "c", "faults"), SPOILT, ids=str)
+@pytest.mark.parametrize(("loss", "c", "faults"), SPOILT)
 @every_framework
 def test_labels_of_a_unit_that_the_framework_cannot_follow_are_warned_about_once(F, loss, c, faults):
     expected = trained(F, loss, 1.0)[1]

@@ -36,7 +36,7 @@ LAWFUL = [
 ]
 
 
-@pytest.mark.parametrize(("ranker", "degree"), LAWFUL, ids=str)
+@pytest.mark.parametrize(("ranker", "degree"), LAWFUL)
 def test_labels_times_a_number_teach_the_same(ranker, degree):
     expected = ranker.fit(X, Y, group=GROUP).predict(X)
     assert bp.NDCG(5)(expected, QUERIES) > 0.8

@@ -34,7 +34,7 @@ def studied(loss, n_trials=30, **options):
     return [bp.suggest(study.ask(), loss, **options) for _ in range(n_trials)], study
 
 
-@pytest.mark.parametrize("loss", LOSS_VALUES, ids=repr)
+@pytest.mark.parametrize("loss", LOSS_VALUES)
 def test_every_suggested_value_is_legal(loss):
     drawn, study = studied(loss)
     assert len(set(drawn)) > 5
@@ -110,7 +110,7 @@ def test_losses_of_a_users_own():
     assert bp.suggest(optuna.trial.FixedTrial({}), loss) == loss
 
 
-@pytest.mark.parametrize("wrong", [bp.MPBoost, "mpboost", None, bp.NDCG()], ids=repr)
+@pytest.mark.parametrize("wrong", [bp.MPBoost, "mpboost", None, bp.NDCG()])
 def test_what_is_no_loss(wrong):
     with pytest.raises(ValueError, match=r"loss (must be a Loss such as|is the class MPBoost)"):
         bp.suggest(optuna.trial.FixedTrial({}), wrong)
