@@ -2,7 +2,14 @@
 
 import math
 
-__all__ = ["BestRound"]
+__all__ = ["BestRound", "rounding"]
+
+_ROUNDING = 1e-12  # relative: what the order of summation, and one processor's logarithm or another's, may change
+
+
+def rounding(*values: float) -> float:
+    """Return how far apart numbers like these may be for no other reason than rounding."""
+    return _ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
 
 
 class BestRound:
@@ -14,7 +21,7 @@ class BestRound:
     patience : int or None
         `stops` says so once this many rounds have brought nothing better; None: never.
     tolerance : float, default 0
-        What is better by no more is not better.
+        What is better by no more is not better; nor is what is better by rounding alone.
 
     Attributes
     ----------
@@ -37,8 +44,11 @@ class BestRound:
         self.n_rounds += 1
         if math.isnan(value):
             return
-        if not self.number or self._sign * value > self._sign * self.value + self.tolerance:
+        if not self.number or self._sign * value > self._sign * self.value + self._slack(value):
             self.value, self.number = value, self.n_rounds
+
+    def _slack(self, value: float) -> float:
+        return max(self.tolerance, rounding(value, self.value))
 
     @property
     def stops(self) -> bool:

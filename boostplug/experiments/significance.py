@@ -10,7 +10,7 @@ __all__ = ["holm", "randomisation_test"]
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 22  # signs in memory at once
-_ROUNDING = 1e-12  # of the observed statistic: sums that equal it but for rounding count as reaching it
+_ROUNDING = 1e-12  # relative: values, and sums of differences, that are this close are equal but for rounding
 
 
 def randomisation_test(
@@ -59,7 +59,7 @@ def randomisation_test(
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
     if undefined.all():
         return float("nan")
-    differences = ((x - y) * v)[~undefined]
+    differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, (x - y) * v)[~undefined]
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from boostplug.best_round import BestRound
 from boostplug.experiments.training import Framework
 from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
@@ -82,6 +83,7 @@ def tune(
     """
     optuna = require_optuna()
     best: Tuned | None = None
+    best_trial = BestRound(greater_is_better=greater_is_better)
     sign = 1.0 if greater_is_better else -1.0
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
     for i in range(trials):
@@ -95,7 +97,8 @@ def tune(
             continue
         if trial is not None:
             study.tell(trial, sign * value)
-        if best is None or sign * value > sign * best.validation:
+        best_trial.add(value)
+        if best is None or best_trial.number == best_trial.n_rounds:
             best = Tuned(chosen, parameters, value)
     return best
 

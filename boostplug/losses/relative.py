@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 
 _LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32
 _LOG_LARGEST = math.log(_LARGEST)
+_SLACK = 1e-9  # of logarithms; an output of a power of 2, no rare thing, is then not one that rounding decides on
 _BY_POWER = 600.0  # up to e^600 the common factor is a power of 2, which rounds nothing
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -47,10 +48,10 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
     beyond = float((np.log(np.maximum(top, _TINY)) + (shift - furthest)).max(initial=math.log(_TINY)))
     own = furthest + beyond
     largest = totals.largest(own)
-    if largest <= _LOG_LARGEST and not furthest:
+    if largest <= _LOG_LARGEST + _SLACK and not furthest:
         return gradient, hessian
     if largest < _BY_POWER:
-        halvings = max(0, math.ceil((largest - _LOG_LARGEST) / math.log(2.0)))
+        halvings = max(0, math.ceil((largest - _LOG_LARGEST - _SLACK) / math.log(2.0)))
         multipliers = [np.exp(np.minimum(shift, 700.0)) * 2.0**-halvings]
     else:  # in two steps, for the whole may leave the range of floats where the product with it does not
         multipliers = 2 * [np.exp(0.5 * (shift - furthest - (beyond - _LOG_LARGEST + (largest - own))))]

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from boostplug.best_round import rounding
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.task import marks
 
@@ -110,7 +111,7 @@ class Better(Claim):
         a, b = (outcome.mean(name, self.measure, self.part) for name in (self.learner, self.other))
         ours = f"{self.learner} {a:.4f}, {self.other} {b:.4f}"
         sign = _sign(outcome, self.measure)
-        holds = sign * a > sign * b
+        holds = sign * (a - b) > rounding(a, b)
         if self.level is not None:
             p = outcome.p_value(self.learner, self.other, self.measure)
             ours += f", p = {p:.2g}"
@@ -218,7 +219,7 @@ class OnAverage(Claim):
         a = float(np.mean([_mean(outcome, self.learners, measure) for measure in self.measures]))
         b = float(np.mean([outcome.mean(self.other, measure) for measure in self.against or self.measures]))
         sign = _sign(outcome, self.measures[0])
-        return Verdict(f"{a:.4f}, {self.other} {b:.4f} ({a - b:+.4f})", sign * a > sign * b)
+        return Verdict(f"{a:.4f}, {self.other} {b:.4f} ({a - b:+.4f})", sign * (a - b) > rounding(a, b))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,7 +296,8 @@ class FallsMost(Claim):
         """Compare how far the curves end from their best points."""
         falls = _falls(outcome, self.measure, (self.learner, *self.others))
         ours = ", ".join(f"{name} {fall:.4f} from round {best}" for name, (fall, best) in falls.items())
-        return Verdict(ours, all(falls[self.learner][0] > falls[name][0] for name in self.others))
+        own = falls[self.learner][0]
+        return Verdict(ours, all(own - falls[name][0] > rounding(1.0) for name in self.others))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,7 +313,8 @@ class Bounded(Claim):
         curve, bound = (outcome.curve(self.learner, "trace", name) for name in (self.curve, self.bound))
         at = int(np.argmin(bound - curve))
         ours = f"nearest: {curve[at]:.4f} to {bound[at]:.4f} after round {marks(outcome.study.rounds)[at]}"
-        return Verdict(ours, bool((curve <= bound).all()))
+        slack = rounding(*curve, *bound)
+        return Verdict(ours, bool((curve <= bound + slack).all()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,6 +329,7 @@ class Monotone(Claim):
         """Look at the steps of the curve."""
         curve = outcome.curve(self.learner, "trace", self.curve)
         steps = np.diff(curve) if self.rising else -np.diff(curve)
+        steps[np.abs(steps) <= rounding(*curve)] = 0.0
         ours = f"from {curve[0]:.4f} to {curve[-1]:.4f}"
         if (steps < 0).any():
             at = marks(outcome.study.rounds)
@@ -343,7 +347,7 @@ def _ahead(
     parts, holds = [], True
     for name, values in others.items():
         gaps = signs * (own - np.asarray(values))
-        least, ahead = int(np.argmin(gaps)), int((gaps > 0).sum())
+        least, ahead = int(np.argmin(gaps)), int((gaps > rounding(*own, *values)).sum())
         parts.append(f"{name}: at {ahead} of {len(gaps)}, least {gaps[least]:+.4f} at {measures[least].split(',')[0]}")
         holds = holds and ahead == len(gaps)
     return Verdict("; ".join(parts), holds)
