@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -440,17 +440,18 @@ def _check_derivatives(function: Function, first: Function, second: Function) ->
         (("function", function), ("first", first)),
         (("first", first), ("second", second)),
     ):
-        size = _call(of, f, d)
+        at = partial(_call, of, f)
+        size = at(d)
         given = _call(name, df, d)
         steps = [1e-3, 1e-4]
         off = np.full(len(d), np.inf)
         for h in steps:  # the finer one where the function is sharp
-            slope = (8.0 * (f(d + h) - f(d - h)) - (f(d + 2.0 * h) - f(d - 2.0 * h))) / (12.0 * h)
+            slope = (8.0 * (at(d + h) - at(d - h)) - (at(d + 2.0 * h) - at(d - 2.0 * h))) / (12.0 * h)
             off = np.minimum(off, np.abs(given - slope) - 1e-13 * np.abs(size) / h)
         slack = 1e-4 * (np.abs(given) + 1e-3 * np.abs(given).max()) + 1e-12
         if (off > slack).any():
-            at = int(np.argmax(off - slack))
+            worst = int(np.argmax(off - slack))
             raise ValueError(
-                f"PairwiseLoss: {name} is not the derivative of {of}: {name}({d[at]:.6g}) = {given[at]:.6g}, "
-                f"a difference quotient gives {slope[at]:.6g}"
+                f"PairwiseLoss: {name} is not the derivative of {of}: {name}({d[worst]:.6g}) = {given[worst]:.6g}, "
+                f"a difference quotient gives {slope[worst]:.6g}"
             )

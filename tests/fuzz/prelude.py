@@ -34,6 +34,7 @@ from fuzz.checks import (
     check_pairs,
     check_queries,
     check_ranking_data,
+    check_scored,
     check_value,
     law_broken,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "check_pairs",
     "check_queries",
     "check_ranking_data",
+    "check_scored",
     "check_value",
     "datasets",
     "file",

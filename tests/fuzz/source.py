@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from hypothesis import strategies as st
 
-__all__ = ["HOSTILE", "Dice", "Ranking", "arguments", "array", "calls", "numbers_text"]
+__all__ = ["HOSTILE", "Dice", "Ranking", "arguments", "array", "calls", "chosen", "numbers_text"]
 
 _MOST_PARTS = 9  # a part further on is spoilt as seldom as the last of these
 
@@ -255,11 +255,16 @@ def array(dice, values, *, coarser=True, spoilt=None):
 
 
 def arguments(dice, values):
-    """Return keyword arguments: some of `values`, a mapping of names to texts, one of them spoilt at times."""
+    """Return the text of keyword arguments: some of `values`, one of them spoilt at times."""
+    return ", ".join(f"{name}={text}" for name, text in chosen(dice, values).items())
+
+
+def chosen(dice, values):
+    """Return some of `values`, a mapping of names to texts, each with one of its texts, or a hostile one."""
     given = {name: dice.one(options) for name, options in values.items() if dice.percent(40)}
     if values and dice.spoils():
         given[dice.one(tuple(values))] = dice.one(HOSTILE)
-    return ", ".join(f"{name}={text}" for name, text in given.items())
+    return given
 
 
 # Ranking data

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from functools import partial
 
-from fuzz.source import HOSTILE, Ranking, arguments, array, calls, numbers_text
+from fuzz.source import HOSTILE, Ranking, arguments, array, calls, chosen, numbers_text
 from hypothesis.strategies import SearchStrategy
 
 from boostplug.testing import LAWS
@@ -149,15 +149,11 @@ _BAD_WEIGHTS = (
 
 def made(dice, name, options, far=None):
     """Return the text of a value, with an extreme parameter or a hostile one at times."""
-    given = arguments(dice, options)
+    given = chosen(dice, options)
     if far and dice.spoils():
         parameter = dice.one(tuple(far))
-        kept = [part for part in given.split(", ") if part and not part.startswith(parameter)]
-        if "=" in given and all("=" in part for part in kept):
-            given = ", ".join([*kept, f"{parameter}={dice.one(far[parameter])}"])
-        else:
-            given = f"{parameter}={dice.one(far[parameter])}"
-    return f"{name}({given})"
+        given[parameter] = dice.one(far[parameter])
+    return f"{name}({', '.join(f'{parameter}={text}' for parameter, text in given.items())})"
 
 
 def loss(dice, *, nested=True):
@@ -718,7 +714,18 @@ _FIT = {
     "early_stopping_rounds": ("1", "2", "None"),
     "verbose": ("False", "0"),
 }
-_CHECK = ("check_fitted(ranker, X)", "check_fitted(ranker, X, folder())", "ranker.score(X, y, qid=np.zeros(len(y)))")
+_CHECK = ("check_fitted(ranker, X)", "check_fitted(ranker, X, folder())", "check_scored(ranker, X, y)")
+
+
+def _afterwards(dice):
+    """Return what is asked of a fitted ranker: to predict its own rows or others, or a score."""
+    if dice.percent(15):
+        return f"scores = ranker.predict({Ranking(dice, sizes=(3,)).features(dice.several(3, 1))})"
+    if dice.percent(15):
+        return f"check_scored(ranker, X, y, metric={dice.one(HOSTILE) if dice.spoils() else metric(dice)})"
+    return dice.one(_CHECK)
+
+
 _SEEDS = ("0", "1", "np.random.RandomState(0)")
 
 
@@ -728,9 +735,7 @@ def reference(name, options, *, weight, pairs=0, covers=None):
             dice.calm()
         ranker = f"bp.{name}({', '.join(filter(None, ('n_estimators=2', arguments(dice, options))))})"
         text = fit_text(dice, ranker, pairs=pairs if dice.percent(90) else 20, more=_FIT)
-        if dice.percent(10):
-            return text + f"scores = ranker.predict({Ranking(dice, sizes=(3,)).features(dice.several(3, 1))})"
-        return text + dice.one(_CHECK)
+        return text + _afterwards(dice)
 
     target(name, weight=weight, name=name)(build)
 
@@ -845,7 +850,7 @@ def lgbm_ranker(dice):
         f"bp.LGBMRanker(objective={objective}, n_estimators=2, num_leaves=3, min_child_samples=1, n_jobs=1, verbose=-1)"
     )
     text = fit_text(dice, ranker, pairs=15, labelled=False, more=_LIGHTGBM)
-    return text + dice.one(_CHECK[::2])
+    return text + _afterwards(dice)
 
 
 _XGBOOST = {"verbose": ("False",), "base_margin": ("None", "np.zeros(len(X))")}
@@ -863,7 +868,7 @@ def xgb_ranker(dice):
         metrics = f", eval_metric={dice.one(HOSTILE)}"
     ranker = f"bp.XGBRanker(objective={objective}, n_estimators=2, max_depth=2, n_jobs=1{metrics})"
     text = fit_text(dice, ranker, pairs=15, labelled=False, extras=["verbose=False"])
-    return text + dice.one(_CHECK[::2])
+    return text + _afterwards(dice)
 
 
 _NAMES = (

@@ -450,3 +450,11 @@ def test_no_pairs_at_all():
     for loss in (RankNet(), build("logistic")):
         assert loss.value(np.zeros(3), queries).tolist() == [0.0, 0.0]
         assert [out.tolist() for out in loss.gradient_hessian(np.zeros(3), queries)] == [[0.0] * 3] * 2
+
+
+def test_functions_may_return_lists():
+    listed = [lambda d, f=f: f(d).tolist() for f in (softplus, softplus_slope, softplus_curvature)]
+    queries, scores = bp.Queries([2, 0, 1], group=[3]), np.array([0.3, 0.0, -1.0])
+    expected = PairwiseLoss(softplus, softplus_slope, softplus_curvature).gradient_hessian(scores, queries)
+    for ours, exact in zip(PairwiseLoss(*listed).gradient_hessian(scores, queries), expected, strict=True):
+        np.testing.assert_array_equal(ours, exact)
