@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
+_LEAST_SHARE = 1e-300  # of the largest pair's weight; a smaller one is nothing beside it, but no reason to go
 _MOST_ROWS = 2**31 - 1  # that LightGBM's row numbers can count
 
 
@@ -247,7 +248,9 @@ class Queries:
         kept = np.flatnonzero(weight > 0)
         if pairs.weight is not None:
             exponent = exponent_of(weight)
-            weight, unit = np.ldexp(weight, -exponent), float(np.ldexp(unit, exponent))
+            unit = float(np.ldexp(unit, exponent))
+            weight = np.ldexp(weight, -exponent)
+            weight[kept] = np.maximum(weight[kept], _LEAST_SHARE)
         of_pair = self.query_of_row[pairs.winner[kept]]
         kept = kept[np.argsort(of_pair, kind="stable")]
         winner, loser = pairs.winner[kept], pairs.loser[kept]

@@ -29,6 +29,10 @@ _MINIMAL = 1e-13  # share of its first size below which a gradient is rounding
 _FLAT = 1e-14  # share of Σ|∇R g| below which a slope is 0: rounding, or a loss that falls for ever
 _SHORTEST = 1e-12  # step; a loss with kinks may have its minimum at 0, whatever subgradient it gives there
 _LARGEST_SCORE = 1e99  # losses refuse more
+_TOO_FAR = (
+    "loss: its value falls without end in some direction, or its minimum lies beyond scores of 1e99; use a loss with a "
+    "lower bound, or rescale the labels so that their gaps are about 1"
+)
 _LARGEST_EXPONENT = 300  # of two, in weights
 _ORDINARY = 10  # exponents of two of targets that regressors take as they are
 
@@ -433,6 +437,9 @@ def _line_search(
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))
     if float(start @ direction) >= -10.0 * flat:
         return None
+    farthest = _LARGEST_SCORE / max(1.0, unit * float(np.abs(direction).max()))
+    if farthest < 1.0:
+        raise ValueError(_TOO_FAR)
     if whole:
         return 1.0
 
@@ -442,13 +449,9 @@ def _line_search(
         return float(np.nan_to_num(slope + flat, nan=1e300, posinf=1e300, neginf=-1e300))
 
     low, high = 0.0, 1.0
-    farthest = _LARGEST_SCORE / max(1.0, unit * float(np.abs(direction).max()))
     while rise(high) < 0.0:
         low, high = high, 2.0 * high
         if high > farthest:
-            raise ValueError(
-                "loss: its value falls without end in some direction, or its minimum lies beyond scores of 1e99; use a "
-                "loss with a lower bound, or rescale the labels so that their gaps are about 1"
-            )
+            raise ValueError(_TOO_FAR)
     step = float(brentq(rise, low, high, xtol=1e-14 * max(1.0, low), rtol=4 * np.finfo(np.float64).eps, maxiter=1000))
     return step if step > _SHORTEST else None

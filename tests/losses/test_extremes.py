@@ -296,6 +296,40 @@ def test_exponential_gains_of_small_grades_keep_their_digits():
     assert bp.DCG(1).per_query([1.0], bp.Queries([3], group=[1])) == [7.0]
 
 
+RANKERS = [
+    *(bp.RankBoostRanker(variant=variant, n_estimators=3) for variant in ("plus", "discrete", "continuous")),
+    bp.AdaRankRanker(n_estimators=3),
+    *(bp.MPBoostRanker(step=step, n_estimators=3) for step in ("paper", "newton")),
+    bp.NDCGBoostRanker(n_estimators=3),
+    *(bp.QBRankRanker(preference_weight=w, n_estimators=3, random_state=0) for w in (0.0, 0.5, 1.0)),
+    bp.QuadraticBoundRanker(loss=bp.MPBoost(), n_estimators=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_rankers_are_finite_for_whatever_weights_are_accepted(ranker):
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        group = rng.choice([2, 5, 12], 4)
+        n = int(group.sum())
+        X, labels = np.round(rng.normal(size=(n, 3)), 1), rng.integers(0, 3, n)
+        pairs = any_pairs(rng, group) if not isinstance(ranker, (bp.AdaRankRanker, bp.NDCGBoostRanker)) else None
+        weight = any_weights(rng, n)
+        if weight is not None:
+            weight = np.where(weight == 0.0, 1e-100, weight)
+        ranker.fit(X, labels, group=group, sample_weight=weight, pairs=pairs)
+        assert np.isfinite(ranker.predict(X)).all(), seed
+        assert all(np.isfinite(values).all() for values in ranker.history_.values()), seed
+
+
+@pytest.mark.parametrize(
+    "ranker", [bp.QBRankRanker(n_estimators=2), bp.QBRankRanker(n_estimators=2, line_search=False)]
+)
+def test_labels_that_no_score_reaches_are_named(ranker):
+    with pytest.raises(ValueError, match=r"its minimum lies beyond scores of 1e99; .* rescale the labels"):
+        ranker.fit([[0.0], [1.0], [2.0]], [0.0, 1e308, 1.0], group=[3])
+
+
 def test_a_hessian_is_never_0_beside_a_gradient():
     gradient, hessian = np.array([1e-310, 0.0, 1.0, -1e20]), np.array([0.0, 0.0, 1e-3, 0.0])
     positive_beside(gradient, hessian)
