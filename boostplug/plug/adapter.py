@@ -69,10 +69,13 @@ def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
 
 
 class Training(NamedTuple):
-    """The training that calls us, as far as its framework lets us see it: parameters, and datasets (its own first)."""
+    """The training that calls us, as far as its framework lets us see it."""
 
     parameters: Mapping[str, Any]
     datasets: Sequence[Any]
+    """Its own first."""
+    booster: Any = None
+    """By which one training is told from the next."""
 
 
 class Part(NamedTuple):
@@ -98,14 +101,11 @@ class Adapter(Protocol):
         The name of its class of datasets.
     makes_zeros_of_missing_labels : bool
         So that they cannot be told from grades of 0.
-    least_hessian : tuple of (str, float), or None
-        The parameter that says what the Hessians of a leaf must sum to, and its default.
     """
 
     framework: ClassVar[str]
     kind: ClassVar[str]
     makes_zeros_of_missing_labels: ClassVar[bool] = False
-    least_hessian: ClassVar[tuple[str, float] | None] = None
 
     @property
     def dataset_name(self) -> str:
@@ -153,6 +153,10 @@ class Adapter(Protocol):
         `gain` is what the splits of the first tree can gain together, at most; `step` how far its leaves go.
         """
         return None
+
+    def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:  # noqa: ARG002 (the default: nothing)
+        """Return the parameter that says what the Hessians of a leaf must sum to, and its value, given or default."""
+        return "", 0.0
 
     def training(self, frame: FrameType | None) -> Training | None:  # noqa: ARG002 (the default: it cannot be seen)
         """Return the training whose call has led to `frame`, where the framework leaves a trace of it."""

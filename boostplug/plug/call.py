@@ -39,6 +39,8 @@ class _Call(NamedTuple):
     threads: int | None
     record: Record
     adapter: Adapter | None
+    training: Training | None
+    dataset: Any
 
 
 def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> tuple[Floats32, Floats32]:
@@ -58,9 +60,7 @@ def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> t
     if not any_step and call.record.warned is not call.queries:
         call.record.warned = call.queries
         _warn_of_nothing_to_learn(loss, call)
-    begun = call.record.begun
-    if any_step and (begun is None or begun[0] is not call.queries or begun[1] is not loss):
-        call.record.begun = call.queries, loss
+    if any_step and call.record.begins(call.queries, loss, None if call.training is None else call.training.booster):
         _look_at_first_step(loss, call, gradient, hessian)
     return g, h
 
@@ -124,7 +124,8 @@ def queries_of(dataset: Any) -> Queries:
 
 def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, training: Training | None) -> _Call:
     refuse_fault(adapter.fault_of_call(scores, dataset, training))
-    return _Call(scores, queries_of(dataset), adapter.threads(dataset, training), record_of(dataset), adapter)
+    threads = adapter.threads(dataset, training)
+    return _Call(scores, queries_of(dataset), threads, record_of(dataset), adapter, training, dataset)
 
 
 def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
@@ -146,7 +147,7 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
         if adapter is not None:
             refuse_fault(adapter.fault_of_fields(fields, None))
         queries = _built(record.arrays, fields.copy(), None)
-    return _Call(scores, queries, threads, record, adapter)
+    return _Call(scores, queries, threads, record, adapter, training, None)
 
 
 def _known(readings: deque[Reading], fields: Fields, preferences: Preferences | None) -> Queries | None:
@@ -229,14 +230,14 @@ def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessia
             gradient, hessian = loss.gradient_hessian(np.zeros(call.queries.n_rows), call.queries)
         if not gradient.any():
             return None
-    first, least = first_step(gradient, hessian), call.adapter.least_hessian
+    first = first_step(gradient, hessian)
     fault = call.adapter.fault_of_step(first.gain, first.step) if first.gain > 0.0 else None
     if fault is not None:
         return f"{loss!r} learns little or nothing from numbers of this size: {fault}{_RESCALE}"
-    if least is not None and first.hessian < 2.0 * least[1] and first.mean_hessian < _SMALL:
-        name, value = least
+    name, least = call.adapter.least_hessian(call.dataset, call.training)
+    if first.hessian < 2.0 * least and first.mean_hessian < _SMALL:
         return (
-            f"{loss!r} learns nothing while {name} is {value:g}, its default: the Hessians of all rows sum to "
+            f"{loss!r} learns nothing while {name} is {least:g}: the Hessians of all rows sum to "
             f"{first.hessian:.2g}; lower {name}, or raise the loss's factor of scores (sigmoid), or multiply the "
             "derivatives of a loss of your own"
         )

@@ -25,7 +25,6 @@ class LightGBM(Adapter):
 
     framework = "lightgbm"
     kind = "Dataset"
-    least_hessian = "min_sum_hessian_in_leaf", 1e-3
     makes_zeros_of_missing_labels = True
 
     def read(self, dataset: Any) -> Fields:
@@ -92,6 +91,11 @@ class LightGBM(Adapter):
         n = _parameter("num_threads", dataset, training)
         return int(n) if n is not None and int(n) > 0 else None
 
+    def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
+        """Return `min_sum_hessian_in_leaf`."""
+        given = _parameter("min_sum_hessian_in_leaf", dataset, training)
+        return "min_sum_hessian_in_leaf", 1e-3 if given is None else float(given)
+
     def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float, bool]:
         """Return what `lgb.train` takes from a feval."""
         return metric.name, value, metric.greater_is_better
@@ -109,7 +113,7 @@ class LightGBM(Adapter):
                 booster = _owner(frame)
                 if isinstance(booster, kind):
                     sets = [booster.train_set, *booster.valid_sets] if hasattr(booster, "train_set") else []
-                    return Training(booster.params or {}, sets)
+                    return Training(booster.params or {}, sets, booster)
                 left -= 1
             frame = frame.f_back
         return None

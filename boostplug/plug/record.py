@@ -1,10 +1,11 @@
 """`Record`: all that is known of one dataset, kept for as long as it lives."""
 
 import warnings
+import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,15 @@ class Reading(NamedTuple):
     queries: Queries
 
 
+class Beginning(NamedTuple):
+    """A loss's first step in a training; what it belongs to may end before the dataset does."""
+
+    queries: Callable[[], Queries | None]
+    training: Callable[[], Any]
+    """Its booster, or the queries again where that is not seen."""
+    loss: ObjectiveLike
+
+
 @dataclass(eq=False)
 class Record:
     """All that is known of one dataset, or of callers that pass arrays and are no framework.
@@ -65,8 +75,8 @@ class Record:
         Of arrays that came in place of this dataset; a user's objective may pass a few different ones in each round.
     warned : Queries, or None
         Those that had their warning that there is nothing to learn.
-    begun : Queries and loss, or None
-        Of the training whose first step was looked at.
+    begun : deque of Beginning
+        Of the trainings whose first steps were looked at; one may ask a few losses in each round.
     """
 
     assigned: Queries | None = None
@@ -75,10 +85,23 @@ class Record:
     read: deque[Reading] = field(default_factory=lambda: deque(maxlen=1))
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None
-    begun: tuple[Queries, ObjectiveLike] | None = None
+    begun: deque[Beginning] = field(default_factory=lambda: deque(maxlen=4))
+
+    def begins(self, queries: Queries, loss: ObjectiveLike, booster: Any) -> bool:
+        """Return whether this is the first step of a loss in a booster's training, from now on no more.
+
+        Losses of one repr are one: a user's objective may build its loss anew in each round.
+        """
+        training = queries if booster is None else booster
+        for known in tuple(self.begun):  # as it was, should another thread add to it
+            same = known.queries() is queries and known.training() is training
+            if same and (known.loss is loss or repr(known.loss) == repr(loss)):
+                return False
+        self.begun.appendleft(Beginning(weakref.ref(queries), weakref.ref(training), loss))
+        return True
 
 
-_records: WeakKeyDictionary[Any, Record] = WeakKeyDictionary()
+_records: weakref.WeakKeyDictionary[Any, Record] = weakref.WeakKeyDictionary()
 
 
 def record_of(dataset: Any) -> Record:

@@ -26,7 +26,6 @@ class XGBoost(Adapter):
 
     framework = "xgboost"
     kind = "DMatrix"
-    least_hessian = "min_child_weight", 1.0
 
     def read(self, dataset: Any) -> Fields:
         """Return labels, group sizes and weights."""
@@ -92,6 +91,11 @@ class XGBoost(Adapter):
         n = next((n for n in (*given, getattr(dataset, "nthread", None)) if n is not None), None)
         return int(n) if n is not None and int(n) > 0 else None
 
+    def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
+        """Return `min_child_weight`; its default where the parameters are not seen."""
+        given = _parameters_of(dataset, training).get("min_child_weight")
+        return "min_child_weight", 1.0 if given is None else float(given)
+
     def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float]:
         """Return what `xgb.train` takes: it maximises names that start with auc, pre, map or ndcg, and no other."""
         if metric.greater_is_better:
@@ -106,7 +110,7 @@ class XGBoost(Adapter):
         given = found.f_locals
         sets = [given.get("dtrain"), *(matrix for matrix, _ in given.get("evals") or ())]
         sets += [matrix for fold in given.get("cvfolds") or () for matrix in (fold.dtrain, fold.dtest)]
-        return Training(dict(given.get("params") or {}), sets)
+        return Training(dict(given.get("params") or {}), sets, given.get("bst"))
 
     def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:
         """Watch `slice` (that of `xgb.cv` too): what it returns does not know its whole."""

@@ -171,9 +171,33 @@ BREAKAGES = [
             "if np.any(call.scores):\n        with threads_of_framework",
             "if False:\n        with threads_of_framework",
         ),
-        ("one look at a dataset is enough for all losses", " or begun[1] is not loss):", "):"),
+        (
+            "one look at a dataset is enough for all losses",
+            "if same and (known.loss is loss or repr(known.loss) == repr(loss)):",
+            "if same:",
+        ),
+        (
+            "a loss that is built anew in each round is looked at in each",
+            "known.loss is loss or repr(known.loss) == repr(loss)",
+            "known.loss is loss",
+        ),
+        (
+            "one look at a dataset is enough for all trainings",
+            "training = queries if booster is None else booster",
+            "training = queries",
+        ),
+        (
+            "a leaf's least Hessian is LightGBM's default, whatever was given",
+            "1e-3 if given is None else float(given)",
+            "1e-3",
+        ),
+        (
+            "a leaf's least Hessian is XGBoost's default, whatever was given",
+            "1.0 if given is None else float(given)",
+            "1.0",
+        ),
         ("Hessians may be as small as they like", "first.mean_hessian < _SMALL", "first.mean_hessian < 0.0"),
-        ("two documents are too little", "least[1] and first.mean_hessian < _SMALL:", "least[1]:"),
+        ("two documents are too little", "least and first.mean_hessian < _SMALL:", "least:"),
         ("XGBoost may gain what float32 cannot hold", "if gain > _LARGEST_GAIN:", "if gain > 1e300:"),
         ("LightGBM's leaves may be as small as they like", "if step < _LEAST_LEAF / _RATES:", "if step < 0.0:"),
         (
@@ -390,9 +414,10 @@ BREAKAGES = [
         ("a row may stand in a subset twice", "if times.max(initial=0) > 1:", "if times.max(initial=0) > 99:"),
         (
             "options at their defaults pass",
-            "found = [name for name in options.keys() & parameters.keys() if parameters[name] is not None]",
-            "found = [name for name in options.keys() & parameters.keys() if parameters[name] is True]",
+            "options.keys() & parameters.keys() if parameters[name] is not None}",
+            "options.keys() & parameters.keys() if parameters[name] is True}",
         ),
+        ("options that are off are refused", "if str(value).lower() not in options[name].off]", "]"),
         ("objectives that set leaves by labels pass", 'if parameters.get("objective") in _ADAPTIVE:', "if False:"),
         (
             "parameters of another training around count",

@@ -15,7 +15,8 @@ XGB = {"nthread": 1, "max_depth": 2, "min_child_weight": 0.1, "base_score": 0.0,
 VALUES = {
     **dict.fromkeys((*options.LIGHTGBM, *options.XGBOOST), 0.3),
     **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "reg_sqrt", "lambdarank_unbiased"), True),
-    **dict.fromkeys(("boost_from_average", "lambdarank_norm", "ndcg_exp_gain"), False),
+    **dict.fromkeys(("lambdarank_norm", "ndcg_exp_gain"), False),
+    "boost_from_average": True,
     **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization"), False),
     "label_gain": list(range(40)),
     "objective_seed": 7,
@@ -130,6 +131,28 @@ def test_parameters_of_another_training_around_ours_do_not_count():
     ours = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
     xgboost(objective, {"lambdarank_pair_method": "mean"}, rounds=1)
     assert inner == [1]
+
+
+OFF = {
+    "is_unbalance": [False, "false", "-"], "scale_pos_weight": [1, 1.0, "1"], "boost_from_average": [False],
+    "pos_bagging_fraction": [1.0], "neg_subsample": [1], "reg_sqrt": [False],
+    "lambdarank_position_bias_regularization": [0, 0.0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "values"), OFF.items())
+def test_a_value_that_asks_for_nothing_passes(name, values):
+    """Dictionaries of parameters that serve several trainings hold them."""
+    for value in values:
+        lightgbm(params={name: value}, rounds=1)
+    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=1, n_jobs=1, num_leaves=4, verbose=-1, **{name: values[0]})
+    assert ranker.fit(X, Y, qid=QID).n_estimators_ == 1
+
+
+def test_a_value_that_asks_xgboost_for_nothing_passes():
+    xgboost(params={"lambdarank_unbiased": False, "scale_pos_weight": 1, "verbosity": 0}, rounds=1)
+    with pytest.raises(ValueError, match=r"lambdarank_bias_norm=0, .*scale_pos_weight=0 are options"):
+        xgboost(params={"lambdarank_bias_norm": 0, "scale_pos_weight": 0, "lambdarank_num_pair_per_sample": 3})
 
 
 def test_several_are_named_with_their_remedies():

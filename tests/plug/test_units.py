@@ -237,3 +237,51 @@ def test_a_loss_of_ones_own_with_small_derivatives_is_warned_about(F):
 def test_two_documents_are_not_too_little(F):
     """Hessians of the order of 1 that sum to less than XGBoost's min_child_weight: a warning is an error here."""
     F.train(bp.RankNet(), F.data(data=X[:2], label=[0, 1], group=[2]))
+
+
+@every_framework
+def test_a_leaf_that_may_need_less_is_no_reason_to_warn(F):
+    """The parameter that the warning would lower is low already; a warning is an error here."""
+    name = "min_child_weight" if F.name == "xgboost" else "min_sum_hessian_in_leaf"
+    for given in ({name: 0.0}, {"min_child_weight": 1e-9}):
+        assert trained(F, bp.RankNet(sigmoid=1e-4), 1.0, **given)[1] > 0
+    with pytest.warns(UserWarning, match=f"learns nothing while {name} is 1e-05: "):
+        assert trained(F, bp.RankNet(sigmoid=1e-4), 1.0, **{name: 1e-5})[1] == 0
+
+
+class Counted(Squares):
+    """Counts its calls, whatever copies are made of it."""
+
+    calls = []  # noqa: RUF012 (shared on purpose)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        self.calls.append(scores)
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+    def __repr__(self):
+        return "Counted()"
+
+
+@every_framework
+def test_a_training_looks_at_each_loss_once_however_its_objective_is_written(F):
+    """Losses that are built anew in each round, or asked in turn, cost no look at scores of 0 in each."""
+    x, y, group = LABELS
+    other = bp.RankNet()
+    data = F.data(data=x, label=y, group=group)
+    for objective in (
+        lambda *call: (None, Counted()(*call))[1],
+        lambda *call: (other(*call), Counted()(*call))[1],
+    ):
+        Counted.calls.clear()
+        F.train(objective, data, 6, **({"base_score": 0.5} if F.name == "xgboost" else {}))
+        assert len(Counted.calls) <= 7
+
+
+@every_framework
+def test_a_training_with_other_parameters_is_looked_at_anew(F):
+    x, y, group = LABELS
+    data, loss = F.data(data=x, label=y, group=group), bp.RankNet(sigmoid=1e-4)
+    name = "min_child_weight" if F.name == "xgboost" else "min_sum_hessian_in_leaf"
+    F.train(loss, data, **{name: 0.0})
+    with pytest.warns(UserWarning, match="learns nothing while"):
+        F.train(loss, data)
