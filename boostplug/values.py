@@ -5,14 +5,17 @@ Their parameters are listed and searched as those of scikit-learn's estimators a
 """
 
 import inspect
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from boostplug.checks import shown
+from boostplug.checks import check_number, shown
 
 __all__ = [
     "Range",
@@ -22,6 +25,7 @@ __all__ = [
     "is_value",
     "no_parameters",
     "parameters_of",
+    "ranges_said",
     "replaced",
     "split_names",
 ]
@@ -36,6 +40,15 @@ class Range:
     low: float
     high: float
     log: bool = False
+
+    def __post_init__(self) -> None:
+        check_number("Range: low", self.low, above=0.0 if self.log else None)
+        check_number("Range: high", self.high, least=float(self.low))
+
+    @property
+    def whole(self) -> bool:
+        """Whether its numbers are integers."""
+        return isinstance(self.low, Integral) and isinstance(self.high, Integral)
 
 
 Space = Mapping[str, Range | tuple[Any, ...]]
@@ -115,6 +128,27 @@ def replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
     return value.with_params(**parameters) if isinstance(value, Value) else _replaced(value, parameters)
 
 
+def ranges_said(value: Any) -> dict[str, Range | tuple[Any, ...]]:
+    """Return what the class of a value and its bases say of its parameters; a name of none in the class is an error."""
+    said: dict[str, Range | tuple[Any, ...]] = {}
+    for kind in reversed(type(value).__mro__):
+        said |= vars(kind).get("search_ranges", {})
+    known = parameters_of(value)
+    for name, drawn in said.items():
+        if not isinstance(drawn, (Range, tuple, list)) or drawn in ((), []):
+            raise ValueError(
+                f"the search_ranges of {type(value).__name__} give {name!r} {shown(drawn)}; give it a Range, or a "
+                "tuple of choices"
+            )
+    for name in vars(type(value)).get("search_ranges", {}):
+        if name not in known:
+            raise ValueError(
+                f"the search_ranges of {type(value).__name__} name {shown(name)}, which is none of its parameters: "
+                f"{sorted(known)}"
+            )
+    return {name: drawn for name, drawn in said.items() if name in known}
+
+
 def split_names(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return what is set as a whole, and by the name of a part what is set within it."""
     whole: dict[str, Any] = {}
@@ -147,11 +181,18 @@ def no_parameters(name: str, part: Any, inner: Iterable[str], owner: Any) -> NoR
 def _listed(value: Any, *, deep: bool) -> dict[str, Any]:
     listed: dict[str, Any] = {}
     for name in _names(type(value)):
-        if hasattr(value, name):  # a class of one's own may keep it under another
+        if _is_kept(value, name):  # a class of one's own may keep it under another
             part = listed[name] = getattr(value, name)
             if deep and is_value(part):
                 listed.update({f"{name}__{rest}": inner for rest, inner in parameters_of(part).items()})
     return listed
+
+
+def _is_kept(value: Any, name: str) -> bool:
+    """Return whether `value` itself has an attribute, by a slot or property too, and not its class alone."""
+    of_class = inspect.getattr_static(type(value), name, None)
+    own = name in getattr(value, "__dict__", ()) or (hasattr(of_class, "__get__") and not inspect.isroutine(of_class))
+    return own and hasattr(value, name)
 
 
 def _replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
@@ -165,23 +206,48 @@ def _replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
         if not is_value(part):
             no_parameters(name, part, inner, value)
         changes[name] = replaced(part, inner)
-    return _built(value, known | changes)
+    _refuse_to_forget(value, known)
+    return type(value)(**known | changes)
 
 
-def _built(value: Any, parameters: dict[str, Any]) -> Any:
+def _refuse_to_forget(value: Any, known: Mapping[str, Any]) -> None:
+    """Raise where a value with the same parameters would be another one: its constructor keeps them otherwise."""
+    remedy = "its constructor is to take its parameters by name, and to keep them as attributes of their names"
     try:
-        inspect.signature(type(value)).bind(**parameters)
-    except TypeError as error:
-        raise ValueError(
-            f"{value!r} cannot be built anew, {error}; its constructor's parameters are to be attributes of their names"
-        ) from None
-    return type(value)(**parameters)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which the new value gives
+            again = type(value)(**known)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{value!r} cannot be built anew, {error}; {remedy}") from None
+    here, there = ({**getattr(one, "__dict__", {}), **parameters_of(one, deep=False)} for one in (value, again))
+    for name in here.keys() & there.keys():
+        if not _same(here[name], there[name]):
+            raise ValueError(
+                f"{value!r} cannot be built anew, as its {name} would be {shown(there[name])} in place of "
+                f"{shown(here[name])}; {remedy}"
+            )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Return whether two attributes are equal; functions and objects that a constructor makes, by their code."""
+    if a is b or type(a).__eq__ is object.__eq__:  # type: ignore[comparison-overlap]
+        return type(a) is type(b) and getattr(a, "__code__", None) is getattr(b, "__code__", None)
+    try:
+        return bool(a == b)
+    except ValueError:  # arrays
+        return np.array_equal(a, b)
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a class's parameters: what its constructor takes by name."""
-    taken = inspect.signature(kind.__init__).parameters.values()  # type: ignore[misc]
-    return tuple(p.name for p in list(taken)[1:] if p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY})
+    """Return the names of a class's parameters: what its constructor takes by name, or hands on to its bases'."""
+    names: dict[str, None] = {}
+    for base in kind.__mro__[:-1]:
+        if "__init__" in vars(base):
+            taken = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
+            names |= dict.fromkeys(p.name for p in taken if p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY})
+            if not any(p.kind is p.VAR_KEYWORD for p in taken):
+                break
+    return tuple(names)
 
 
 def _space(value: Any) -> Space:
@@ -198,27 +264,13 @@ def _space(value: Any) -> Space:
             space[name] = (False, True)
         elif float in (hint, *get_args(hint)) and isinstance(part, (int, float, np.floating)) and part > 0:
             space[name] = Range(float(part) / _FACTOR, float(part) * _FACTOR, log=True)
-    return space | _said(value)
-
-
-def _said(value: Any) -> dict[str, Range | tuple[Any, ...]]:
-    """Return what the class of a value and its bases say of its parameters; a name of none in the class is an error."""
-    said: dict[str, Range | tuple[Any, ...]] = {}
-    for kind in reversed(type(value).__mro__):
-        said |= vars(kind).get("search_ranges", {})
-    known = parameters_of(value)
-    for name in vars(type(value)).get("search_ranges", {}):
-        if name not in known:
-            raise ValueError(
-                f"the search_ranges of {type(value).__name__} name {shown(name)}, which is none of its parameters: "
-                f"{sorted(known)}"
-            )
-    return {name: drawn for name, drawn in said.items() if name in known}
+    return space | ranges_said(value)
 
 
 def _hints(kind: type) -> dict[str, Any]:
-    """Return what a class's constructor takes by name; nothing where the names of types cannot be read."""
-    try:
-        return get_type_hints(kind.__init__)  # type: ignore[misc]
-    except (NameError, TypeError):
-        return {}
+    """Return the types of what a class's constructor and those of its bases take; none where they cannot be read."""
+    hints: dict[str, Any] = {}
+    for base in kind.__mro__[::-1]:
+        with suppress(Exception):  # what stands between quotes is any text
+            hints |= get_type_hints(base.__init__)  # type: ignore[misc]
+    return hints

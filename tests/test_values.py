@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, field, replace
+from dataclasses import FrozenInstanceError, InitVar, dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -155,8 +155,90 @@ def test_values_that_cannot_be_built_anew():
     loss = Unkept(2)
     assert loss.get_params() == {}
     assert clone(loss) is loss
-    with pytest.raises(ValueError, match="cannot be built anew, missing a required argument: 'weight'"):
+    with pytest.raises(ValueError, match=r"cannot be built anew, Unkept.* missing 1 required .* 'weight'"):
         loss.with_params()
+
+
+class Hidden(bp.RankNet):
+    def __init__(self, *, share=1.0, sigmoid=1.0):
+        super().__init__(sigmoid=sigmoid)
+        object.__setattr__(self, "_share", share)
+
+
+class Listed(bp.RankNet):
+    def __init__(self, *weights, sigmoid=1.0):
+        super().__init__(sigmoid=sigmoid)
+        object.__setattr__(self, "weights", np.array(weights))
+
+
+class Doubled(bp.RankNet):
+    def __init__(self, *, sigmoid=1.0):
+        super().__init__(sigmoid=2.0 * sigmoid)
+
+
+class WithFunction(bp.RankNet):
+    def __init__(self, *, function=None, sigmoid=1.0):
+        super().__init__(sigmoid=sigmoid)
+        object.__setattr__(self, "_function", function or np.square)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Initial(bp.RankNet):
+    given: InitVar[float] = 1.0
+    derived: float = field(init=False, default=0.0)
+
+    def __post_init__(self, given):
+        object.__setattr__(self, "derived", 2.0 * given)
+
+
+@pytest.mark.parametrize(
+    ("loss", "lost"),
+    [
+        (Hidden(share=5.0), "_share would be 1.0 in place of 5.0"),
+        (Listed(1.0, 2.0), "weights would be"),
+        (Doubled(sigmoid=2.0), "sigmoid would be 8.0 in place of 4.0"),
+        (Initial(given=5.0), "derived would be 2.0 in place of 10.0"),
+        (WithFunction(function=double), "_function would be <ufunc 'square'> in place of <function"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_no_new_value_forgets_what_a_constructor_keeps_otherwise(loss, lost):
+    remedy = "; its constructor is to take its parameters by name, and to keep them as attributes of their names"
+    with pytest.raises(ValueError, match=f"cannot be built anew, as its {lost}.*{remedy}"):
+        loss.with_params(sigmoid=3.0)
+    with pytest.raises(ValueError, match="cannot be built anew"):
+        bp.LGBMRanker(objective=loss).set_params(objective__sigmoid=3.0)
+    if not isinstance(loss, Doubled):
+        assert type(loss)().with_params(sigmoid=3.0).sigmoid == 3.0
+    assert "given" not in loss.get_params()
+
+
+class Mixin:
+    def __init__(self, *, mixed=1, **more):
+        super().__init__(**more)
+        object.__setattr__(self, "mixed", mixed)
+        object.__setattr__(self, "_made", lambda: mixed)
+
+
+class Mixed(Mixin, bp.RankNet):
+    pass
+
+
+def test_what_a_constructor_hands_on_to_its_bases_is_a_parameter():
+    loss = Mixed(mixed=2, sigmoid=7.0)
+    assert loss.get_params() == {"mixed": 2, "sigmoid": 7.0, "normalization": "none"}
+    changed = loss.with_params(mixed=3)
+    assert (changed.mixed, changed.sigmoid) == (3, 7.0)
+    assert bp.LGBMRanker(objective=loss).set_params(objective__mixed=3).objective.sigmoid == 7.0
+    assert loss.search_space == bp.RankNet().search_space
+
+
+def test_methods_are_no_parameters():
+    class Named(bp.RankNet):
+        def __init__(self, *, value=1.0):
+            super().__init__(sigmoid=value)
+
+    assert Named(value=2.0).get_params() == {}
 
 
 def test_values_are_never_changed_in_place():
@@ -218,6 +300,47 @@ def test_the_search_ranges_of_classes():
 
     with pytest.raises(ValueError, match="search_ranges of Typo name 'sigmiod', which is none of its parameters"):
         _ = Typo().search_space
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blend(bp.Metric):
+    share: float = 0.5
+    search_ranges: ClassVar = {"share": Range(0.1, 0.9)}
+
+    def compute_per_query(self, scores, queries):
+        raise NotImplementedError
+
+
+def test_the_search_ranges_of_metrics():
+    assert bp.AdaRank(metric=Blend()).search_space["metric__share"] == Range(0.1, 0.9)
+
+
+@pytest.mark.parametrize("wrong", ["abc", 5, (), [], None, {1: 2}], ids=repr)
+def test_ranges_that_are_none(wrong):
+    class Odd(bp.RankNet):
+        search_ranges: ClassVar = {"sigmoid": wrong}
+
+    with pytest.raises(ValueError, match=r"the search_ranges of Odd give 'sigmoid' .*; give it a Range, or a tuple"):
+        _ = Odd().search_space
+
+
+def test_ranges_are_of_numbers_in_order():
+    for wrong in ((2, 1), ("a", "b"), (0.0, np.nan), (True, 2)):
+        with pytest.raises(ValueError, match=r"Range: (low|high) must be a finite number"):
+            Range(*wrong)
+    with pytest.raises(ValueError, match="low must be a finite number above 0; got 0"):
+        Range(0, 1, log=True)
+    assert Range(np.int64(1), 3).whole
+    assert not Range(1, 3.0).whole
+
+
+def test_types_that_cannot_be_read_take_no_part_in_a_search():
+    @dataclass(frozen=True, kw_only=True)
+    class Odd(bp.RankNet):
+        share: "np.nothing" = 0.5
+        other: "1 +" = 0.5  # noqa: F722
+
+    assert Odd().search_space["share"] == Odd().search_space["other"] == Range(0.0625, 4.0, log=True)
 
 
 @every_value

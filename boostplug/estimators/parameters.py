@@ -43,13 +43,15 @@ def resolved(estimator: Any, parameters: Mapping[str, Any], *, any_name: bool) -
     whole, within = split_names(parameters)
     if any_name and not within:
         return whole
-    known = estimator.get_params(deep=False)
-    allowed = known.keys() | whole.keys() if any_name else known.keys()
+    if any_name:  # by attribute, as a subclass whose constructor is at work has not all of its parameters yet
+        known = whole | {name: getattr(estimator, name) for name in within if hasattr(estimator, name)}
+    else:
+        known = estimator.get_params(deep=False)
     for name in (*whole, *within):
-        if name not in allowed:
-            invalid_parameter(name, f"estimator {shown(estimator)}", known)
+        if name not in known:
+            invalid_parameter(name, f"estimator {shown(estimator)}", estimator.get_params(deep=False))
     for name, inner in within.items():
-        part = whole.get(name, known.get(name))
+        part = whole.get(name, known[name])
         if is_value(part):
             whole[name] = replaced(part, inner)
         elif hasattr(part, "get_params") and not isinstance(part, type):

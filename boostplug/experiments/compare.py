@@ -230,7 +230,8 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
         else:
             _check_loss(item, "an item of losses")
             chosen.append(item)
-    chosen = list(dict.fromkeys(chosen))
+    # By parameters too: to a class with a constructor of its own the equality that it inherits says less.
+    chosen = list({(loss, repr(loss.get_params())): loss for loss in chosen}.values())
     return dict(zip(distinct_names(chosen), chosen, strict=True))
 
 

@@ -1,5 +1,6 @@
 """What a comparison keeps of its finished trainings, and what tells whether they are those of another one."""
 
+import json
 import pickle
 import sys
 import warnings
@@ -51,7 +52,7 @@ class Kept:
 
     def __init__(self, folder: Path, head: dict[str, Any], methods: Iterable[Method], *, resume: bool) -> None:
         head = plain(head)
-        path = folder / _PATTERN.replace("*", digest([repr(head).encode()])[:12])
+        path = folder / _PATTERN.replace("*", digest([json.dumps(head, sort_keys=True).encode()])[:12])
         self._names = {method: f"{method.framework} | {fingerprint(method.objective)}" for method in methods}
         if resume and not path.exists():
             _refuse_others(folder, head)

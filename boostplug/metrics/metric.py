@@ -12,7 +12,7 @@ from boostplug.checks import scores_of_rows, shown
 from boostplug.naming import Named, exact_name, read_name, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
-from boostplug.values import Range, Space
+from boostplug.values import Range, Space, ranges_said
 
 __all__ = ["Metric"]
 
@@ -160,8 +160,12 @@ class Metric(Named, ABC):
 
     @property
     def search_space(self) -> Space:
-        """The cut-off where there is one, for losses that learn from a metric; what a metric judges is not searched."""
-        return {} if self.get_params(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
+        """The cut-off where there is one, for losses that learn from a metric, and what `search_ranges` says.
+
+        What a metric judges is not searched.
+        """
+        cut_off = {} if self.get_params(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
+        return cut_off | ranges_said(self)
 
     def short_name(self, *, by_name: bool = False) -> str:  # noqa: ARG002 (its name is that of frameworks' logs)
         """Return `name`."""

@@ -61,8 +61,7 @@ def export(booster: Any) -> Any:
 
 
 def _lightgbm(booster: Any) -> Any:
-    if booster.num_model_per_iteration() != 1:
-        raise ValueError(f"export takes a model of one score per row; got {booster.num_model_per_iteration()}")
+    _refuse_several_scores(booster.num_model_per_iteration())
     copied = booster_of(named(booster.model_to_string()))
     copied.best_iteration, copied.best_score = booster.best_iteration, booster.best_score
     return copied
@@ -70,6 +69,8 @@ def _lightgbm(booster: Any) -> Any:
 
 def _xgboost(booster: Any) -> Any:
     learner = json.loads(booster.save_config())["learner"]
+    model = learner["learner_model_param"]
+    _refuse_several_scores(max(int(model["num_class"]), int(model.get("num_target", 1))))
     best = booster.attr("best_iteration")
     stopped = best is not None and learner["gradient_booster"]["name"] != "gblinear"  # which has no rounds to cut
     copied = booster[: int(best) + 1] if stopped else booster.copy()
@@ -78,6 +79,11 @@ def _xgboost(booster: Any) -> Any:
     if learner["objective"]["name"].startswith("rank:"):
         copied.set_param({"objective": "reg:squarederror"})
     return copied
+
+
+def _refuse_several_scores(n_scores: int) -> None:
+    if n_scores > 1:
+        raise ValueError(f"export takes a model of one score per row; got {n_scores}")
 
 
 def _without_weights(booster: Any) -> Any:

@@ -66,8 +66,7 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
 def _drawn(trial: Any, name: str, space: Range | tuple[Any, ...]) -> Any:
     if not isinstance(space, Range):
         return _method(trial, "suggest_categorical")(name, space)
-    whole = isinstance(space.low, int) and isinstance(space.high, int)
-    return _method(trial, "suggest_int" if whole else "suggest_float")(name, space.low, space.high, log=space.log)
+    return _method(trial, "suggest_int" if space.whole else "suggest_float")(name, space.low, space.high, log=space.log)
 
 
 def _method(trial: Any, name: str) -> Callable[..., Any]:

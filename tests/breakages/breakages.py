@@ -532,6 +532,16 @@ BREAKAGES = [
             "    for kind in (type(value),):\n",
         ),
         (
+            "a new value forgets what a constructor keeps under another name",
+            "    _refuse_to_forget(value, known)\n    return",
+            "    return",
+        ),
+        (
+            "what a constructor hands on to its bases is no parameter",
+            "            if not any(p.kind is p.VAR_KEYWORD for p in taken):\n                break\n",
+            "            break\n",
+        ),
+        (
             "a clone of a value is none",
             "        return self\n\n    @property\n    def search_space",
             "        return self.with_params(**{})\n\n    @property\n    def search_space",
@@ -544,6 +554,11 @@ BREAKAGES = [
             "an illegal parameter leaves what was set beside it",
             "            clone(part).set_params(**inner)\n",
             "            part.set_params(**inner)\n",
+        ),
+        (
+            "a subclass's constructor takes no parameters of losses",
+            "    if any_name:  # by attribute",
+            "    if False:  # by attribute",
         ),
         (
             "LightGBM is told the parameters of losses",

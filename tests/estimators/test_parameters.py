@@ -108,6 +108,18 @@ def test_the_constructor_takes_them_too(F):
     np.testing.assert_array_equal(again.fit(X, Y, qid=QID).predict(X), made.fit(X, Y, qid=QID).predict(X))
 
 
+@every_framework
+def test_the_constructor_of_a_subclass_takes_them_too(F):
+    class Own(F.Ranker):
+        def __init__(self, *, objective=None, own=1, **parameters):
+            super().__init__(objective=objective, **parameters)
+            self.own = own
+
+    made = Own(objective=bp.MPBoost(), own=2, objective__distance__lam=1.0)
+    assert clone(made).objective == bp.MPBoost(distance=bp.LogDistance(lam=1.0))
+    assert clone(made.set_params(own=3)).own == 3
+
+
 WRONG = {
     "no parameter": (
         {"objective__bogus": 1},

@@ -387,6 +387,16 @@ def test_names_of_losses():
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
 
 
+class Sharp(bp.RankNet):
+    def __init__(self, sharpness=1.0):
+        super().__init__()
+        object.__setattr__(self, "sharpness", sharpness)
+
+
+def test_losses_whose_equality_knows_less_than_their_parameters_are_all_compared():
+    assert [loss.sharpness for loss in parse_losses([Sharp(1.0), Sharp(2.0), Sharp(1.0)]).values()] == [1.0, 2.0]
+
+
 def test_names_of_losses_in_losses():
     @dataclass(frozen=True, kw_only=True)
     class Outer(bp.MPBoost):

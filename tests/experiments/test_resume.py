@@ -161,6 +161,19 @@ def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, 
     assert not trained
 
 
+def test_the_order_of_names_makes_no_other_comparison(tiny, trained, tmp_path):
+    params = {"lightgbm": {"extra_trees": True, "path_smooth": 1.0}}
+    asked = {**SMALL, "losses": ["ranknet"], "baselines": [], "frameworks": ["lightgbm", "xgboost"], "params": params}
+    bp.compare(*tiny, **asked, store=tmp_path)
+    trained.clear()
+    asked |= {
+        "frameworks": ["xgboost", "lightgbm"],
+        "params": {"lightgbm": {"path_smooth": 1.0, "extra_trees": True}},
+    }
+    assert not bp.compare(*tiny, **asked, store=tmp_path, resume=True).failed
+    assert not trained
+
+
 def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     result = bp.compare(*tiny, **SMALL, store=tmp_path)
     content = result.kept.read_bytes()

@@ -230,5 +230,11 @@ def test_what_is_no_booster_is_refused():
     softmax = lgb.train(
         {"objective": "multiclass", "num_class": 3, "verbosity": -1, "num_threads": 1}, lgb.Dataset(X, Y % 3), 1
     )
-    with pytest.raises(ValueError, match="one score per row; got 3"):
-        bp.export(softmax)
+    many = (
+        softmax,
+        xgb.train({"objective": "multi:softprob", "num_class": 3, "nthread": 1}, xgb.DMatrix(X, Y % 3), 1),
+        xgb.train({"nthread": 1}, xgb.DMatrix(X, np.column_stack([Y, Y, Y])), 1),
+    )
+    for booster in many:
+        with pytest.raises(ValueError, match="one score per row; got 3"):
+            bp.export(booster)
