@@ -66,6 +66,9 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
 def drop_lost(gradient: Floats, hessian: Floats, queries: Queries) -> None:
     """Take no step where the Hessian has lost its digits; nowhere in a query whose gradients then lack something."""
     no_step = hessian < NOTHING
+    if not gradient[no_step].any():
+        hessian[no_step] = 0.0
+        return
     size = np.abs(gradient)
     lost = _largest(np.where(no_step, size, 0.0), queries) > LITTLE * _largest(size, queries)
     no_step |= lost[queries.query_of_row]

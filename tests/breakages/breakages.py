@@ -247,7 +247,7 @@ BREAKAGES = [
         ),
         (
             "a step is taken where MPBoost's squared distances have vanished",
-            "steps = any_step and h[i] >= NOTHING",
+            "steps = hi >= NOTHING",
             "steps = True",
         ),
         (
