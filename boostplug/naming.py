@@ -158,6 +158,7 @@ def read_name(text: str, kinds: Mapping[str, type[_T]], what: str) -> _T:
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     if cutoff and "k" not in names:
         raise ValueError(f"{what} {text!r}: {kind.__name__} has no cut-off; write {kind.__name__}")
+    cutoff = "None" if cutoff and cutoff.strip().lower() == "none" else cutoff
     options = {"k": _read(cutoff)} if cutoff else {}
     for option in filter(None, map(str.strip, (inside or "").split(","))):
         name, equals, value = option.partition("=")

@@ -3,7 +3,7 @@
 import inspect
 import pickle
 import re
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
