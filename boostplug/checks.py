@@ -1,7 +1,8 @@
 """Checks of what users pass, and the one way to say what is wrong with it: argument, value, remedy."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Real
 from operator import index
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ __all__ = [
     "column_names",
     "frozen",
     "numbers",
+    "reading_features",
     "real_numbers",
     "refuse_class",
     "refuse_weights",
@@ -154,6 +156,21 @@ def refuse_class(name: str, value: Any, kind: type) -> None:
 def column_names(X: Any) -> list[Any]:
     """Return the names of a table's columns, none where X has no names; pyarrow's `columns` are the data."""
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
+
+
+@contextmanager
+def reading_features() -> Iterator[None]:
+    """Let scikit-learn read X within; what NumPy says without a word on what of is said of X.
+
+    NumPy is silent meanwhile: scikit-learn adds X up to see whether it is finite.
+    """
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, OverflowError) or str(error).startswith("could not convert"):
+            raise ValueError(f"X must hold real numbers; {error}") from None
+        raise
 
 
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:

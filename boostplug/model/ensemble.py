@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, check_number, column_names, frozen, shown
+from boostplug.checks import check_integer, check_number, column_names, frozen, reading_features, shown
 from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
@@ -336,7 +336,7 @@ class Ensemble:
                 raise ValueError(
                     f"X's column {k} is {given!r}, the model's is {name!r}; pass the columns of feature_names"
                 )
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up X to see whether all is finite
+        with reading_features():
             features: NDArray[np.floating] = check_array(
                 X,
                 dtype=(np.float64, np.float32),

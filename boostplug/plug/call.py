@@ -48,11 +48,11 @@ def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> t
     frame = inspect.currentframe()
     adapter = adapter_of(b)
     if adapter is not None:
-        call = _call_with_dataset(adapter, _as_floats(a), b, adapter.training(frame))
+        call = _call_with_dataset(adapter, _as_floats("scores", a), b, adapter.training(frame))
     elif adapter_of(a) is not None:
         raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
     else:
-        call = _call_with_arrays(a, _as_floats(b), weight, group, frame)
+        call = _call_with_arrays(_as_floats("labels", a), _as_floats("scores", b), weight, group, frame)
     _check_length(call.scores, call.queries)
     with threads_of_framework(call.threads):
         gradient, hessian = loss.gradient_hessian(call.scores, call.queries)
@@ -141,7 +141,8 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
             "group is missing: a ranking objective needs the queries. Use LGBMRanker with fit(…, group=sizes), "
             "or lgb.train on a Dataset with group=sizes; LGBMRegressor and LGBMClassifier pass none"
         )
-    fields = Fields(np.asarray(labels), np.asarray(group), None if weight is None else np.asarray(weight))
+    weight = None if weight is None else _as_floats("weight", weight)
+    fields = Fields(labels, _as_floats("group", group), weight)
     queries = _known(record.arrays, fields, None)
     if queries is None:
         if adapter is not None:
@@ -174,11 +175,9 @@ def refuse_fault(fault: str | None) -> None:
         raise ValueError(fault)
 
 
-def _as_floats(scores: Any) -> Any:
-    """Return scores as floats: those of a framework as they are, what a user passes once its numbers are checked."""
-    if isinstance(scores, np.ndarray) and scores.dtype.kind == "f":
-        return scores
-    return numbers("scores", scores)
+def _as_floats(name: str, values: Any) -> Any:
+    """Return numbers as floats: those of a framework as they are, what a user passes once they are checked."""
+    return values if isinstance(values, np.ndarray) and values.dtype.kind == "f" else numbers(name, values)
 
 
 def _check_length(scores: Any, queries: Queries) -> None:

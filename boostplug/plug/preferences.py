@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.checks import vector
 from boostplug.pairs import Pairs
 from boostplug.plug.adapter import Part
 from boostplug.plug.record import Preferences, record_of
@@ -47,7 +48,10 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
         raise TypeError(f"dataset must be a {dataset_names()}, got {type(dataset).__name__}")
     if not isinstance(pairs, Pairs):
         raise TypeError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
-    _attach(dataset, Preferences(pairs, None if labelled is None else np.array(labelled)))
+    mask = None if labelled is None else vector("labelled", labelled).copy()
+    if mask is not None and mask.dtype != np.bool_:
+        raise ValueError(f"labelled must hold one bool per row, got {len(mask)} values of dtype {mask.dtype}")
+    _attach(dataset, Preferences(pairs, mask))
 
 
 def preferences_of(dataset: Any) -> Preferences | None:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostplug.best_round import BestRound
-from boostplug.checks import check_integer
+from boostplug.checks import check_integer, reading_features
 from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
@@ -192,15 +192,10 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
         table = without_qid(X)[0]
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds X up to see whether it is finite
-                features: NDArray[Any] = validate_data(
-                    self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
-                )
-        except ValueError as error:
-            if str(error).startswith("could not convert"):  # of NumPy's, without a word on what
-                raise ValueError(f"X must hold real numbers; {error}") from None
-            raise
+        with reading_features():
+            features: NDArray[Any] = validate_data(
+                self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
+            )
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:

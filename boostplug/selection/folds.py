@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_integer, shown
+from boostplug.checks import check_flag, check_integer, shown
 from boostplug.queries import Queries
 
 __all__ = ["Folds", "GroupSizes", "group_folds"]
@@ -111,7 +111,7 @@ def group_folds(
     queries = qid_or_queries if isinstance(qid_or_queries, Queries) else _queries_of(qid_or_queries)
     sizes = np.diff(queries.boundaries)
     present = np.flatnonzero(sizes > 0)
-    n_splits = check_integer("n_splits", n_splits, 2)
+    n_splits, shuffle = check_integer("n_splits", n_splits, 2), check_flag("shuffle", shuffle)
     if n_splits > len(present):
         raise ValueError(
             f"n_splits={n_splits} folds need as many queries, but only {len(present)} have rows; pass fewer folds"

@@ -138,7 +138,7 @@ def _precision_of(metric, ranked):
 
 def _err_of(metric, ranked):
     goes_on, total = 1.0, 0.0
-    stops = [(2.0**grade - 1.0) / 2.0 ** float(metric.max_grade) if judged else 0.0 for grade, judged in ranked]
+    stops = [exponential(grade) / 2.0 ** float(metric.max_grade) if judged else 0.0 for grade, judged in ranked]
     if not any(stops):
         return np.nan
     for j, stop in enumerate(stops[: metric.k], 1):

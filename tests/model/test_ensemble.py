@@ -282,7 +282,8 @@ def test_takes_missing_values_of_pandas():
         (np.zeros(6), "2D array"),
         (np.full((2, 6), np.inf), "X contains infinity"),
         (np.full((2, 6), -np.inf, np.float32), "X contains infinity"),
-        ([["a"] * 6], "could not convert string"),
+        ([["a"] * 6], "^X must hold real numbers; could not convert string"),
+        ([[10**400] * 6], "^X must hold real numbers; int too large"),
     ],
 )
 def test_refuses_input_that_it_was_not_fitted_for(model, X, message):

@@ -278,3 +278,18 @@ def test_a_loss_without_a_slope_at_0_begins_without_a_warning():
     """Of the size of its numbers at scores of 0, from which trainings start, there is nothing to say."""
     g, _ = Flat()(np.linspace(1, 2, 7), lgb.Dataset(np.eye(7), Y, group=GROUP, params=QUIET).construct())
     assert g.all()
+
+
+@pytest.mark.parametrize("at", ["labels", "scores", "weight", "group"])
+def test_a_users_own_call_with_arrays_is_checked(at):
+    given = {"labels": Y, "scores": np.zeros(7), "weight": np.ones(7), "group": GROUP}
+    for wrong, what in ((["a"] * 7, "must hold real numbers"), ([[1.0], [1.0, 2.0]], "must be one-dimensional")):
+        with pytest.raises(ValueError, match=f"^{at} {what}"):
+            LOSS(*{**given, at: wrong}.values())
+
+
+@pytest.mark.parametrize("labelled", [b"abc", 1, [1] * 7, ["a"] * 7, [[True]] * 7])
+def test_labelled_rows_of_a_dataset_are_bools(labelled):
+    dataset = xgb.DMatrix(np.eye(7), Y, group=GROUP)
+    with pytest.raises(ValueError, match=r"^labelled must (hold one bool per row|be one-dimensional)"):
+        bp.set_pairs(dataset, bp.Pairs([0], [1]), labelled=labelled)

@@ -374,3 +374,15 @@ def test_every_ranker_is_public():
     for name, settings in RANKERS.items():
         assert getattr(bp, name) is type(settings[0])
         assert isinstance(settings[0], ReferenceRanker)
+
+
+@every_ranker
+def test_integers_beyond_floats_are_no_features(ranker, data):
+    X, y, qid = data
+    beyond = X[:20].astype(object)
+    beyond[3, 1] = 10**400
+    with pytest.raises(ValueError, match=r"^X must hold real numbers; int too large to convert to float"):
+        small(ranker).fit(beyond, y[:20], qid=qid[:20])
+    fitted = small(ranker, 1).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=r"^X must hold real numbers; int too large to convert to float"):
+        fitted.predict(beyond)

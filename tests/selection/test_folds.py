@@ -171,3 +171,9 @@ def test_xgboost_by_slicing():
         xgb.train(params, dtrain, num_boost_round=1)
     ungrouped = xgb.cv({"nthread": 1}, xgb.DMatrix(X, y, nthread=1), num_boost_round=1, folds=folds, as_pandas=False)
     assert len(ungrouped["test-rmse-mean"]) == 1
+
+
+@pytest.mark.parametrize("shuffle", [1, "yes", None, np.zeros(2), np.array([True])])
+def test_shuffle_is_true_or_false(shuffle):
+    with pytest.raises(ValueError, match="shuffle must be True or False; got"):
+        bp.group_folds([1, 1, 2], 2, shuffle=shuffle, random_state=0)
