@@ -82,7 +82,9 @@ def check_integer(
             f"{name} must be an integer of at most {most}{otherwise}; got {shown(value)}{remedy and '; ' + remedy}"
         )
     if number < least:
-        whole = isinstance(value, (float, np.floating)) and least <= float(value) < _LARGEST_INTEGER
+        whole = isinstance(value, (float, np.floating)) and least <= float(value) <= (
+            _LARGEST_INTEGER if most is None else most
+        )
         hint = f"pass {int(value)}" if whole and float(value).is_integer() else remedy
         raise ValueError(
             f"{name} must be an integer of at least {least}{otherwise}; got {shown(value)}{hint and '; ' + hint}"

@@ -258,6 +258,7 @@ class LGBMRanker(lgb.LGBMRanker):
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         pairs: Pairs | None = None,
+        init_score: ArrayLike | None = None,
         decay_rate: float = 0.9,
     ) -> "LGBMRanker":
         """Return a ranker of the same trees with leaves estimated anew on other data, by the ranker's own loss.
@@ -268,8 +269,8 @@ class LGBMRanker(lgb.LGBMRanker):
 
         Parameters
         ----------
-        X, y, qid, group, sample_weight, pairs
-            As for `fit`.
+        X, y, qid, group, sample_weight, pairs, init_score
+            As for `fit`; `init_score` where the ranker was fitted with one.
         decay_rate : float in [0, 1], default 0.9
             How much of the old leaves remains.
 
@@ -296,14 +297,16 @@ class LGBMRanker(lgb.LGBMRanker):
             )
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective_, loss, pairs)
+        start = starting_scores("init_score", init_score, queries.n_rows)
+        start = np.zeros(queries.n_rows) if start is None else start
         leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
         with threads_of_framework(self.n_jobs if (self.n_jobs or 0) > 0 else None):
-            if not loss.gradient_hessian(np.zeros(queries.n_rows), queries)[1].any():
+            if not loss.gradient_hessian(start, queries)[1].any():
                 raise ValueError(
                     f"refit: {loss!r} has nothing to learn from on these rows, and every leaf would only shrink; pass "
                     "queries with documents of different grades, and positive weights"
                 )
-            booster = refitted(text, leaves, partial(loss.gradient_hessian, queries=queries), decay_rate)
+            booster = refitted(text, leaves, start, partial(loss.gradient_hessian, queries=queries), decay_rate)
         ranker = copy.deepcopy(self)
         ranker.__dict__.update(_Booster=booster)
         return ranker

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def compare(
     num_threads: int | None = None,
     progress: bool | None = None,
     data: str | None = None,
-    store: str | Path | None = None,
+    store: str | PathLike[str] | None = None,
     resume: bool = False,
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
@@ -148,6 +149,8 @@ def compare(
         tuning.require_optuna()
     if check_flag("resume", resume) and store is None:
         raise ValueError("resume goes on from what a folder keeps; name it as store")
+    if store is not None and not isinstance(store, (str, PathLike)):
+        raise TypeError(f"store must be the path of a folder; got {shown(store)}")
 
     settings = {
         "rounds": rounds,

@@ -58,8 +58,9 @@ class Kept:
             _refuse_others(folder, head)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OSError(f"the folder {folder} cannot be made ({error.strerror}); name another as store") from None
+        except (OSError, ValueError) as error:  # a name that no file can have
+            reason = getattr(error, "strerror", None) or error
+            raise OSError(f"the folder {shown(str(folder))} cannot be made ({reason}); name another as store") from None
         self.store = Store(path, head)
         if self.store.done and not resume:
             self.store.close()

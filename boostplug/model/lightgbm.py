@@ -72,18 +72,21 @@ def _parameters(text: str) -> dict[str, str]:
 
 
 def refitted(
-    text: str, leaves: NDArray[np.integer], gradient_hessian: Callable[[Floats], tuple[Floats, Floats]], decay: float
+    text: str,
+    leaves: NDArray[np.integer],
+    scores: Floats,
+    gradient_hessian: Callable[[Floats], tuple[Floats, Floats]],
+    decay: float,
 ) -> Any:
     """Return the booster of a trained model's text with leaves estimated anew, as LightGBM does it for its objectives.
 
-    Tree by tree; `leaves` are those of the rows, of shape (n_rows, n_trees).
+    Tree by tree, from `scores` on; `leaves` are those of the rows, of shape (n_rows, n_trees).
     """
     if "\nis_linear=1\n" in text:
         raise ValueError("refit: the trees are linear, and only constant leaves can be estimated anew; fit again")
     given = _parameters(text)
     l1, l2, largest = (float(given[name]) for name in ("lambda_l1", "lambda_l2", "max_delta_step"))
     booster = booster_of(text)
-    scores = np.zeros(len(leaves))
     for at, (tree, leaf) in enumerate(zip(booster.dump_model()["tree_info"], leaves.T, strict=True)):
         n_leaves = tree["num_leaves"]
         g, h = (np.bincount(leaf, values, n_leaves) for values in gradient_hessian(scores))

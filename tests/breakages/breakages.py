@@ -708,6 +708,11 @@ BREAKAGES = [
         "model",
         ("estimators/test_refit.py",),
         (
+            "refitted leaves are as if nothing had gone before",
+            "        scores = scores + values[leaf]\n",
+            "        scores = (scores if at else 0.0) + values[leaf]\n",
+        ),
+        (
             "refitted leaves are of the first scores alone",
             "scores = scores + values[leaf]",
             "scores = scores + 0.0 * values[leaf]",

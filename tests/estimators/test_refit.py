@@ -69,6 +69,16 @@ def test_lowers_the_loss_on_the_new_data(loss):
     np.testing.assert_array_equal(ranker.refit(VX, VY, qid=VQID, decay_rate=1).predict(X), ranker.predict(X))
 
 
+def test_leaves_are_those_beside_the_starting_scores():
+    start = np.linspace(-3.0, 3.0, len(Y))
+    ranker = bp.LGBMRanker(objective=bp.MPBoost(), **SMALL).fit(X, Y, qid=QID, init_score=start)
+    again = ranker.refit(X, Y, qid=QID, init_score=start, decay_rate=0.0)
+    np.testing.assert_allclose(again.predict(X), ranker.predict(X), rtol=1e-5, atol=1e-6)
+    assert not np.allclose(ranker.refit(X, Y, qid=QID, decay_rate=0.0).predict(X), ranker.predict(X), rtol=1e-2)
+    with pytest.raises(ValueError, match=r"init_score must hold one score per row \(\d+\), got 2 values"):
+        ranker.refit(X, Y, qid=QID, init_score=[1.0, 2.0])
+
+
 def test_returns_another_ranker():
     ranker = fit()
     before = ranker.predict(X)

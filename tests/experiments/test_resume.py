@@ -208,6 +208,10 @@ def test_a_folder_that_cannot_be(tiny, tmp_path, trained):
     for folder in ("file", "file/folder"):
         with pytest.raises(OSError, match=r"the folder .*file.* cannot be made .*name another as store"):
             bp.compare(*tiny, **SMALL, store=tmp_path / folder)
+    with pytest.raises(OSError, match=r"the folder '.*a.x00b' cannot be made .*name another as store"):
+        bp.compare(*tiny, **SMALL, store=str(tmp_path / "a\0b"))
+    with pytest.raises(TypeError, match="store must be the path of a folder; got 5"):
+        bp.compare(*tiny, **SMALL, store=5)
     assert not trained
 
 
