@@ -131,7 +131,7 @@ class LGBMRanker(lgb.LGBMRanker):
         qid : array-like of shape (n_rows,), optional
             Query id of each row; the rows of a query stand together. Give `qid`, `group` or a qid column.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
-            Weights ≥ 0 per query or per row.
+            Weights per query or per row, each 0 or from 1e-100 to 1e100.
         eval_qid : list of array-like, optional
             Query ids of each validation set.
         pairs : Pairs, optional

@@ -68,8 +68,8 @@ class NDCG(Discounted):
         :math:`d_j = 1/\log_2 j`, and a query with fewer than k rows counts 0.
     gain : {"exp2", "linear"} or callable, default="exp2"
         "exp2": :math:`g(r) = 2^r - 1`; "linear": :math:`g(r) = r`; or a hashable callable from the float64 grades of
-        all labelled rows to their gains (module-level if the metric is to be pickled). Gains are finite and at least
-        0, so both named gains refuse negative grades.
+        all labelled rows to their gains (module-level if the metric is to be pickled). Gains are from 0 to 1e198, so
+        both named gains refuse negative grades.
     k, ties, empty
         See `Metric`; a query without relevant documents is one whose ideal DCG is 0.
 

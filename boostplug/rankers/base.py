@@ -137,7 +137,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         labelled : array-like of bool of shape (n_rows,), optional
             False where a row's label means nothing.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
-            Weights ≥ 0 per query or per row; a pair weighs √(w_i w_j).
+            Weights per query or per row, each 0 or from 1e-100 to 1e100; a pair weighs √(w_i w_j).
         eval_set : list of (X, y), optional
             Validation sets, judged after every round.
         eval_qid, eval_group : list, optional
