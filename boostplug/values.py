@@ -9,7 +9,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
@@ -220,7 +220,8 @@ def _refuse_to_forget(value: Any, known: Mapping[str, Any]) -> None:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{value!r} cannot be built anew, {error}; {remedy}") from None
     here, there = ({**getattr(one, "__dict__", {}), **parameters_of(one, deep=False)} for one in (value, again))
-    for name in here.keys() & there.keys():
+    beside = {field.name for field in fields(value) if not field.compare} if is_dataclass(value) else set()  # caches
+    for name in here.keys() & there.keys() - beside:
         if not _same(here[name], there[name]):
             raise ValueError(
                 f"{value!r} cannot be built anew, as its {name} would be {shown(there[name])} in place of "

@@ -213,6 +213,18 @@ def test_no_new_value_forgets_what_a_constructor_keeps_otherwise(loss, lost):
     assert "given" not in loss.get_params()
 
 
+@dataclass(frozen=True)
+class Caching:
+    exponent: float = 0.5
+    known: dict = field(default_factory=dict, init=False, compare=False)
+
+
+def test_what_tells_no_values_apart_may_be_forgotten():
+    distance = Caching()
+    distance.known[1.0] = 1.0
+    assert replaced(distance, {"exponent": 2.0}) == Caching(2.0)
+
+
 class Mixin:
     def __init__(self, *, mixed=1, **more):
         super().__init__(**more)
