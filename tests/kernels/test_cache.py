@@ -213,6 +213,7 @@ def test_a_folder_that_changes_while_it_is_used(new_process, tmp_path, what):
 
 def test_no_two_processes_write_one_cache_at_once(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")  # beside the source, whatever the environment says
     (tmp_path / "kernel.py").write_text(
         "from boostplug.kernels.compiling import compiled\n@compiled()\ndef twice(x):\n    return x + x\n"
     )
