@@ -189,11 +189,13 @@ def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True
 
     With `zero`, 0 is one.
     """
+    within = (weights >= 1.0 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)
+    if (within | (weights == 0) if zero else within).all():
+        return
     fits = (weights >= 0 if zero else weights > 0) & np.isfinite(weights)
     refuse_where(name, ~fits, weights, f"is not a finite {'weight ≥' if zero else 'number >'} 0")
-    beyond = (weights > LARGEST_WEIGHT) | ((weights < 1.0 / LARGEST_WEIGHT) & (weights > 0))
     remedy = "pass 0 to leave it out, or multiply all of them by one factor" if zero else "multiply it by some factor"
-    refuse_where(name, beyond, weights, f"is beyond 1e-100 to 1e100; {remedy}")
+    refuse_where(name, ~within & (weights > 0), weights, f"is beyond 1e-100 to 1e100; {remedy}")
 
 
 def vector(name: str, values: ArrayLike) -> NDArray[Any]:

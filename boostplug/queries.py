@@ -313,7 +313,7 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
         return len(vector("qid", qid))
     if group is None:
         return 0
-    total = _total(_sizes(group))
+    total = float(_sizes(group).sum())
     if total > _MOST_ROWS:
         raise ValueError(
             f"group adds up to {total:.20g} rows, more than a data set can have; pass the sizes of queries"
@@ -324,19 +324,14 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
 def _sizes(group: ArrayLike) -> Floats:
     """Return the sizes of queries as float64, whose sum does not wrap around as that of int64 would."""
     sizes = numbers("group", group)
-    whole = np.isfinite(sizes) & (sizes >= 0) & (sizes == np.floor(sizes))
+    whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
     refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
     return sizes
 
 
-def _total(sizes: Floats) -> float:
-    with np.errstate(over="ignore"):
-        return float(sizes.sum())
-
-
 def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
     sizes = _sizes(group)
-    total = _total(sizes)
+    total = float(sizes.sum())
     if total != n_rows:
         raise ValueError(
             f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.20g}, labels has "

@@ -119,6 +119,20 @@ def _distance(kind: int, parameter: float, gap: float) -> float:
     return 1.0
 
 
+@compiled(fastmath={"nnan", "nsz"})
+def _multiply(g: Any, of_g: float, h: Any, of_h: float, n: int) -> tuple[float, float, float]:
+    """Multiply both in place and return the largest abs(g), the largest h and the smallest; the loop vectorises."""
+    largest, largest_h, least_h = 0.0, 0.0, np.inf
+    for i in range(n):
+        g[i] *= of_g
+        h[i] *= of_h
+        size = abs(g[i])
+        largest = max(largest, size)
+        largest_h = max(largest_h, h[i])
+        least_h = min(least_h, h[i])
+    return largest, largest_h, least_h
+
+
 @compiled()
 def _power(largest: float) -> int:
     """Return the power of 2 of about that size: multiplying by it, or by its inverse, rounds nothing."""
@@ -379,21 +393,18 @@ def _sum_queries(first: int, last: int, scores: Any, runs: Any, table: Any, c: A
         of_hessian = of_gradient + (of_distance if c.squared > 0.0 else -of_distance)
         beyond = max(0, max(of_gradient, of_hessian) - _LARGEST_POWER)
         of_g, of_h = math.ldexp(times, of_gradient - beyond), math.ldexp(times, of_hessian - beyond)
-        largest = lost = top = 0.0
-        for i in range(n):
-            gi, hi = of_g * g[i], of_h * h[i]
-            steps = hi >= NOTHING
-            lost = max(lost, 0.0 if steps else abs(gi))
-            gi, hi = gi if steps else 0.0, hi if steps else 0.0
-            largest, top = max(largest, abs(gi)), max(top, hi)
-            out.gradient[rows[base + i]] = gi
-            out.hessian[rows[base + i]] = hi
-        if lost > LITTLE * largest or largest < NOTHING:
-            largest = top = 0.0
+        largest, largest_h, least_h = _multiply(g, of_g, h, of_h, n)
+        lost = 0.0
+        if least_h < NOTHING:
             for i in range(n):
-                out.gradient[rows[base + i]] = out.hessian[rows[base + i]] = 0.0
+                lost = max(lost, abs(g[i]) if h[i] < NOTHING else 0.0)
+        any_step = lost <= LITTLE * largest and largest >= NOTHING
+        for i in range(n):
+            steps = any_step and h[i] >= NOTHING
+            out.gradient[rows[base + i]] = g[i] if steps else 0.0
+            out.hessian[rows[base + i]] = h[i] if steps else 0.0
         out.shift[q] = shift + beyond * math.log(2.0)
-        out.top[q] = max(largest, top)
+        out.top[q] = max(largest, largest_h) if any_step else 0.0
 
 
 def sum_over_pairs(

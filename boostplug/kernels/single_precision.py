@@ -1,4 +1,4 @@
-"""From float64 results to the float32 that the frameworks take."""
+"""What the frameworks ask of derivatives: Hessians beside gradients, and float32."""
 
 from typing import Any, NamedTuple
 
@@ -6,9 +6,11 @@ import numpy as np
 
 from boostplug.kernels.compiling import compiled
 
-__all__ = ["TINY", "FirstStep", "first_step", "to_single"]
+__all__ = ["TINY", "FirstStep", "first_step", "positive_beside", "to_single"]
 
 _LARGEST = float(np.finfo(np.float32).max)
+_LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
+_LEAST = float(np.finfo(np.float64).tiny)
 TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
 
 
@@ -34,6 +36,15 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
             if not (abs(gradient[i]) <= _LARGEST and 0.0 <= hessian[i] <= _LARGEST):
                 return i, True
     return -1, steps > 0
+
+
+@compiled()
+def positive_beside(gradient: Any, hessian: Any) -> None:
+    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it, and never leave it 0."""
+    for i in range(gradient.shape[0]):
+        size = abs(gradient[i])
+        least = max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0
+        hessian[i] = max(hessian[i], least)
 
 
 class FirstStep(NamedTuple):

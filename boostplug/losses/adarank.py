@@ -98,13 +98,13 @@ class AdaRank(Loss):
             kept = weight > 0
             scores, queries = scores[kept], queries.remember((AdaRank,), lambda: queries.of_rows(kept))
         exponents = -self.metric.per_query(scores, queries)
-        infinite = np.isinf(exponents)
-        if infinite.any():
-            q = int(np.argmax(infinite))
+        defined = np.isfinite(exponents)
+        if not defined.all() and np.isinf(exponents).any():
+            q = int(np.argmax(np.isinf(exponents)))
             raise ValueError(
                 f"AdaRank: {self.metric.name} is {-exponents[q]} for query {q}; use a metric that is finite, or NaN"
             )
-        return exponents, ~np.isnan(exponents)
+        return exponents, defined
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return a_q B_q of each query."""
@@ -127,7 +127,7 @@ class AdaRank(Loss):
 
 
 def _largest(exponents: Floats, defined: NDArray[np.bool_]) -> float:
-    return float(exponents[defined].max(initial=-np.inf))
+    return float(exponents.max(initial=-np.inf, where=defined))
 
 
 def _weights(exponents: Floats, defined: NDArray[np.bool_], largest: float) -> Floats:

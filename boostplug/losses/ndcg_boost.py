@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from boostplug.checks import check_choice, check_number, frozen
 from boostplug.kernels.pair_by_pair import GAINS
+from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.smooth_pairs import gap_sums
 from boostplug.kernels.tables import NDCG, NDCG_VALUE
 from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
-from boostplug.losses.pair_sums import PairWeights, SmoothSums, positive_beside, value_per_query
+from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
 from boostplug.metrics.dcg import Gain, check_gain, dcg, discounts, gains_in_units
 from boostplug.queries import Queries
 from boostplug.values import Range

@@ -21,7 +21,6 @@ __all__ = [
     "PairWeights",
     "SmoothSums",
     "derivatives_of_listed",
-    "positive_beside",
     "value_of_listed",
     "value_per_query",
 ]
@@ -31,8 +30,6 @@ Bools = NDArray[np.bool_]
 Function = Callable[[Floats], Floats]
 
 _BLOCK = 1 << 18  # differences in one call of a function
-_LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
-_TINY = float(np.finfo(np.float64).tiny)
 _ALL = frozen(np.zeros(0, np.bool_))
 
 
@@ -123,9 +120,3 @@ def _blocks(n: int) -> Iterator[slice]:
     size = max(_BLOCK, n // 16)  # few of them, since each costs a pass over all rows
     for first in range(0, n, size):
         yield slice(first, min(n, first + size))
-
-
-def positive_beside(gradient: Floats, hessian: Floats) -> None:
-    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it, and never leave it 0."""
-    np.maximum(hessian, _LEAST_HESSIAN * np.abs(gradient), out=hessian)
-    hessian[(hessian == 0.0) & (gradient != 0.0)] = _TINY

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.checks import called, check_choice, frozen, shown
 from boostplug.kernels.pair_by_pair import TABLE
+from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
@@ -18,7 +19,6 @@ from boostplug.losses.pair_sums import (
     PairWeights,
     SmoothSums,
     derivatives_of_listed,
-    positive_beside,
     value_of_listed,
     value_per_query,
 )

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Normalization = Literal["none", "rows", "query", "documents"]
 Hessian = Literal["bound", "global"]
 
-_ALL_ONE = frozen(np.zeros(0))
+_NONE = _ALL_ONE = frozen(np.zeros(0))
 _ALL_LABELLED = frozen(np.zeros(0, np.bool_))
 
 
@@ -152,14 +152,21 @@ class QBRank(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
-        return self._sums(scores, queries, 1.0, 2.0)[2]
+        w = float(self.preference_weight)
+        out, of_pairs = self._sums(scores, queries, 1.0, 2.0)
+        with np.errstate(over="ignore"):  # cut below
+            value = (0.5 * (1.0 - w)) * out.squares
+            if w > 0.0:
+                runs = runs_of(queries)
+                value[runs.query] += 0.5 * (w * factor_of(self.normalization, runs)) * of_pairs
+        return np.minimum(value, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
         if self.normalization != "documents":
-            gradient, hessian, _ = self._sums(scores, queries, scale, 2.0)
+            (gradient, hessian, _), _ = self._sums(scores, queries, scale, 2.0)
             return gradient, hessian
-        gradient, terms, _ = self._sums(scores, queries, 1.0, 1.0)
+        (gradient, terms, _), _ = self._sums(scores, queries, 1.0, 1.0)
         weight = scale if queries.row_weight is None else scale * queries.row_weight
         hessian = np.where(terms > 0.0, weight, 0.0)
         gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
@@ -167,8 +174,8 @@ class QBRank(Loss):
 
     def _sums(
         self, scores: Floats, queries: Queries, scale: float, curvature_of_pair: float
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return scale · (gradient, Hessian), and the value, which is not scaled."""
+    ) -> tuple[kernels.Sums, Floats]:
+        """Return scale · (gradient, Hessian) with squares of labels, and those of each query's pairs: not scaled."""
         w = float(self.preference_weight)
         if w == 1.0:
             out = kernels.Sums(np.zeros(queries.n_rows), np.zeros(queries.n_rows), np.zeros(queries.n_queries))
@@ -177,8 +184,7 @@ class QBRank(Loss):
             labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
             labels = kernels.Labels(queries.labels, weight, labelled, queries.boundaries)
             out = kernels.squared_error(scores, labels, scale * (1.0 - w))
-        with np.errstate(over="ignore"):  # cut below
-            value = (0.5 * (1.0 - w)) * out.squares
+        squares = _NONE
         if w > 0.0:
             runs = runs_of(queries)
             slope = w * factor_of(self.normalization, runs)
@@ -193,6 +199,4 @@ class QBRank(Loss):
                 if margin is not None:
                     pairs = pairs._replace(margin=np.full(len(runs.margin), margin))
                 squares = kernels.add_listed(scores, pairs, every_pair, factors, out)
-            with np.errstate(over="ignore"):
-                value[runs.query] += 0.5 * slope * squares
-        return out.gradient, out.hessian, np.minimum(value, LARGEST_VALUE)
+        return out, squares

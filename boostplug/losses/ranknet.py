@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import check_choice, check_number
+from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.tables import RANKNET, RANKNET_VALUE
 from boostplug.losses.logistic import (
     CURVATURE,
@@ -23,7 +24,6 @@ from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.pair_sums import (
     SmoothSums,
     derivatives_of_listed,
-    positive_beside,
     value_of_listed,
     value_per_query,
 )

@@ -225,17 +225,16 @@ def gains_of(queries: Queries, gain: Gain) -> Floats:
 
 def gains_in_units(queries: Queries, gain: Gain) -> Floats:
     """Return the gain of each row in a unit of its query's, a power of 2, for what depends on their ratios alone."""
-    gains = gains_of(queries, gain)
-    if not gains.size or gains.min(initial=np.inf, where=gains > 0) >= _SMALL_GAIN:
-        return gains
-    return queries.remember(("gains in units", gain), lambda: frozen(_in_units(gains, queries)), limit=4)
+    return queries.remember(("gains in units", gain), lambda: _in_units(gains_of(queries, gain), queries), limit=4)
 
 
 def _in_units(gains: Floats, queries: Queries) -> Floats:
+    if gains.min(initial=np.inf, where=gains > 0) >= _SMALL_GAIN:
+        return gains
     with_rows = np.diff(queries.boundaries) > 0
     largest = np.zeros(queries.n_queries)
     largest[with_rows] = np.maximum.reduceat(gains, queries.boundaries[:-1][with_rows])
-    return np.ldexp(gains, -np.frexp(largest)[1][queries.query_of_row])
+    return frozen(np.ldexp(gains, -np.frexp(largest)[1][queries.query_of_row]))
 
 
 def _gains(queries: Queries, gain: Gain) -> Floats:

@@ -105,11 +105,6 @@ BREAKAGES = [
             "(totals.largest(0.0), _largest(exponents, defined))[1]",
         ),
         (
-            "a Hessian vanishes beside its gradient",
-            "hessian[(hessian == 0.0) & (gradient != 0.0)] = _TINY",
-            "hessian[(hessian == 0.0) & (gradient != 0.0)] = 0.0",
-        ),
-        (
             "AdaRank's metric sees rows of weight 0",
             "kept = weight > 0\n            scores, queries",
             "kept = weight >= 0\n            scores, queries",
@@ -229,6 +224,11 @@ BREAKAGES = [
     *_in(
         "kernels",
         ("losses",),
+        (
+            "a Hessian vanishes beside its gradient",
+            "least = max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0",
+            "least = _LEAST_HESSIAN * size",
+        ),
         ("every exponential is 2e-10 off", "_LN2_LOW = 1.90821492927058770002e-10", "_LN2_LOW = 0.0"),
         (
             "a long list's squares miss the step between neighbours",
@@ -247,7 +247,7 @@ BREAKAGES = [
         ),
         (
             "a step is taken where MPBoost's squared distances have vanished",
-            "steps = hi >= NOTHING",
+            "steps = any_step and h[i] >= NOTHING",
             "steps = True",
         ),
         (
@@ -802,8 +802,8 @@ BREAKAGES = [
         ("test_checks.py",),
         (
             "weights may be so small that products vanish",
-            "((weights < 1.0 / LARGEST_WEIGHT) & (weights > 0))",
-            "((weights < 0.0) & (weights > 0))",
+            "within = (weights >= 1.0 / LARGEST_WEIGHT)",
+            "within = (weights >= 0.0)",
         ),
         (
             "long values are shown in full",
