@@ -82,7 +82,7 @@ def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> l
     """Return callbacks as a list, refusing what is none of this kind."""
     if callbacks is None:
         return None
-    given = list(callbacks) if isinstance(callbacks, (list, tuple)) else None
+    given = list(callbacks) if isinstance(callbacks, Iterable) else None
     wrong = callbacks if given is None else next((callback for callback in given if not kind(callback)), None)
     if given is None or wrong is not None:
         raise TypeError(f"callbacks must be a list of {example}; got {shown(wrong)}")
@@ -110,7 +110,8 @@ def table_of(X: Any, name: str = "X") -> Table:
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) != 2:
         what = f"shape {tuple(shape)}" if shape else shown(X)
-        remedy = f"{name}.reshape(-1, 1) for a single feature" if len(shape) == 1 else "an array or a DataFrame"
+        flat = f"{name}.reshape(1, -1) for a single row, {name}.reshape(-1, 1) for a single feature"
+        remedy = flat if len(shape) == 1 else "an array or a DataFrame"
         raise ValueError(f"{name} must be a table of shape (n_rows, n_features), got {what}; pass {remedy}")
     if not shape[1]:
         raise ValueError(f"{name} has no features (shape {tuple(shape)}); pass at least one column")

@@ -497,3 +497,11 @@ def test_what_lightgbm_refuses_is_a_wrong_value_too(features, message):
     for kind in (ValueError, lgb.basic.LightGBMError):
         with pytest.raises(kind, match=message):
             bp.LGBMRanker(objective=LOSS, **RANKER).fit(features, Y, qid=QID)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, iter])
+def test_callbacks_come_as_the_parent_takes_them(kind):
+    seen = {}
+    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=2, n_jobs=1, num_leaves=4, verbose=-1)
+    ranker.fit(X, Y, qid=QID, eval_set=[(X, Y)], callbacks=kind([lgb.record_evaluation(seen)]))
+    assert len(seen["training"]["NDCG@1"]) == 2
