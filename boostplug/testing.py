@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.checks import check_instance
 from boostplug.losses.loss import Loss
 from boostplug.pairs import Pairs
 from boostplug.queries import Queries
@@ -42,12 +43,15 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     ------
     AssertionError
         Naming the law that does not hold, the data, and what was found.
+    ValueError
+        If `loss` is no loss.
 
     Examples
     --------
     >>> import boostplug as bp
     >>> bp.testing.check_loss(bp.MPBoost())
     """
+    check_instance("loss", loss, Loss, "MPBoost()")
     rng = np.random.default_rng(random_state)
     for what, scores, queries in suited_data(loss, rng):
         for law in LAWS:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.checks import check_number, shown
+from boostplug.checks import check_integer, check_number, shown
 from boostplug.estimators.inputs import (
     Table,
     callbacks_of,
@@ -168,7 +168,7 @@ class LGBMRanker(lgb.LGBMRanker):
                 f"class_weight={shown(self.class_weight)} has no meaning for {loss!r}: ranking has no classes; pass "
                 "sample_weight, with weights by grade if that is what is meant"
             )
-        metrics = frameworks_metrics_of(eval_metric)
+        metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
         if loss is not None:
             refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
@@ -185,7 +185,7 @@ class LGBMRanker(lgb.LGBMRanker):
         labels = {q: labels_in_single(q, read=read) for q in (queries, *(valid for _, valid in sets))}
         callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
-            metrics = [NDCG(k) for k in self._cut_offs(eval_at)]
+            metrics = [NDCG(k) for k in cut_offs]
         if eval_names is not None:
             refuse_twice("eval_names", list(eval_names))
         if init_model is not None and (init_score is not None or starts is not None):
@@ -208,7 +208,7 @@ class LGBMRanker(lgb.LGBMRanker):
                 eval_init_score=starts,
                 eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
                 eval_metric=[_Evaluating(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
-                eval_at=eval_at,
+                eval_at=cut_offs,
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
                 callbacks=callbacks,
@@ -340,13 +340,14 @@ class LGBMRanker(lgb.LGBMRanker):
         vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
         return plain
 
-    def _cut_offs(self, eval_at: Any) -> list[Any]:
+    def _cut_offs(self, eval_at: Any) -> list[int]:
         """Return where the default metrics cut lists off: LightGBM's parameter wins over fit's argument."""
         given = [self.get_params().get(alias) for alias in ALIASES["eval_at"]]
         value = next((value for value in given if value is not None), eval_at)
         if isinstance(value, str):
-            value = [int(k) for k in value.split(",")]
-        return list(value) if isinstance(value, Iterable) else [value]
+            value = [int(k) if k.strip().isdecimal() else k for k in value.split(",")]
+        each = value if isinstance(value, Iterable) else [value]
+        return [check_integer("eval_at", k, 1, ", or a list of such") for k in each]
 
     def _names_metric(self) -> bool:
         return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])

@@ -1,5 +1,7 @@
 """What LightGBM alone does; what every framework does stands in tests/plug/test_conformance.py."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -505,3 +507,11 @@ def test_callbacks_come_as_the_parent_takes_them(kind):
     ranker = bp.LGBMRanker(objective=LOSS, n_estimators=2, n_jobs=1, num_leaves=4, verbose=-1)
     ranker.fit(X, Y, qid=QID, eval_set=[(X, Y)], callbacks=kind([lgb.record_evaluation(seen)]))
     assert len(seen["training"]["NDCG@1"]) == 2
+
+
+@pytest.mark.parametrize("at", [0, -1, 2.5, "x", "1,x", [3, None], Fraction(10**400, 3), [True], 2**63])
+def test_cut_offs_that_are_none_are_refused(at):
+    with pytest.raises(
+        ValueError, match=r"^eval_at must be an integer (of at least 1|below 2\^63), or a list of such; got"
+    ):
+        bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_at=at)

@@ -133,6 +133,8 @@ def with_infinities(scores, values):
     if not hasattr(scores, "__len__") or len(np.shape(scores)) != 1 or not len(scores):
         return scores
     try:
+        if np.iscomplexobj(scores):
+            return scores
         out = np.array(scores, dtype=float).copy()
     except (TypeError, ValueError):
         return scores

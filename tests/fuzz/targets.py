@@ -410,10 +410,13 @@ _BAD_LINES = (
 
 def _letor(dice):
     """Return the text of a file's bytes: lines, often with one that is not as it should be."""
-    lines = [dice.one(_LINES) for _ in range(dice.several(5))]
+    lines = [dice.one(_LINES) for _ in range(dice.one((3, 1, 2, 5, 8, 0)))]
+    if not dice.percent(15):
+        lines.sort(key=lambda line: line.partition("qid:")[2].partition(" ")[0])
     if dice.spoils():
         lines.insert(dice.below(len(lines) + 1), dice.one(_BAD_LINES))
-    end = dice.one(("\\n", "\\n", "\\r\\n", "\\r", "\\x0c", "\\n\\n", "\\x00"))
+    ends = ("\\r", "\\x0c", "\\n\\n", "\\x00", "\\x85") if dice.spoils() else ("\\n", "\\n", "\\r\\n")
+    end = dice.one(ends)
     text = f"b'{end.join(lines)}{dice.one((end, ''))}'"
     if dice.spoils():
         text = dice.one(
@@ -462,6 +465,8 @@ def load_letor(dice):
 
 @target("datasets.load_fold", "datasets.load_folds", weight=12)
 def load_folds(dice):
+    if dice.percent(50):
+        dice.calm()
     parts = [
         dice.one(("'train.txt'", "'train.txt'", "'train.txt.gz'")),
         dice.one(("'vali.txt'", "'valid.txt'")),
@@ -469,7 +474,7 @@ def load_folds(dice):
     ]
     if dice.percent(7):
         parts = parts[1:]
-    inside = dice.one(("Fold1", "Fold2", "x"))
+    inside = dice.one(("Fold1", "Fold1", "Fold2", "Fold01", "x"))
     files = "".join(f"\nfile({_letor(dice)}, '{inside}/' + {part})" for part in parts)
     clean = "import shutil\nshutil.rmtree(folder() / 'f', ignore_errors=True)\n"
     files = files.replace(f"'{inside}/'", f"'f/{inside}/'")

@@ -248,3 +248,9 @@ def test_a_loss_may_be_as_inexact_as_it_declares_and_no_more():
     check_loss(Rough())
     with pytest.raises(AssertionError, match="breaks the law 'gradients_sum_to_zero' on long lists: "):
         check_loss(Exact())
+
+
+@pytest.mark.parametrize("wrong", [True, int, None, MPBoost, "mpboost"])
+def test_check_loss_refuses_what_is_no_loss(wrong):
+    with pytest.raises(ValueError, match=r"^loss (must be a Loss|is the class MPBoost)"):
+        check_loss(wrong)
