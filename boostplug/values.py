@@ -233,9 +233,11 @@ def _same(a: Any, b: Any) -> bool:
     """Return whether two attributes are equal; functions and objects that a constructor makes, by their code."""
     if a is b or type(a).__eq__ is object.__eq__:  # type: ignore[comparison-overlap]
         return type(a) is type(b) and getattr(a, "__code__", None) is getattr(b, "__code__", None)
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
     try:
         return bool(a == b)
-    except ValueError:  # arrays
+    except ValueError:  # of arrays within
         return np.array_equal(a, b)
 
 

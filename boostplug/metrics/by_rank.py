@@ -87,7 +87,7 @@ def _checked_ties(ties: Any) -> str:
 def _checked_empty(empty: Any) -> Any:
     if empty is None or (isinstance(empty, str) and empty == "skip"):
         return empty
-    if isinstance(empty, (int, float, np.number)) and not isinstance(empty, bool) and empty in {0, 1}:
+    if isinstance(empty, (int, float, np.number)) and not isinstance(empty, (bool, np.timedelta64)) and empty in {0, 1}:
         return int(empty)
     raise ValueError(f'empty must be "skip", 0, 1, or None for the default; got {shown(empty)}')
 

@@ -12,8 +12,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostplug.best_round import BestRound
-from boostplug.checks import check_integer, reading_features
-from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score, without_qid
+from boostplug.checks import check_integer, column_names, reading_features
+from boostplug.estimators.inputs import (
+    Table,
+    checked,
+    evaluation_sets,
+    metrics_of,
+    ranking_score,
+    refuse_other_columns,
+    without_qid,
+)
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
@@ -196,6 +204,12 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
             features: NDArray[Any] = validate_data(
                 self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
             )
+        if not hasattr(self, "feature_names_in_"):  # older scikit-learn reads those of pandas alone
+            names = tuple(name for name in column_names(table) if isinstance(name, str))
+            if reset:
+                self._names = names
+            elif names and (known := getattr(self, "_names", ())):
+                refuse_other_columns(Table(0, len(names), names), Table(0, len(known), known))
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from plug.harness import QID, VQID, VX, VY, X, Y
+from plug.harness import FRAMEWORKS, QID, VQID, VX, VY, X, Y
 from sklearn.base import clone
 
 import boostplug as bp
@@ -47,15 +47,17 @@ def fit(ranker, x, **more):
 @every_ranker
 @pytest.mark.parametrize("kind", FRAMES)
 def test_other_columns_are_refused_wherever_they_come(ranker, kind):
+    if ranker == "LGBMRanker" and kind not in FRAMEWORKS["lightgbm"].frames:
+        pytest.skip(f"the ranker of this version takes no {kind} tables")
     frame = FRAMES[kind]
     train, valid = frame(X, NAMES), frame(VX, NAMES)
     model = fit(ranker, train, eval_set=[(valid, VY)], eval_qid=[VQID])
     expected = model.predict(valid)
     for wrong in WRONG.values():
         table = frame(*wrong)
-        with pytest.raises(ValueError, match=r"columns|[Ff]eature names"):
+        with pytest.raises(ValueError, match=r"columns|[Ff]eature names|X has \d features"):
             model.predict(table)
-        with pytest.raises(ValueError, match=r"columns|[Ff]eature names"):
+        with pytest.raises(ValueError, match=r"columns|[Ff]eature names|X has \d features"):
             model.score(table, VY, qid=VQID)
         with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X.* columns"):
             fit(ranker, train, eval_set=[(valid, VY), (table, VY)], eval_qid=[VQID, VQID])

@@ -269,7 +269,7 @@ def test_data_are_known_by_their_values():
     queries = bp.Queries([0, 1, 0, 1, 0, 1], group=[3, 3])
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     other = X.copy()
-    other[5, 2] = np.nextafter(other[5, 2], 9)
+    other[5, 2] = np.nextafter(other[5, 2], np.float32(9))
     tables = [
         *(X, other, X.astype(np.float64), X[:, ::-1], sparse.csr_matrix(X), sparse.csr_matrix(other), frame),
         frame.rename(columns={"a": "x"}),
