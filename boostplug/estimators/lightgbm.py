@@ -2,7 +2,7 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -346,7 +346,10 @@ class LGBMRanker(lgb.LGBMRanker):
         value = next((value for value in given if value is not None), eval_at)
         if isinstance(value, str):
             value = [int(k) if k.strip().isdecimal() else k for k in value.split(",")]
-        each = value if isinstance(value, Iterable) else [value]
+        try:
+            each = list(value)
+        except TypeError:  # one number, or an array of one without a dimension
+            each = [value]
         return [check_integer("eval_at", k, 1, ", or a list of such") for k in each]
 
     def _names_metric(self) -> bool:

@@ -509,7 +509,9 @@ def test_callbacks_come_as_the_parent_takes_them(kind):
     assert len(seen["training"]["NDCG@1"]) == 2
 
 
-@pytest.mark.parametrize("at", [0, -1, 2.5, "x", "1,x", [3, None], Fraction(10**400, 3), [True], 2**63])
+@pytest.mark.parametrize(
+    "at", [0, -1, 2.5, "x", "1,x", [3, None], Fraction(10**400, 3), [True], 2**63, np.array(2.5), np.ma.masked]
+)
 def test_cut_offs_that_are_none_are_refused(at):
     with pytest.raises(
         ValueError, match=r"^eval_at must be an integer (of at least 1|below 2\^63), or a list of such; got"
