@@ -55,7 +55,7 @@ def _is_default(part: Any, field: Field[Any]) -> bool:
     default = field.default if field.default_factory is MISSING else field.default_factory()
     try:
         return bool(part is default or part == default)
-    except ValueError:  # arrays
+    except (TypeError, ValueError):  # NumPy's arrays, and times
         return False
 
 

@@ -48,7 +48,7 @@ HOSTILE = {
     "huge fraction": Fraction(10**400),
     "decimal": Decimal("1e400"),
     "decimal NaN": Decimal("nan"),
-    "no time": np.datetime64("NaT"),
+    "no time": np.datetime64("NaT", "s"),
     "a second": np.timedelta64(1, "s"),
     "half": np.float16(3),
     "beyond float64": np.longdouble(2) ** 2000,
@@ -118,6 +118,7 @@ TAKERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The 'generic' unit:DeprecationWarning")  # NumPy's, of a second beside a number
 @pytest.mark.parametrize("taker", TAKERS)
 def test_hostile_values_are_taken_or_refused_in_words(taker):
     for what, value in HOSTILE.items():

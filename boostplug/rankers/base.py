@@ -204,11 +204,13 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
             features: NDArray[Any] = validate_data(
                 self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
             )
-        if not hasattr(self, "feature_names_in_"):  # older scikit-learn reads those of pandas alone
-            names = tuple(name for name in column_names(table) if isinstance(name, str))
+        names = tuple(name for name in column_names(table) if isinstance(name, str))
+        if reset:
+            self.__dict__.pop("_names", None)
+        if names and not hasattr(self, "feature_names_in_"):  # older scikit-learn reads those of pandas alone
             if reset:
                 self._names = names
-            elif names and (known := getattr(self, "_names", ())):
+            elif known := getattr(self, "_names", ()):
                 refuse_other_columns(Table(0, len(names), names), Table(0, len(known), known))
         return features
 
