@@ -257,7 +257,8 @@ def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
 def _entries(name: str, values: Any, of_what: str, remedy: str) -> list[Any]:
     if values is None:
         return []
-    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+    single = getattr(values, "ndim", 1) == 0 or not isinstance(values, Iterable)
+    if single or isinstance(values, (str, bytes, Mapping)):
         raise ValueError(f"{name} must be a list of {of_what}, got {shown(values)}; {remedy}")
     return list(values)
 

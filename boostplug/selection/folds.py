@@ -148,7 +148,7 @@ def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | np.random
 
 
 def _queries_of(qid: Any) -> Queries:
-    if not hasattr(qid, "__len__"):
+    if not hasattr(qid, "__len__") or getattr(qid, "ndim", 1) == 0:
         raise ValueError(f"qid_or_queries must hold the query id of each row, or be a Queries; got {shown(qid)}")
     return Queries(np.zeros(len(qid)), qid=qid)
 

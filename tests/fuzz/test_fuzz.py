@@ -5,6 +5,7 @@ BOOSTPLUG_FUZZ_SEED; with BOOSTPLUG_FUZZ_COUNTS=FOLDER their outcomes are left t
 """
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -50,7 +51,7 @@ def test_a_few_hostile_calls(name):
 @pytest.mark.parametrize("name", TARGETS)
 def test_many_hostile_calls(name, tmp_path):
     share = TARGETS[name].weight / sum(target.weight for target in TARGETS.values())
-    counts, defects = outcomes.run(name, max(1, round(share * CALLS)), SEED, tmp_path / "outcomes.json")
+    counts, defects = outcomes.run(name, math.ceil(share * CALLS), SEED, tmp_path / "outcomes.json")
     if folder := os.environ.get("BOOSTPLUG_FUZZ_COUNTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         result = {"target": name, "seed": SEED, "counts": counts, "defects": defects}
@@ -104,3 +105,13 @@ def test_the_worker_counts_its_calls(tmp_path):
     assert sum(counts.values()) == 40
     assert not defects
     assert Counter(counts).keys() <= set(outcomes.KINDS)
+
+
+def test_the_page_has_every_target_and_no_defect():
+    rows = [line.strip("| ").split(" | ") for line in outcomes.PAGE.read_text().splitlines() if line.startswith("| ")]
+    counted = {row[0]: [int(cell.replace(",", "")) for cell in row[1:]] for row in rows[1:]}
+    assert counted.keys() == {*TARGETS, "all"}
+    total = counted.pop("all")
+    assert total == [sum(column) for column in zip(*counted.values(), strict=True)]
+    assert total[0] == sum(total[1:]) >= 100_000
+    assert total[-1] == 0

@@ -386,3 +386,10 @@ def test_integers_beyond_floats_are_no_features(ranker, data):
     fitted = small(ranker, 1).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match=r"^X must hold real numbers; int too large to convert to float"):
         fitted.predict(beyond)
+
+
+@pytest.mark.parametrize("wrong", [5, np.array(5.0), np.ma.masked, "abc"])
+def test_arguments_of_validation_sets_are_lists(wrong, data):
+    X, y, qid = data
+    with pytest.raises(ValueError, match=r"^eval_qid must be a list of one entry per validation set, got"):
+        small(FIRST[0]).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=wrong)

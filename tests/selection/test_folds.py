@@ -177,3 +177,9 @@ def test_xgboost_by_slicing():
 def test_shuffle_is_true_or_false(shuffle):
     with pytest.raises(ValueError, match="shuffle must be True or False; got"):
         bp.group_folds([1, 1, 2], 2, shuffle=shuffle, random_state=0)
+
+
+@pytest.mark.parametrize("qid", [5, None, np.array(5.0), np.ma.masked, iter([1, 2])])
+def test_ids_are_an_array(qid):
+    with pytest.raises(ValueError, match="qid_or_queries must hold the query id of each row, or be a Queries; got"):
+        bp.group_folds(qid, 2)
