@@ -55,6 +55,7 @@ _HOME = {
     "set_num_threads": "threads",
     "set_pairs": "plug.preferences",
     "suggest": "selection.search",
+    "warmup": "warm_up",
 }
 _MODULES = ("datasets", "testing")
 
@@ -126,3 +127,4 @@ if TYPE_CHECKING:
     from boostplug.selection.scorer import make_scorer
     from boostplug.selection.search import suggest
     from boostplug.threads import set_num_threads
+    from boostplug.warm_up import warmup

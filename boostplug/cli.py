@@ -21,6 +21,14 @@ __all__ = ["app", "main"]
 _FAILED, _REFUSED, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143  # exit statuses
 _STORE = Path("boostplug-compare")  # where a comparison keeps what is finished, unless told otherwise
 _MOST_THREADS = 1024
+_BENCHES = (
+    "gradients",
+    "rounds",
+    "rankers",
+    "scaling",
+    "import",
+    "cold",
+)  # in full here, as the help is not to import them
 _PLAIN = dict(zip("─│–…±Δ×≥≤→", "-|-.~Dx><>", strict=True))  # for terminals that know ASCII alone
 
 app = typer.Typer(
@@ -164,29 +172,55 @@ def compare(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="rankers: the reference rankers on shapes of known data sets.")],
-    scale: Annotated[float, typer.Option(help="Rounds relative to the benchmark's own, from 0 to 1000.")] = 1.0,
+    what: Annotated[str, typer.Argument(help=f"{', '.join(_BENCHES)}, or all.")],
+    short: Annotated[bool, typer.Option("--short", help="A quick look: --scale 0.05 --repeat 1.")] = False,
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Documents, calls and rounds relative to the benchmark's own, from 0 to 1000. Default: 1."),
+    ] = None,
+    repeat: Annotated[int | None, typer.Option(min=1, help="Runs of it all. Default: 3.")] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
 ) -> None:
-    """Measure what things cost on this machine: seconds, peak memory, growth.
+    """Measure what things cost on this machine: time and memory of gradients, rounds, rankers, imports, first calls.
 
-    Exit status: 0; 1 if a file could not be written; 2 for what makes no sense.
+    Each ratio is of numbers of one run; of several runs, the median and the range are shown. What is measured now is
+    said on stderr. docs/guides/bench.md says what the numbers mean.
+
+    Exit status: 0; 1 if a measurement failed or a file could not be written; 2 for what makes no sense; 130 after
+    Ctrl-C, 143 after SIGTERM, which still show the benchmarks that are finished.
     """
-    try:
-        _check_outputs({"--json": json})
-        from boostplug.experiments.bench import bench as run
-        from boostplug.threads import threads_of_framework
+    ended = failed = 0
+    results = []
+    with _ended_by_signals() as signals, _plain_warnings("bench"):
+        try:
+            _check_outputs({"--json": json})
+            from boostplug.experiments.bench import BENCHES, SHORT, BenchResults
+            from boostplug.experiments.bench import bench as run
+            from boostplug.threads import threads_of_framework
 
-        with threads_of_framework(threads):
-            result = run(what, scale=scale)
-    except (ValueError, OSError, ImportError) as error:
-        _complain("bench", str(error))
-        raise typer.Exit(_REFUSED) from None
-    if _write("bench", {json: result.to_json}) | _show("bench", result):
-        raise typer.Exit(_FAILED)
+            scale = (SHORT if short else 1.0) if scale is None else scale
+            repeat = (1 if short else 3) if repeat is None else repeat
+            for name in BENCHES if what == "all" else (what,):
+                try:
+                    with threads_of_framework(threads):
+                        results.append(run(name, scale=scale, repeat=repeat, progress=True))
+                except RuntimeError as error:  # a process that measures has failed
+                    _complain("bench", f"{name}: {error}")
+                    failed = _FAILED
+        except (ValueError, OSError, ImportError) as error:
+            _complain("bench", str(error))
+            raise typer.Exit(_REFUSED) from None
+        except KeyboardInterrupt:
+            _complain("bench", "interrupted")
+            ended = signals()
+    if results:
+        result = BenchResults(results)
+        failed |= _write("bench", {json: result.to_json}) | _show("bench", result)
+    if ended or failed:
+        raise typer.Exit(ended or _FAILED)
 
 
 @app.command()
@@ -221,7 +255,7 @@ def replicate(
             from boostplug.replicate import replicate as run
 
             if figures is not None:
-                from boostplug.replicate.figures import require_matplotlib
+                from boostplug.experiments.drawing import require_matplotlib
 
                 _check_folder("--figures", figures)
                 require_matplotlib()
@@ -237,6 +271,35 @@ def replicate(
             raise typer.Exit(_REFUSED) from None
     unwritten = _write("replicate", {figures: result.to_figures}) | _show("replicate", result)
     if unwritten or result.failed:
+        raise typer.Exit(_FAILED)
+
+
+@app.command()
+def warmup() -> None:
+    """Compile all that losses, metrics and reference rankers use, and keep it for later processes.
+
+    For images of containers and new environments: a minute, once for each kind of processor; where all is there, some
+    seconds. docs/guides/images.md says where it is kept, and how an image keeps it that is built elsewhere.
+
+    Exit status: 0; 1 if it cannot be kept; 130 after Ctrl-C, 143 after SIGTERM, after which the same command goes on.
+    """
+
+    def show(name: str, n_compiled: int, seconds: float) -> None:
+        if n_compiled:
+            typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
+
+    with _ended_by_signals() as signals, _plain_warnings("warmup"):
+        try:
+            from boostplug.warm_up import warmup as run
+
+            done = run(show)
+        except KeyboardInterrupt:
+            _complain("warmup", "interrupted; the same command goes on where it was")
+            raise typer.Exit(signals()) from None
+        except OSError as error:
+            _complain("warmup", str(error))
+            raise typer.Exit(_FAILED) from None
+    if _show("warmup", done):
         raise typer.Exit(_FAILED)
 
 

@@ -3,10 +3,10 @@
 Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by grades, `GradeRuns.pairs` one by one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from boostplug.threads import Computed
 
 __all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns", "exponent_of", "roots_and_unit"]
 
+_T = TypeVar("_T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -94,7 +95,19 @@ class GradeRuns:
     @Computed
     def view(self) -> Runs:
         """What kernels read of it."""
-        return Runs(self.rows, self.sqrt_weight, self.run_start, self.run_grade, self.query_run)
+        longest, most_grades = int(self.n_documents.max(initial=0)), int(self.n_grades.max(initial=0))
+        return Runs(self.rows, self.sqrt_weight, self.run_start, self.run_grade, self.query_run, longest, most_grades)
+
+    @Computed
+    def _remembered(self) -> dict[Hashable, Any]:
+        return {}
+
+    def remember(self, key: Hashable, compute: Callable[[], _T]) -> _T:
+        """Return what `compute` returned when it was first asked for under `key`: what kernels reckon of the runs."""
+        if key not in self._remembered:
+            self._remembered[key] = compute()
+        value: _T = self._remembered[key]
+        return value
 
     @Computed
     def mass(self) -> Floats:

@@ -2,10 +2,14 @@
 
 Kernels release the GIL and write to disjoint rows, so plain Python threads run them in parallel. Each query is the
 work of one thread, in one order: results are bit-equal for any number of threads. There is no OpenMP pool of our own
-to fight with the frameworks' pools, to break after a fork, or to forbid concurrent calls.
+to fight with the frameworks' pools, to break after a fork, or to forbid concurrent calls. Within a framework's call its
+own threads do the work (`Team`).
 """
 
+import ctypes
 import os
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,20 +24,24 @@ from boostplug.checks import check_integer
 
 __all__ = [
     "Computed",
+    "Team",
     "get_num_threads",
     "numbers_by_query",
     "run_evenly",
     "run_over_queries",
     "set_num_threads",
+    "team_of",
     "threads_of_framework",
 ]
 
 _O = TypeVar("_O")
 _V = TypeVar("_V")
 _CHUNKS_PER_THREAD = 4
+_IMPORTED_BY = os.getpid()
 _MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
 
 _of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
+_team: ContextVar["Team | None"] = ContextVar("_team", default=None)
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
 
@@ -101,13 +109,87 @@ def get_num_threads() -> int:
 
 
 @contextmanager
-def threads_of_framework(n: int | None) -> Iterator[None]:
-    """Use `n` threads within the block: what the calling framework was told, or None where that is not known."""
-    token = _of_framework.set(n)
+def threads_of_framework(n: int | None, team: "Team | None" = None) -> Iterator[None]:
+    """Use `n` threads within the block: what the calling framework was told, or None where that is not known.
+
+    With `team` they are the framework's own.
+    """
+    token, token_of_team = _of_framework.set(n), _team.set(team)
     try:
         yield
     finally:
         _of_framework.reset(token)
+        _team.reset(token_of_team)
+
+
+_Body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_Parallel = ctypes.CFUNCTYPE(None, _Body, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
+
+
+class Team:
+    """The threads of the OpenMP library that a framework has loaded, for while it calls us.
+
+    They end no loop of the framework's by going to sleep: for some milliseconds they wait for the next one in a circle,
+    on every core that the framework was given. Beside them a thread of our own gets half a core, and late.
+    """
+
+    def __init__(self, parallel: Callable[..., None]) -> None:
+        self._parallel = parallel
+
+    @property
+    def alive(self) -> bool:
+        """Whether there may be threads: those of its parent a forked child would await for ever."""
+        return os.getpid() == _IMPORTED_BY
+
+    def call(self, function: Callable[[], None], size: int) -> None:
+        """Call `function` in all of `size` threads at once, this one among them; fewer where OpenMP says so."""
+        errors: list[BaseException] = []
+
+        def body(_nothing: Any) -> None:
+            try:
+                function()
+            except BaseException as error:  # noqa: BLE001 (what it is says the thread that waits)
+                errors.append(error)
+
+        with _ignored_by_ctypes(errors):
+            self._parallel(_Body(body), None, size, 0)
+        if errors:
+            raise errors[0]
+
+
+@contextmanager
+def _ignored_by_ctypes(errors: list[BaseException]) -> Iterator[None]:
+    """Collect what is raised in callbacks outside of their own ``try``: by handlers of signals, as that of Ctrl-C.
+
+    Python runs them in the main thread, also where a function begins: for a callback, after it has waited for the GIL.
+    There ctypes would print a Ctrl-C, and the training go on.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = sys.unraisablehook
+
+    def collect(unraisable: "sys.UnraisableHookArgs") -> None:
+        of_callback = "ctypes callback" in (unraisable.err_msg or "")
+        if of_callback and unraisable.exc_value is not None and threading.get_ident() == main:
+            errors.append(unraisable.exc_value)
+        else:
+            before(unraisable)
+
+    main = threading.get_ident()
+    try:
+        sys.unraisablehook = collect
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def team_of(library: Any) -> Team | None:
+    """Return the threads of the OpenMP that a library is linked with: GCC's, or one that knows its calls."""
+    try:
+        return Team(_Parallel(("GOMP_parallel", library)))
+    except (AttributeError, TypeError):  # that of Visual C++, or no library
+        return None
 
 
 def _executor(workers: int) -> ThreadPoolExecutor:
@@ -142,12 +224,18 @@ def run_over_queries(
     cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], chunks + 1))
     cuts[0], cuts[-1] = 0, n_queries
     edges = np.unique(cuts)
-    ticket = count()
+    ticket, place = count(), count()
 
     def worker() -> None:
         while (i := next(ticket)) < len(edges) - 1:
             kernel(int(edges[i]), int(edges[i + 1]))
 
+    team = _team.get()
+    if team is not None and team.alive:
+        # All that the framework has: a smaller team would end the threads that it leaves out.
+        team.call(lambda: worker() if next(place) < threads else None, get_num_threads())
+        worker()
+        return
     try:
         helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
     except RuntimeError:  # the interpreter is shutting down and starts no more threads: this one does it all

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from dataclasses import is_dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))
 
 from quick import QUICK  # noqa: E402 (the path comes first)
+from versions import version_of  # noqa: E402
 
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):  # before anything starts its threads
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(workers))))
@@ -24,19 +24,11 @@ if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):  # before anything st
 
 def pytest_configure(config):
     """Let older versions that we name warn of what is theirs."""
-    if distribution_version("lightgbm") < (4, 7):  # its predict warns of any array without names
+    if version_of("lightgbm") < (4, 7):  # its predict warns of any array without names
         config.addinivalue_line("filterwarnings", "ignore:X does not have valid feature names:UserWarning")
-    if distribution_version("scikit-learn") < (1, 7) and hasattr(pytest, "PytestRemovedIn10Warning"):
+    if version_of("scikit-learn") < (1, 7) and hasattr(pytest, "PytestRemovedIn10Warning"):
         # parametrize_with_checks passes a generator
         config.addinivalue_line("filterwarnings", "ignore:Passing a non-Collection:pytest.PytestRemovedIn10Warning")
-
-
-def distribution_version(name):
-    """Return the installed version's first two numbers; (99, 0) where there is none."""
-    try:
-        return tuple(map(int, version(name).split(".")[:2]))
-    except PackageNotFoundError:
-        return 99, 0
 
 
 def pytest_collection_modifyitems(items):

@@ -43,6 +43,7 @@ QUICK = frozenset(
         "replicate/test_outcome.py",
         "selection/test_folds.py",
         "test_bad_input.py",
+        "test_buffers.py",
         "test_checks.py",
         "test_ci.py",
         "test_cli.py",
@@ -52,6 +53,7 @@ QUICK = frozenset(
         "test_queries.py",
         "test_threads.py",
         "test_values.py",
+        "test_warm_up.py",
         "weak_rankers/test_stump.py",
         "weak_rankers/test_tree.py",
     }

@@ -329,6 +329,7 @@ CASES = {
             "the folds were made for 2 rows, the data has 12",
         ),
         Case("`set_num_threads(0)`", lambda: bp.set_num_threads(0), "n must be an integer of at least 1"),
+        Case("`warmup(True)`", lambda: bp.warmup(True), "progress must be a callable"),
     ],
     "LightGBM's Dataset and parameters": [
         Case("no group", lambda: train_lgb(group=None), r"the lgb\.Dataset has no group; pass group=sizes"),

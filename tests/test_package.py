@@ -54,7 +54,7 @@ def run(code):
 
 
 def test_import_is_lazy():
-    heavy = ["lightgbm", "xgboost", "sklearn", "scipy", "numba", "matplotlib", "pandas", "rich", "typer"]
+    heavy = ["numpy", "lightgbm", "xgboost", "sklearn", "scipy", "numba", "matplotlib", "pandas", "rich", "typer"]
     loaded = run(f"import sys, boostplug; print([m for m in {heavy} if m in sys.modules])")
     assert loaded.strip() == "[]"
 

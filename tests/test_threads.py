@@ -1,12 +1,16 @@
 """The thread pool: every query once, errors out, forks and nesting."""
 
+import ctypes
+import operator
 import os
 import re
 import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +18,7 @@ import pytest
 
 from boostplug import threads
 
+STARTS = np.arange(0, 41) * 10_000
 ROOT = Path(__file__).parent.parent
 
 
@@ -171,3 +176,120 @@ def test_nothing_of_the_package_takes_a_lock_of_its_own_or_of_cached_property():
     package = Path(threads.__file__).parent
     for path in package.rglob("*.py"):
         assert not re.search(r"cached_property\b(?!`)|\bR?Lock\(\)", path.read_text()), path
+
+
+@pytest.fixture(params=["lightgbm.basic", "xgboost.core"])
+def team(request):
+    """The threads of a framework's OpenMP."""
+    found = threads.team_of(getattr(pytest.importorskip(request.param), "_LIB", None))
+    if found is None:
+        pytest.skip("its OpenMP does not know GCC's calls")
+    return found
+
+
+def test_a_library_without_such_threads():
+    assert threads.team_of(None) is None
+    assert threads.team_of(object()) is None
+
+
+def test_a_team_visits_each_query_once_in_its_own_threads(team, monkeypatch):
+    monkeypatch.setattr(threads, "_executor", None)
+    visits = np.zeros(40, int)
+    seen, met = set(), threading.Event()
+
+    def kernel(first, last):
+        visits[first:last] += 1
+        seen.add(threading.get_ident())
+        if len(seen) == 2:
+            met.set()
+        met.wait(20)
+
+    with threads.threads_of_framework(2, team):
+        threads.run_over_queries(kernel, STARTS)
+    assert (visits == 1).all()
+    assert len(seen) == 2
+    assert threading.get_ident() in seen
+
+
+def test_of_a_larger_team_no_more_than_is_asked_for_work(team):
+    seen = set()
+
+    def kernel(_first, _last):
+        seen.add(threading.get_ident())
+        time.sleep(0.001)
+
+    with threads.threads_of_framework(4, team):
+        threads.run_over_queries(kernel, np.arange(0, 41) * 1_000)  # 40,000 rows, three threads
+    assert len(seen) <= 3
+
+
+@pytest.mark.parametrize("mine", [True, False], ids=["this thread's", "another thread's"])
+def test_errors_of_a_team_come_out(team, mine):
+    both = threading.Barrier(2)
+
+    def kernel(_first, _last):
+        both.wait(20)
+        if mine is (threading.current_thread() is threading.main_thread()):
+            raise KeyboardInterrupt
+
+    with threads.threads_of_framework(2, team), pytest.raises(KeyboardInterrupt):
+        threads.run_over_queries(kernel, np.arange(0, 3) * 100_000)
+
+
+def test_an_interrupt_before_its_work_begins_ends_a_team_s_call():
+    """Python looks for signals where a function begins, and what is raised there in a callback ctypes ignores."""
+
+    def interrupted_first(body, *_more):  # C code alone stands between both
+        list(map(operator.call, (ctypes.pythonapi.PyErr_SetInterrupt, partial(body, None))))
+
+    before = sys.unraisablehook
+    with threads.threads_of_framework(2, threads.Team(interrupted_first)), pytest.raises(KeyboardInterrupt):
+        threads.run_over_queries(lambda _first, _last: None, STARTS)
+    assert sys.unraisablehook is before
+
+
+def test_a_team_smaller_than_asked_for_leaves_nothing_undone():
+    """OpenMP may start fewer threads than it is asked for; a signal may end one before it has begun."""
+    for times in (1, 0):
+        visits = np.zeros(40, int)
+
+        def kernel(first, last, visits=visits):
+            visits[first:last] += 1
+
+        small = threads.Team(lambda body, data, _size, _flags, n=times: [body(data) for _ in range(n)])
+        with threads.threads_of_framework(7, small):
+            threads.run_over_queries(kernel, STARTS)
+        assert (visits == 1).all()
+
+
+def test_a_team_is_left_with_the_framework():
+    def fail(*_):
+        raise AssertionError
+
+    with threads.threads_of_framework(2, threads.Team(fail)):
+        with threads.threads_of_framework(2):
+            threads.run_over_queries(lambda _first, _last: None, STARTS)
+        with pytest.raises(AssertionError):
+            threads.run_over_queries(lambda _first, _last: None, STARTS)
+    threads.run_over_queries(lambda _first, _last: None, STARTS, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("known", [True, False], ids=["known before", "found by the child"])
+def test_a_forked_child_leaves_the_team_alone(team, known):
+    with threads.threads_of_framework(2, team):
+        threads.run_over_queries(lambda _first, _last: None, STARTS)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            of_child = team if known else threads.Team(team._parallel)
+            with threads.threads_of_framework(2, of_child):
+                threads.run_over_queries(lambda _first, _last: None, STARTS)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    with threads.threads_of_framework(2, team):
+        threads.run_over_queries(lambda _first, _last: None, STARTS)

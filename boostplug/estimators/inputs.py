@@ -172,8 +172,12 @@ def checked(
     *,
     labelled: ArrayLike | None = None,
     of_set: int | None = None,
+    fitted: Table | None = None,
 ) -> tuple[Any, Queries]:
-    """Return features and `Queries`; `of_set` is the place in eval_set of what is no training set, for errors."""
+    """Return features and `Queries`.
+
+    `of_set` is the place in eval_set of what is no training set, for errors; `fitted` is what its columns must be.
+    """
     where, eval_ = ("", "") if of_set is None else (f"eval_set[{of_set}]'s ", "eval_")
     X, column = without_qid(X)
     if column is not None:
@@ -198,6 +202,8 @@ def checked(
     if table.n_rows != queries.n_rows:
         what = "its labels" if y is not None else "its queries"
         raise ValueError(f"{where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
+    if fitted is not None:
+        refuse_other_columns(table, fitted, f"{where}X")
     return X, queries
 
 
@@ -226,17 +232,14 @@ def evaluation_sets(
     lists = [one_per_set(name, values, len(sets)) for name, values in arguments.items()]
     weights = lists[3] if eval_weight else [None] * len(sets)
     train_X, train_y, features, train_queries = train
-    fitted = table_of(without_qid(train_X)[0])
+    fitted = table_of(without_qid(train_X)[0]) if sets else None
     out = []
     for i, ((X, y), qid, group, weight, pairs) in enumerate(zip(sets, *lists[:2], weights, lists[2], strict=True)):
         given = any(value is not None for value in (qid, group, weight, pairs))
         if X is train_X and y is train_y and not given:
             out.append((features, train_queries))
         else:
-            valid = checked(X, y, qid, group, weight, pairs, of_set=i)
-            name = f"eval_set[{i}]'s X"
-            refuse_other_columns(table_of(valid[0], name), fitted, name)
-            out.append(valid)
+            out.append(checked(X, y, qid, group, weight, pairs, of_set=i, fitted=fitted))
     return out
 
 

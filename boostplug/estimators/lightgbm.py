@@ -194,6 +194,7 @@ class LGBMRanker(lgb.LGBMRanker):
                 "place; leave one out"
             )
         known = [queries, *(q for _, q in sets if q is not queries)]
+        columns = table_of(features)
         self._fit_queries = queries
         try:
             super().fit(
@@ -212,13 +213,13 @@ class LGBMRanker(lgb.LGBMRanker):
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
                 callbacks=callbacks,
-                init_model=_model_of(init_model, table_of(features), feature_name),
+                init_model=_model_of(init_model, columns, feature_name),
             )
         except lgb.basic.LightGBMError as error:
             raise RefusedByLightGBMError(_in_words(error)) from error
         finally:
             del self._fit_queries
-        self._fitted_columns = table_of(features)
+        self._fitted_columns = columns
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:

@@ -167,11 +167,10 @@ class XGBRanker(xgb.XGBRanker):
         if self.early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", self.early_stopping_rounds, 1, ", or None")
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        if feature_weights is not None and np.shape(feature_weights) != (table_of(features).n_columns,):
-            raise ValueError(
-                f"feature_weights must hold one weight per feature ({table_of(features).n_columns}), got shape "
-                f"{np.shape(feature_weights)}"
-            )
+        if feature_weights is not None:
+            n_features, shape = table_of(features).n_columns, np.shape(feature_weights)
+            if shape != (n_features,):
+                raise ValueError(f"feature_weights must hold one weight per feature ({n_features}), got shape {shape}")
         metrics = frameworks_metrics_of(self.eval_metric)
         matrix = partial(self._matrix, read=loss is None or not all(isinstance(m, Metric) for m in metrics))
         train = matrix(

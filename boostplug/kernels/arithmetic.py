@@ -4,12 +4,13 @@ import math
 from typing import Any
 
 import numba
-from numba import types
-from numba.extending import intrinsic
 
 from boostplug.kernels.compiling import compiled
+from boostplug.kernels.lanes import exponent, mantissa, power_of_two
 
-__all__ = ["EXP_MAX", "exponential", "total"]
+# compiled in: lanes.py 8910ae3bcd31
+
+__all__ = ["EXP_MAX", "exponential", "log1p", "total"]
 
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here
 
@@ -20,28 +21,12 @@ _LN2_LOW = 1.90821492927058770002e-10
 _C = tuple(1.0 / math.factorial(n) for n in range(13))
 
 
-@intrinsic
-def _float_of_bits(_context: Any, bits: Any) -> Any:  # noqa: ARG001 (numba reads the parameter's name)
-    def code(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.float64))
-
-    return types.float64(types.int64), code
-
-
-@intrinsic
-def _bits_of_float(_context: Any, value: Any) -> Any:  # noqa: ARG001
-    def code(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.int64))
-
-    return types.int64(types.float64), code
-
-
 @numba.njit(inline="always")
 def exponential(x: float) -> float:
-    """Return e^x for ``|x| <= EXP_MAX`` to 1e-15, without a call or a branch, so that loops over it vectorise.
+    """Return e^x for ``|x| <= EXP_MAX`` to 1e-15, without a call or a branch: of a number, or of lanes.
 
     x = k ln 2 + r with |r| ≤ ln(2)/2; e^r by its Taylor polynomial of degree 12 (rest below 2e-16); 2^k by its bits.
-    Three times as fast as the library's exp, which is called element by element.
+    Loops over it vectorise, and take a third of the time of the library's exp, which is called element by element.
     """
     shifted = x * _LOG2_E + _TO_INTEGER
     k = shifted - _TO_INTEGER
@@ -58,8 +43,33 @@ def exponential(x: float) -> float:
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    power: float = _float_of_bits((_bits_of_float(shifted) + 1023) << 52)
+    power: float = power_of_two(shifted)
     return p * power
+
+
+@numba.njit(inline="always")
+def log1p(y: float) -> float:
+    """Return ln(1 + y) for y >= 0 to 1e-15 of it, without a call or a branch: of a number, or of lanes.
+
+    1 + y = 2^k m with m between √½ and √2; ln m = 2 artanh s, s = (m - 1)/(m + 1), by its series up to s^21 (rest below
+    2e-17 of it). What 1 + y has rounded away comes back as its share of 1 + y.
+    """
+    u = 1.0 + y
+    m, e = mantissa(u), exponent(u) - _TO_INTEGER
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    p = z * (1.0 / 21.0) + 1.0 / 19.0
+    p = p * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    rest = e * _LN2_LOW + (y - (u - 1.0)) / u
+    log: float = e * _LN2_HIGH + (2.0 * s * z * p + rest + 2.0 * s)
+    return log
 
 
 @compiled(fastmath={"reassoc"})

@@ -1,4 +1,4 @@
-r"""Sums of smooth functions over the pairs of some runs, box by box: the documents of a box at once.
+r"""Boxes of the scores: the documents of a box at once.
 
 Documents of a box are known by their moments Σ s_j y_j^u, u < 12; the sum over them, seen from another box, is a
 polynomial in the position there, whose coefficients are a 12 × 12 matrix (`Tables.box`) times the moments. Box pairs
@@ -15,120 +15,119 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import inner
-from boostplug.kernels.pair_by_pair import Documents, PairWeights, counts, weight_of_grades
-from boostplug.kernels.ranking import Room, sort
-from boostplug.kernels.tables import MOMENTS, Functions, Tables
+from boostplug.kernels.documents import unsigned
+from boostplug.kernels.tables import MOMENTS, Tables
 
-# compiled in: pair_by_pair.py 7b61984d51e2
-# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: documents.py fc34a48656c7
 # compiled in: tables.py 21012e798eb9
 
-__all__ = ["Boxes", "add_across", "add_cells", "into_boxes"]
+__all__ = ["Boxes", "Seen", "add_moments", "evaluate", "fields_of", "into_boxes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 P = MOMENTS
-unsigned = numba.uint64
 
 
 class Boxes(NamedTuple):
-    """The boxes of some documents of one query, and space for the moments and polynomials of each box."""
+    """The boxes of the documents of one part."""
 
     y: Floats  # position of each document in its box
     box: Ints  # of each document, counting those that are not empty
     ids: Ints  # place of each box that is not empty
     work: Ints  # two entries a document, and one
-    moments: Floats
-    field: Floats  # coefficients of each box's polynomial
-    part: Floats  # its value at each document
-    totals: Floats  # coefficients of each cell's polynomials, for `add_cells`
+
+
+class Seen(NamedTuple):
+    """What documents weigh: s, times the gap of their level from an edge where `gap` is 1 and not 0."""
+
+    s: Floats
+    level: Floats
+    edge: float
+    gap: float
 
 
 @inner()
-def into_boxes(documents: Documents, u0: int, u1: int, width: float, boxes: Boxes) -> int:
-    """Put the documents of the runs u0..u1 into boxes and return the number of those that are not empty."""
-    start, base = documents.run_start, documents.base
-    first, last = start[u0] - base, start[u1] - base
-    f, y, box, ids, work = documents.f, boxes.y, boxes.box, boxes.ids, boxes.work
+def into_boxes(f: Any, n: int, low: float, high: float, width: float, boxes: Boxes) -> int:
+    """Put n documents of the scores f, from `low` to `high`, into boxes; return the number that are not empty."""
+    y, box, ids, work = boxes
     inverse = 1.0 / width
-    low = high = f[first]
-    for i in range(first, last):
-        low = min(low, f[i])
-        high = max(high, f[i])
     n_boxes = math.floor((high - low) * inverse) + 1.0
     # Boxes stand symmetrically about the scores.
     origin = low - 0.5 * (n_boxes / inverse - (high - low))
-    n = last - first
-    highest = int(n_boxes) - 1
-    for i in range(first, last):
+    highest = numba.int64(n_boxes) - 1
+    for i in range(unsigned(n)):
         x = (f[i] - origin) * inverse
-        at = min(max(int(x), 0), highest)
+        at = numba.int64(x)
+        at = 0 if at < 0 else highest if at > highest else at
         y[i] = 2.0 * (x - at) - 1.0
         box[i] = at
     count = 0
-    if n_boxes <= 2.0 * n:
-        m = int(n_boxes)
-        for k in range(m):
+    if highest < 2 * n:
+        for k in range(unsigned(highest + 1)):
             work[k] = 0
-        for i in range(first, last):
-            work[box[i]] = 1
-        for k in range(m):
+        for i in range(unsigned(n)):
+            work[unsigned(box[i])] = 1
+        for k in range(highest + 1):
             if work[k]:
                 ids[count] = k
                 work[k] = count
                 count += 1
-        for i in range(first, last):
-            box[i] = work[box[i]]
+        for i in range(unsigned(n)):
+            box[i] = work[unsigned(box[i])]
         return count
-    keys, rows = boxes.moments, work
-    for k in range(n):
-        keys[k], rows[k] = -box[first + k], first + k
-    sort(Room(keys, rows, boxes.field, ids), n)
-    for k in range(n):
-        i = rows[k]
-        if k == 0 or keys[k] != keys[k - 1]:
-            ids[count] = box[i]
+    keys = work[:n]
+    for i in range(n):
+        keys[i] = box[i]
+    _sort(keys)
+    for i in range(n):
+        if count == 0 or keys[i] != ids[count - 1]:
+            ids[count] = keys[i]
             count += 1
-        box[i] = count - 1
+    for i in range(n):
+        at, end = 0, count
+        while at + 1 < end:
+            middle = (at + end) // 2
+            if ids[middle] <= box[i]:
+                at = middle
+            else:
+                end = middle
+        box[i] = at
     return count
 
 
+@inner()
+def _sort(keys: Any) -> None:
+    """Sort keys, by insertion over ever smaller gaps (Shell 1959): seldom needed, and quickly compiled."""
+    gap = len(keys)
+    while gap > 1:
+        gap = gap // 3 + 1 if gap > 3 else 1
+        for i in range(gap, len(keys)):
+            key, to = keys[i], i
+            while to >= gap and keys[to - gap] > key:
+                keys[to] = keys[to - gap]
+                to -= gap
+            keys[to] = key
+
+
 @inner(fastmath={"contract"})
-def _moments(boxes: Boxes, s: Any, level: Any, first: int, last: int, n_boxes: int) -> None:
-    """Write the moments Σ s y^u of each box, over the documents first..last; times their level (empty for 1)."""
-    levelled = len(level) > 0
-    y, box, m = boxes.y, boxes.box, boxes.moments
-    for k in range(unsigned(n_boxes * P)):
-        m[k] = 0.0
+def add_moments(boxes: Boxes, seen: Seen, first: int, last: int, to: Any, at: int) -> None:
+    """Add the moments Σ w y^u of each box, over the documents first..last with weights w, from to[at] on."""
+    y, box, s, level = boxes.y, boxes.box, seen.s, seen.level
+    one = 1.0 - seen.gap
     for i in range(unsigned(first), unsigned(last)):
-        k = unsigned(box[i]) * unsigned(P)
-        x = y[i]
-        x2 = x * x
-        x4 = x2 * x2
-        x8 = x4 * x4
-        p0 = s[i] * level[i] if levelled else s[i]
-        p1, p2, p3 = p0 * x, p0 * x2, p0 * x * x2
-        m[k] += p0
-        m[k + unsigned(1)] += p1
-        m[k + unsigned(2)] += p2
-        m[k + unsigned(3)] += p3
-        m[k + unsigned(4)] += p0 * x4
-        m[k + unsigned(5)] += p1 * x4
-        m[k + unsigned(6)] += p2 * x4
-        m[k + unsigned(7)] += p3 * x4
-        m[k + unsigned(8)] += p0 * x8
-        m[k + unsigned(9)] += p1 * x8
-        m[k + unsigned(10)] += p2 * x8
-        m[k + unsigned(11)] += p3 * x8
+        k = unsigned(at) + unsigned(box[i]) * unsigned(P)
+        p = s[i] * (one + seen.gap * abs(seen.edge - level[i]))
+        for u in range(unsigned(P)):
+            to[k + u] += p
+            p *= y[i]
 
 
 @inner(fastmath={"contract"})
-def _fields(boxes: Boxes, n: int, tables: Tables, function: int, side: int) -> None:
-    """Write the polynomial of each box: the sum over all boxes with their moments.
+def fields_of(m: Any, ids: Any, n: int, tables: Tables, function: int, side: int, out: Any) -> None:
+    """Write the polynomial of each box: the sum over all n boxes with their moments.
 
     Side 0: κ(target - source), of sources of the lower grade; side 1: κ(source - target).
     """
-    m, ids, out = boxes.moments, boxes.ids, boxes.field
     table, reach = tables.box[function, side], tables.reach
     for k in range(unsigned(n * P)):
         out[k] = 0.0
@@ -160,7 +159,7 @@ def _fields(boxes: Boxes, n: int, tables: Tables, function: int, side: int) -> N
     if ids[n - 1] - ids[0] > reach:
         for step in (1, -1):
             # Going up, sources are to the left of the target: κ is right of 0, unless mirrored.
-            right = int((step > 0) != (side == 1))
+            right = 1 if (step > 0) != (side == 1) else 0
             _tail(m, ids, n, reach, step, tables.tail[function, right], tables.power[function, right], out)
 
 
@@ -207,121 +206,17 @@ def _tail(m: Any, ids: Any, n: int, reach: int, step: int, tail: Any, power: Any
 
 
 @inner(fastmath={"contract"})
-def _evaluate(boxes: Boxes, field: Any, first: int, last: int, out: Any) -> None:
-    """Add to each document its box's polynomial at its position."""
-    y, box = boxes.y, boxes.box
+def evaluate(
+    boxes: Boxes, seen: Seen, first: int, last: int, field: Any, at: int, c: float, d: float, to: Any, also: Any
+) -> None:
+    """Add c and d times the polynomials of the boxes, from field[at] on, times the weights of first..last."""
+    y, box, s, level = boxes.y, boxes.box, seen.s, seen.level
+    one = 1.0 - seen.gap
     for i in range(unsigned(first), unsigned(last)):
-        k = unsigned(box[i]) * unsigned(P)
-        x = y[i]
-        x2 = x * x
-        p = field[k + unsigned(10)]
-        q = field[k + unsigned(11)]
-        p = p * x2 + field[k + unsigned(8)]
-        q = q * x2 + field[k + unsigned(9)]
-        p = p * x2 + field[k + unsigned(6)]
-        q = q * x2 + field[k + unsigned(7)]
-        p = p * x2 + field[k + unsigned(4)]
-        q = q * x2 + field[k + unsigned(5)]
-        p = p * x2 + field[k + unsigned(2)]
-        q = q * x2 + field[k + unsigned(3)]
-        p = p * x2 + field[k]
-        q = q * x2 + field[k + unsigned(1)]
-        out[i] += p + x * q
-
-
-@inner(fastmath={"contract"})
-def add_cells(
-    documents: Documents,
-    u0: int,
-    u1: int,
-    weights: PairWeights,
-    t0: int,
-    functions: Functions,
-    boxes: Boxes,
-    n_boxes: int,
-) -> None:
-    """Add all pairs of the runs u0..u1, cell by cell: a cell is the documents of one grade in one box."""
-    start, base = documents.run_start, documents.base
-    what, level, table = weights.what, weights.level, weights.table
-    n_grades = u1 - u0
-    size = unsigned(n_boxes * P)
-    n_functions, n_outputs = functions.lower.shape
-    even, field, no_level = functions.tables.even, boxes.field, documents.f[:0]
-    # Where winners and losers weigh apart, sums over lower and over higher documents are kept apart.
-    n_sides = 2 if documents.apart else 1
-    totals = boxes.totals
-    for u in range(unsigned(n_sides * n_outputs * n_grades) * size):
-        totals[u] = 0.0
-    for source in range(n_grades):
-        first, last = start[u0 + source] - base, start[u0 + source + 1] - base
-        _moments(boxes, documents.loser, no_level, first, last, n_boxes)
-        for k in range(n_functions):
-            for side in range(2):
-                share = functions.lower if side == 0 else functions.higher
-                if not counts(share, k):
-                    continue
-                if documents.apart:
-                    s = documents.loser if side == 0 else documents.winner
-                    _moments(boxes, s, no_level, first, last, n_boxes)
-                if side == 0 or documents.apart or not even[k]:
-                    _fields(boxes, n_boxes, functions.tables, k, side)
-                for target in range(source + 1, n_grades) if side == 0 else range(source):
-                    w = weight_of_grades(what, level, table, t0, u0, u0 + max(source, target), u0 + min(source, target))
-                    for o in range(n_outputs):
-                        c = w * share[k, o]
-                        if c != 0.0:
-                            at = size * unsigned((min(side, n_sides - 1) * n_outputs + o) * n_grades + target)
-                            for u in range(size):
-                                totals[at + u] += c * field[u]
-    for target in range(n_grades):
-        first, last = start[u0 + target] - base, start[u0 + target + 1] - base
-        for o in range(n_outputs):
-            out = documents.first if o == 0 else documents.second
-            at = size * unsigned(o * n_grades + target)
-            _evaluate(boxes, totals[at:], first, last, out)
-            if documents.apart:
-                _evaluate_part(boxes, totals[at + size * unsigned(n_outputs * n_grades) :], first, last)
-                for i in range(first, last):
-                    out[i] += boxes.part[i] * documents.loser[i] / documents.winner[i]
-
-
-@inner()
-def add_across(
-    documents: Documents, first: int, middle: int, last: int, gap: Any, functions: Functions, boxes: Boxes, n_boxes: int
-) -> None:
-    """Add all pairs of the documents first..middle, of lower grades, with the documents middle..last.
-
-    They weigh 1, or the gap of their levels, given as the distance `gap` of each from a level between (empty for 1):
-    G_i - G_j = (G_i - G) + (G - G_j), both positive, so that nothing cancels.
-    """
-    no_level, part = gap[:0], boxes.part
-    for side in range(2):
-        source, source_end = (first, middle) if side == 0 else (middle, last)
-        target, target_end = (middle, last) if side == 0 else (first, middle)
-        share = functions.lower if side == 0 else functions.higher
-        s = documents.loser if side == 0 else documents.winner
-        for levelled in range(2 if len(gap) else 1):
-            _moments(boxes, s, gap if levelled else no_level, source, source_end, n_boxes)
-            for k in range(len(share)):
-                if not counts(share, k):
-                    continue
-                _fields(boxes, n_boxes, functions.tables, k, side)
-                _evaluate_part(boxes, boxes.field, target, target_end)
-                if len(gap) and not levelled:
-                    for i in range(target, target_end):
-                        part[i] *= gap[i]
-                if side == 1 and documents.apart:
-                    for i in range(target, target_end):
-                        part[i] *= documents.loser[i] / documents.winner[i]
-                for o in range(share.shape[1]):
-                    out, c = documents.first if o == 0 else documents.second, share[k, o]
-                    for i in range(target, target_end):
-                        out[i] += c * part[i]
-
-
-@inner()
-def _evaluate_part(boxes: Boxes, field: Any, first: int, last: int) -> None:
-    """Write to `boxes.part` each document's polynomial."""
-    for i in range(first, last):
-        boxes.part[i] = 0.0
-    _evaluate(boxes, field, first, last, boxes.part)
+        k = unsigned(at) + unsigned(box[i]) * unsigned(P)
+        p = field[k + unsigned(P - 1)]
+        for u in range(unsigned(P - 1)):
+            p = p * y[i] + field[k + unsigned(P - 2) - u]
+        p *= s[i] * (one + seen.gap * abs(seen.edge - level[i]))
+        to[i] += c * p
+        also[i] += d * p

@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import best_rows, room_for
 from boostplug.threads import numbers_by_query
 
-# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: ranking.py 7ad0754252ce
 
 __all__ = ["Chances", "expected_reciprocal_rank"]
 
@@ -27,7 +27,7 @@ class Chances(NamedTuple):
     stops: Floats
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@inner(fastmath={"reassoc", "contract"})
 def _stops_in_random_order(
     stops: Floats, r: int, most: int, stop_at: Floats, goes_on: Floats, way: Floats, rest: Floats, spare: Floats
 ) -> int:
@@ -80,7 +80,7 @@ def _stops_in_random_order(
     return min(length, r)
 
 
-@compiled()
+@inner()
 def _mean_reciprocal_ranks(n: int, r: int, before: int, ranks: int, most: int, out: Floats, chance: Floats) -> None:
     r"""Write the expected 1/rank of the j-th of r marked documents among n in random order to ``out[j - 1]``, j ≤ most.
 
@@ -115,7 +115,7 @@ def _mean_reciprocal_ranks(n: int, r: int, before: int, ranks: int, most: int, o
         out[j - 1] = max(rest / ((r - j) * float(before + j)), 0.0)
 
 
-@compiled()
+@inner()
 def _mean_reciprocal_rank(n: int, r: int, before: int, ranks: int, j: int) -> float:
     """Return `_mean_reciprocal_ranks` of one j: sums outwards from the likeliest place, divided by that of all chances.
 
@@ -142,7 +142,7 @@ def _mean_reciprocal_rank(n: int, r: int, before: int, ranks: int, j: int) -> fl
     return mean / total
 
 
-@compiled()
+@inner()
 def _at_least(n: int, r: int, first: int, out: Floats) -> None:
     """Write to ``out[j]`` the chance of at least j of r marked documents among the `first` of n in random order.
 

@@ -12,12 +12,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import room_for, sort
 from boostplug.kernels.views import Runs
 from boostplug.threads import run_evenly, run_over_queries
 
-# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: ranking.py 7ad0754252ce
 
 __all__ = [
     "CriticalPairs",
@@ -242,12 +242,12 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
         out[q, 0], out[q, 1] = wrong, wrong_or_tied - wrong
 
 
-@compiled()
+@inner()
 def _weight(root: Any, d: int) -> float:
     return root[d] if len(root) else 1.0
 
 
-@compiled()
+@inner()
 def _sum_below(tree: Any, grade: int) -> float:
     """Return the sum over the grades below one."""
     node, total = grade - 1, 0.0

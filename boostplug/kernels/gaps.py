@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import room_for
 from boostplug.kernels.ranks import Grades, add_grade, codes_by_score, grades_below
 from boostplug.threads import numbers_by_query, run_over_queries
 
-# compiled in: ranking.py f2f82ac5b1b8
-# compiled in: ranks.py 3fa312392acb
+# compiled in: ranking.py 7ad0754252ce
+# compiled in: ranks.py adc1faa69700
 
 __all__ = [
     "PairsBetween",
@@ -83,7 +83,7 @@ def documents_by_score(scores: Floats, grades: Grades, boundaries: Ints) -> Docu
     return documents
 
 
-@compiled()
+@inner(_nrt=True)
 def _counts_for(documents: Documents, first: int, last: int) -> tuple[Ints, Ints]:
     """Return scratch of `_pairs_apart`, for the queries ``first <= q < last``."""
     size = 1
@@ -92,7 +92,7 @@ def _counts_for(documents: Documents, first: int, last: int) -> tuple[Ints, Ints
     return np.empty(size, np.int64), np.empty(size, np.int64)
 
 
-@compiled()
+@inner()
 def _pairs_apart(documents: Documents, q: int, gap: float, counts: Ints, same: Ints) -> tuple[int, int]:
     """Return how many pairs of different grades of query q are at least `gap` > 0 apart, and misordered of them.
 
@@ -114,7 +114,7 @@ def _pairs_apart(documents: Documents, q: int, gap: float, counts: Ints, same: I
     return n, wrong
 
 
-@compiled()
+@inner()
 def _nearest_gaps(x: Floats, start: int, stop: int, gap: float) -> tuple[float, float]:
     """Return the least gap of the descending ``x[start:stop]`` that is at least `gap` > 0, and the largest below.
 
@@ -154,7 +154,7 @@ def pairs_apart(documents: Documents, gap: float, *, nearest: bool) -> Apart:
     return out
 
 
-@compiled()
+@inner()
 def _list(documents: Documents, q: int, low: float, high: float, at: int, end: int, gaps: Floats, right: Floats) -> int:
     """List the pairs of different grades of query q with ``low <= gap <= high``, low > 0, from the position `at` on.
 
@@ -250,7 +250,7 @@ def _bins_per_unit(low: float, high: float) -> float:
     return BINS / width if BINS / _LARGEST < width < np.inf else 0.0
 
 
-@compiled()
+@inner()
 def _nth(values: Floats, spare: Floats, n: int, at: int) -> float:
     """Return what stands at `at` in ``values[:n]`` in ascending order (Hoare's selection, in `spare`)."""
     for i in range(n):
@@ -278,6 +278,38 @@ def _nth(values: Floats, spare: Floats, n: int, at: int) -> float:
     return found
 
 
+def next_gap(low: float, high: float, step: int, n_low: float, n_high: float, wanted: float, slack: float) -> float:
+    """Return a gap in ``low < gap <= high`` to try next, given the numbers of pairs at least `low` and beyond `high`.
+
+    Mostly by linear interpolation, which is fast where gaps are spread out, in turns for `slack` pairs more and fewer
+    than `wanted`, so that the bracket closes from both sides. Now and then by a mean, arithmetic or geometric, which is
+    safe, and by the least gap there is, since ties may be at the cut.
+    """
+    if low == 0.0 and step % 6 == 4:
+        return LEAST
+    if high == np.inf:
+        return high
+    if step % 6 == 5:
+        gap = np.sqrt(low) * np.sqrt(high)
+    elif step % 6 == 3:
+        gap = low + 0.5 * (high - low)
+    else:
+        aim = wanted + (slack if step % 2 == 0 else -slack)
+        if not n_high < aim < n_low:
+            aim = wanted
+        gap = high - (aim - n_high) / (n_low - n_high) * (high - low)
+    return gap if low < gap <= high else high
+
+
+def share_at_the_cut(wanted: float, n: float, right: float, n_beyond: float, right_beyond: float) -> float:
+    """Return the share of right pairs among the `wanted` farthest apart; those at the cut count in equal parts."""
+    part = min(max((wanted - n_beyond) / (n - n_beyond), 0.0), 1.0) if n > n_beyond else 0.0
+    return min((right_beyond + part * (right - right_beyond)) / (n_beyond + part * (n - n_beyond)), 1.0)
+
+
+_next_gap, _share_at_the_cut = inner()(next_gap), inner()(share_at_the_cut)  # what Python calls too
+
+
 @compiled()
 def _precision_at_percent(
     documents: Documents, n_pairs: Floats, share: float, first: int, last: int, out: Floats
@@ -303,7 +335,7 @@ def _precision_at_percent(
             high = 0.0  # ∞ alone
         step = 0
         while low < high and not (low > 0.0 and n_low - n_beyond <= _FEW):
-            gap = next_gap(low, high, step, n_low, n_beyond, wanted, 0.4 * _FEW)
+            gap = _next_gap(low, high, step, n_low, n_beyond, wanted, 0.4 * _FEW)
             n, wrong = _pairs_apart(documents, q, gap, counts, same)
             least, largest = gap, np.nextafter(gap, 0.0)
             if not n_beyond < n < n_low:  # perhaps no gap between occurs
@@ -328,40 +360,9 @@ def _precision_at_percent(
         elif low == 0.0:
             wrong = _pairs_apart(documents, q, LEAST, counts, same)[1]
             right_low = n_low - wrong
-        out[q] = share_at_the_cut(wanted, n_low, right_low, n_beyond, right_beyond)
+        out[q] = _share_at_the_cut(wanted, n_low, right_low, n_beyond, right_beyond)
 
 
 def precision_at_percent(documents: Documents, n_pairs: Floats, share: float) -> Floats:
     """Return the share of each query."""
     return numbers_by_query(_precision_at_percent, documents.start, documents, n_pairs, share)
-
-
-@compiled()
-def next_gap(low: float, high: float, step: int, n_low: float, n_high: float, wanted: float, slack: float) -> float:
-    """Return a gap in ``low < gap <= high`` to try next, given the numbers of pairs at least `low` and beyond `high`.
-
-    Mostly by linear interpolation, which is fast where gaps are spread out, in turns for `slack` pairs more and fewer
-    than `wanted`, so that the bracket closes from both sides. Now and then by a mean, arithmetic or geometric, which is
-    safe, and by the least gap there is, since ties may be at the cut.
-    """
-    if low == 0.0 and step % 6 == 4:
-        return LEAST
-    if high == np.inf:
-        return high
-    if step % 6 == 5:
-        gap = np.sqrt(low) * np.sqrt(high)
-    elif step % 6 == 3:
-        gap = low + 0.5 * (high - low)
-    else:
-        aim = wanted + (slack if step % 2 == 0 else -slack)
-        if not n_high < aim < n_low:
-            aim = wanted
-        gap = high - (aim - n_high) / (n_low - n_high) * (high - low)
-    return gap if low < gap <= high else high
-
-
-@compiled()
-def share_at_the_cut(wanted: float, n: float, right: float, n_beyond: float, right_beyond: float) -> float:
-    """Return the share of right pairs among the `wanted` farthest apart; those at the cut count in equal parts."""
-    part = min(max((wanted - n_beyond) / (n - n_beyond), 0.0), 1.0) if n > n_beyond else 0.0
-    return min((right_beyond + part * (right - right_beyond)) / (n_beyond + part * (n - n_beyond)), 1.0)

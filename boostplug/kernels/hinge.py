@@ -19,9 +19,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug import buffers
+from boostplug.kernels.compiling import compiled, inner
+from boostplug.kernels.lanes import WIDTH, larger, load, only, part, spread, store, sum_of, where_positive
 from boostplug.kernels.views import Listed, Runs
 from boostplug.threads import run_over_queries
+
+# compiled in: lanes.py 8910ae3bcd31
 
 __all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
 
@@ -30,6 +34,7 @@ Ints = NDArray[np.int64]
 
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 _BLOCK = 32  # documents; sorted by counting, in vectors, then merged
+_SHORT = 768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
 _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
 
@@ -44,11 +49,14 @@ class Labels(NamedTuple):
 
 
 class Hinge(NamedTuple):
-    """A pair's margin is `margin`, or its grade gap if `by_grade`; Hessians count active pairs, or `every_pair`."""
+    """A pair's margin is `margin`, None: its grade gap; Hessians count active pairs, or `every_pair`.
 
-    margin: float
-    by_grade: bool
+    Squares of pairs are summed where they are asked for.
+    """
+
+    margin: float | None
     every_pair: bool
+    squares: bool
 
 
 class Factors(NamedTuple):
@@ -83,59 +91,104 @@ class _Documents(NamedTuple):
     n: Floats
 
 
-@compiled()
-def _is_short(n_documents: int) -> bool:
-    """Return whether summing pair by pair is no slower than sorting.
-
-    Measured on queries of 5 and of n grades: both take 50 µs at 500 documents. Limits of 256 and 512 differ by 15% at
-    most in between; 1,024 costs up to half as much again.
-    """
-    return n_documents <= 512
-
-
-@compiled()
-def _shortfall(upper: float, lower: float, margin: float) -> float:
-    """Return max(0, (upper - lower) + margin).
-
-    A function of its own, for the callers' licence to reorder sums does not reach into it: at a kink the order decides.
-    """
-    d = (upper - lower) + margin
-    return max(0.0, d)
+@inner()
+def _shortfall(upper: Any, lower: Any, margin: Any) -> Any:
+    """Return (upper - lower) + margin of two numbers, one of them lanes perhaps; `margin` is None where it is 0."""
+    x = upper - lower
+    if margin is not None:
+        x = x + margin
+    return x
 
 
-@compiled()
+@inner()
 def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-@compiled(fastmath={"contract", "reassoc"}, error_model="numpy")
-def _pair_by_pair(z: Any, documents: Any, start: Any, u0: int, u1: int, base: int, margin: float) -> float:
-    """Sum the pairs of the runs u0..u1 one by one, z not being sorted; see `_between`."""
+@inner(fastmath={"contract"}, forceinline=True)
+def _with(mine: Any, theirs: float, weight: float, above: bool, margin: Any, sums: Any) -> Any:
+    """Add the pairs of some documents, lanes, with one that is below or above to their gradient by -z and Σ s."""
+    slope, count = sums
+    x = _shortfall(mine, theirs, margin) if above else _shortfall(theirs, mine, margin)
+    step = x * weight
+    return where_positive(x, slope - step if above else slope + step, slope), where_positive(x, count + weight, count)
+
+
+@inner(forceinline=True)
+def _sums(mine: Any, z: Any, s: Any, first: int, last: int, above: bool, margin: Any) -> Any:
+    """Return the sums of some documents over those ``first <= j < last``, in two halves: a sum waits for its last."""
+    left = right = (spread(0.0), spread(0.0))
+    half = (last - first) >> unsigned(1)
+    for j in range(first, first + half):
+        left = _with(mine, z[j], s[j], above, margin, left)
+        right = _with(mine, z[j + half], s[j + half], above, margin, right)
+    if first + half + half < last:
+        right = _with(mine, z[last - unsigned(1)], s[last - unsigned(1)], above, margin, right)
+    return left[0] + right[0], left[1] + right[1]
+
+
+@inner(fastmath={"contract"})
+def _squares(mine: Any, z: Any, s: Any, first: int, last: int, margin: Any) -> Any:
+    """Return Σ s x² of some documents over the lower ones ``first <= j < last``."""
+    square = spread(0.0)
+    for j in range(first, last):
+        x = larger(_shortfall(mine, z[j], margin), spread(0.0))
+        square = square + s[j] * x * x
+    return square
+
+
+@inner(fastmath={"contract"})
+def _beside(mine: Any, z: Any, s: Any, first: int, last: int, below: int, margin: Any, sums: Any) -> Any:
+    """Add the pairs of the documents in the lanes with those of one run among them, below which there are `below`."""
+    slope, count, square = sums
+    above = below + last - first
+    for j in range(first, last):
+        higher, n_higher = _with(mine, z[j], s[j], True, margin, (slope, count))
+        lower, n_lower = _with(mine, z[j], s[j], False, margin, (slope, count))
+        x = larger(_shortfall(mine, z[j], margin), spread(0.0))
+        slope = only(below, lower, only(above, slope, higher))
+        count = only(below, n_lower, only(above, count, n_higher))
+        square = only(above, square, square + s[j] * x * x)
+    return slope, count, square
+
+
+@inner()
+def _pair_by_pair(
+    z: Any, documents: Any, start: Any, u0: int, u1: int, base: int, margin: Any, squares_too: bool
+) -> float:
+    """Write what `_between` adds up, pair by pair, z not being sorted. Squares are right if asked for.
+
+    Each document sums what it gets of all others: a pair is looked at twice, and nothing is written for it. Short runs
+    share the lanes.
+    """
     s, g, n = documents
-    first = unsigned(start[u0] - base)
+    first, last = start[u0] - base, start[u1] - base
     squares = 0.0
-    for u in range(u0 + 1, u1):
-        middle, last = unsigned(start[u] - base), unsigned(start[u + 1] - base)
-        for i in range(middle, last):
-            z_i, s_i = z[i], s[i]
-            g_i = n_i = q_i = 0.0
-            for j in range(first, middle):
-                x = _shortfall(z_i, z[j], margin)
-                active = 1.0 if x > 0.0 else 0.0
-                s_j = s[j]
-                g_i += s_j * x
-                n_i += s_j * active
-                q_i += s_j * x * x
-                g[j] += s_i * x
-                n[j] += s_i * active
-            g[i] -= g_i
-            n[i] += n_i
-            squares += s_i * q_i
+    u = u0
+    while u < u1:
+        to = u + 1
+        while to < u1 and start[to + 1] - start[u] <= WIDTH:
+            to += 1
+        a, b = start[u] - base, start[to] - base
+        for k in range(a, b, WIDTH):
+            mine = load(z, k)
+            down, n_below = _sums(mine, z, s, unsigned(first), unsigned(a), True, margin)
+            up, n_above = _sums(mine, z, s, unsigned(b), unsigned(last), False, margin)
+            square = _squares(mine, z, s, unsigned(first), unsigned(a), margin) if squares_too else spread(0.0)
+            sums = down + up, n_below + n_above, square
+            if to > u + 1:
+                for v in range(u, to):
+                    lane = start[v] - start[u]
+                    sums = _beside(mine, z, s, start[v] - base, start[v + 1] - base, lane, margin, sums)
+            store(g, k, sums[0])  # what is past a run is written again with the next
+            store(n, k, sums[1])
+            squares += sum_of(only(b - k, load(s, k) * sums[2], 0.0))
+        u = to
     return squares
 
 
-@compiled()
-def _between(places: Any, documents: Any, first: int, middle: int, last: int, margin: float) -> float:
+@inner()
+def _between(places: Any, documents: Any, first: int, middle: int, last: int, margin: Any) -> float:
     """Sum all pairs of lower grades at first..middle and higher ones at middle..last, both sorted by z.
 
     Adds the derivatives of half the sum of squares by -z to g and Σ s over active partners to n, without the
@@ -181,7 +234,7 @@ def _between(places: Any, documents: Any, first: int, middle: int, last: int, ma
     return squares
 
 
-@compiled()
+@inner()
 def _merge(places: Any, first: int, middle: int, last: int) -> None:
     """Merge two neighbours that are sorted by z."""
     z, order, spare_z, spare_order = places
@@ -204,7 +257,7 @@ def _merge(places: Any, first: int, middle: int, last: int) -> None:
         to += 1
 
 
-@compiled()
+@inner()
 def _sort(places: Any, first: int, last: int) -> None:
     """Sort z and, along with it, order, stably: a document's place in a block is the number of those before it."""
     z, order, spare_z, spare_order = places
@@ -227,7 +280,7 @@ def _sort(places: Any, first: int, last: int) -> None:
         width *= 2
 
 
-@compiled()
+@inner()
 def _middle_run(start: Any, u0: int, u1: int) -> int:
     """Return the run between u0 and u1 whose start is nearest to the middle of their documents."""
     half = start[u0] + (start[u1] - start[u0]) // 2
@@ -241,8 +294,10 @@ def _middle_run(start: Any, u0: int, u1: int) -> int:
     return low - 1 if low > u0 + 1 and half - start[low - 1] < start[low] - half else low
 
 
-@compiled()
-def _all_pairs(places: Any, documents: Any, start: Any, u0: int, u1: int, margin: float, stack: Any) -> float:
+@inner()
+def _all_pairs(
+    places: Any, documents: Any, start: Any, u0: int, u1: int, margin: Any, squares_too: bool, stack: Any
+) -> float:
     """Sum all pairs of a query, the runs u0..u1; its places are sorted on the way."""
     base = start[u0]
     squares = 0.0
@@ -257,9 +312,12 @@ def _all_pairs(places: Any, documents: Any, start: Any, u0: int, u1: int, margin
             if depth > 1:
                 _merge(places, first, middle, last)
             depth -= 1
-        elif b - a == 1 or _is_short(last - first):
+        elif b - a == 1 or last - first <= _SHORT:
             if b - a > 1:
-                squares += _pair_by_pair(places.z, documents, start, a, b, base, margin)
+                squares += _pair_by_pair(places.z, documents, start, a, b, base, margin, squares_too)
+            else:
+                for i in range(first, last):
+                    documents.g[i] = documents.n[i] = 0.0
             _sort(places, first, last)
             depth -= 1
         else:
@@ -271,7 +329,7 @@ def _all_pairs(places: Any, documents: Any, start: Any, u0: int, u1: int, margin
     return squares
 
 
-@compiled()
+@inner()
 def _partners(documents: Any, start: Any, u0: int, u1: int) -> None:
     """Write Σ s over all documents of other grades, active or not."""
     s, _, n = documents
@@ -287,51 +345,89 @@ def _partners(documents: Any, start: Any, u0: int, u1: int) -> None:
             passed += own
 
 
-@compiled()
-def _add_queries(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
-    """Do what `add_pairs` does of the queries ``first <= q < last``."""
-    rows, start, query_run = runs.rows, runs.run_start, runs.query_run
-    size = 0
-    for q in range(first, last):
-        size = max(size, start[query_run[q + 1]] - start[query_run[q]])
-    places = _Sorted(np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64))
-    documents = _Documents(np.ones(size), np.empty(size), np.empty(size))
-    z, order, _, _ = places
+@inner()
+def _parts(room: Any) -> Any:
+    """Return z and the documents of a query, in one array, their weights 1."""
+    n = room.shape[0] // 4
+    s = part(room, n, n)
+    for i in range(n):
+        s[i] = 1.0
+    return part(room, 0, n), _Documents(s, part(room, 2 * n, n), part(room, 3 * n, n))
+
+
+@inner()
+def _begin(q: int, scores: Any, runs: Any, hinge: Any, z: Any, documents: Any) -> int:
+    """Fill z and s of a query; return the number of its documents."""
+    s = documents.s
+    start = runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    base = start[u0]
+    size: int = start[u1] - base
+    for u in range(u0, u1):
+        label = runs.run_grade[u] if hinge.margin is None else 0.0
+        for i in range(unsigned(start[u]), unsigned(start[u + 1])):
+            z[i - unsigned(base)] = _clipped(label - scores[unsigned(runs.rows[i])])
+    if runs.sqrt_weight.shape[0] > 0:
+        for i in range(unsigned(size)):
+            s[i] = runs.sqrt_weight[unsigned(base) + i]
+    return size
+
+
+@inner()
+def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Any, out: Any) -> None:
+    """Add a query's sums to its rows."""
     s, g, n = documents
-    stack = np.empty((_DEEPEST, 3), np.int64)
-    weighted = runs.sqrt_weight.shape[0] > 0
-    tau = 0.0 if hinge.by_grade else hinge.margin
+    rows, gradient, hessian = runs.rows, out.gradient, out.hessian
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    base = unsigned(runs.run_start[u0])
+    if hinge.every_pair:
+        _partners(documents, runs.run_start, u0, u1)
+    slope, curvature = factors.slope[q], factors.curvature[q]
+    for i in range(unsigned(runs.run_start[u1]) - base):
+        row = unsigned(rows[base + i])
+        gradient[row] += slope * s[i] * g[i]
+        hessian[row] += curvature * s[i] * n[i]
+
+
+@compiled()
+def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, room: Any) -> None:
+    """Do what `add_pairs` does of the queries ``first <= q < last``, none of them long."""
+    z, documents = _parts(room)
+    start = runs.run_start
     for q in range(first, last):
-        u0, u1 = query_run[q], query_run[q + 1]
-        base = start[u0]
-        size = start[u1] - base
-        for u in range(u0, u1):
-            label = runs.run_grade[u] if hinge.by_grade else 0.0
-            for i in range(start[u] - base, start[u + 1] - base):
-                z[i] = _clipped(label - scores[rows[base + i]])
-        for i in range(size):
-            g[i] = n[i] = 0.0
-            if weighted:
-                s[i] = runs.sqrt_weight[base + i]
-        if _is_short(size):
-            out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, base, tau)
+        u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+        _begin(q, scores, runs, hinge, z, documents)
+        out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
+        _finish(q, runs, hinge, factors, documents, out)
+
+
+@compiled()
+def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, room: Any) -> None:
+    """Do what `add_pairs` does of the queries ``first <= q < last``, some of them long."""
+    z, documents = _parts(room)
+    start = runs.run_start
+    stack = np.empty((_DEEPEST, 3), np.int64)
+    size = z.shape[0]
+    places = _Sorted(z, np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64))
+    for q in range(first, last):
+        u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+        size = _begin(q, scores, runs, hinge, z, documents)
+        if size <= _SHORT:
+            out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
-                order[i] = i
-            out.squares[q] = _all_pairs(places, documents, start, u0, u1, tau, stack)
-        if hinge.every_pair:
-            _partners(documents, start, u0, u1)
-        slope, curvature = factors.slope[q], factors.curvature[q]
-        for i in range(size):
-            out.gradient[rows[base + i]] += slope * s[i] * g[i]
-            out.hessian[rows[base + i]] += curvature * s[i] * n[i]
+                places.order[i] = i
+            out.squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
+        _finish(q, runs, hinge, factors, documents, out)
 
 
 def add_pairs(scores: Floats, runs: Runs, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
-    """Add all pairs of different grades to gradient and Hessian; return each query's sum of squares."""
+    """Add all pairs of different grades to gradient and Hessian; return each query's sum of squares if asked for."""
     added = out._replace(squares=np.empty(len(factors.slope)))
+    kernel = _add_short if runs.longest <= _SHORT else _add_any
+    size = 4 * (runs.longest + WIDTH)
     run_over_queries(
-        lambda first, last: _add_queries(first, last, scores, runs, hinge, factors, added),
+        lambda first, last: kernel(first, last, scores, runs, hinge, factors, added, np.empty(size)),
         runs.run_start[runs.query_run],
     )
     return added.squares
@@ -359,7 +455,7 @@ def _squared_errors(first: int, last: int, scores: Any, labels: Any, factor: flo
 def squared_error(scores: Floats, labels: Labels, factor: float) -> Sums:
     """Return the derivatives of factor · v (l - F)²/2, 0 where not labelled, and each query's Σ v (l - F)²."""
     n = len(scores)
-    out = Sums(np.empty(n), np.empty(n), np.empty(len(labels.boundaries) - 1))
+    out = Sums(buffers.empty(n), buffers.empty(n), np.empty(len(labels.boundaries) - 1))
     run_over_queries(lambda first, last: _squared_errors(first, last, scores, labels, factor, out), labels.boundaries)
     return out
 

@@ -5,7 +5,7 @@ from typing import Any
 from boostplug.kernels.compiling import compiled
 from boostplug.kernels.ranking import Room, sort
 
-# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: ranking.py 7ad0754252ce
 
 __all__ = ["order_by_score", "over_ties"]
 

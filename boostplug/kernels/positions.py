@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import frozen
-from boostplug.kernels.compiling import compiled
-from boostplug.kernels.ranking import best_rows, room_for, sort
+from boostplug.kernels.compiling import compiled, inner
+from boostplug.kernels.ranking import SHORT, best_rows, room_for, sort, top_rows
 from boostplug.threads import numbers_by_query, run_over_queries
 
-# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: ranking.py 7ad0754252ce
 
 __all__ = [
     "average_precision",
@@ -23,46 +23,96 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_NONE = frozen(np.zeros(0))
 
-@compiled()
-def _dcg(
-    scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, average: bool, first: int, last: int, out: Floats
-) -> None:
-    r"""Discounted cumulative gain of the queries ``first <= q < last``.
+
+@inner()
+def _discounted(
+    scores: Floats, gains: Floats, discount: Floats, average: bool, start: int, stop: int,
+    keys: Floats, rows: Ints, m: int, tied: int,
+) -> float:  # fmt: skip
+    r"""Return the discounted cumulative gain of one query, of which `rows` are the best m, and `keys` their scores.
 
     .. math:: \sum_{j \le k} d_j\, \bar g_j
 
     `discount` holds :math:`d_1 … d_k`. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie
-    with the one at position j; otherwise its own gain, ties in file order.
+    with the one at position j; otherwise its own gain, ties in file order. `tied` more of the query's rows tie with
+    the last of the m.
     """
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    total = 0.0
+    cut = min(m, len(discount))
+    a = 0
+    while a < cut:
+        b = a + 1
+        gain, weight = gains[rows[a]], discount[a]
+        if average:
+            while b < m and keys[b] == keys[a]:
+                gain += gains[rows[b]]
+                b += 1
+            n = b - a
+            if b == m and tied > 0:
+                n += tied
+                gain = 0.0
+                for i in range(start, stop):
+                    if scores[i] == keys[a]:
+                        gain += gains[i]
+            if n > 1:
+                for j in range(a + 1, min(b, cut)):
+                    weight += discount[j]
+                weight /= n
+        total += weight * gain
+        a = b
+    return total
+
+
+@inner()
+def _normalised(dcg: float, ideal: Floats, q: int) -> float:
+    """Return a query's DCG over the ideal one, at most 1 but for rounding; NaN where that is 0."""
+    if len(ideal) == 0:
+        return dcg
+    return min(dcg / ideal[q], 1.0) if ideal[q] > 0.0 else np.nan
+
+
+@compiled()
+def _dcg_of_top(
+    scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    """Write the DCG of the queries ``first <= q < last``, for a small cut-off: no list is sorted."""
+    k = len(discount)
+    keys, rows = np.empty(k), np.empty(k, np.int64)
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
-        cut = min(stop - start, len(discount))
-        total = 0.0
-        if cut > 0:
-            m = best_rows(scores, start, stop, cut, room)
-            a = 0
-            while a < cut:
-                b = a + 1
-                gain, weight = gains[rows[a]], discount[a]
-                if average:
-                    while b < m and keys[b] == keys[a]:
-                        gain += gains[rows[b]]
-                        b += 1
-                    if b > a + 1:
-                        for j in range(a + 1, min(b, cut)):
-                            weight += discount[j]
-                        weight /= b - a
-                total += weight * gain
-                a = b
-        out[q] = total
+        m, tied = top_rows(scores, start, stop, k, keys, rows) if k > 0 else (0, 0)
+        total = _discounted(scores, gains, discount, average, start, stop, keys, rows, m, tied)
+        out[q] = _normalised(total, ideal, q)
 
 
-def dcg(scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, *, average: bool) -> Floats:
-    """Return the DCG of each query; all arrays are read-only, so that the kernel is compiled for one type."""
-    return numbers_by_query(_dcg, boundaries, scores, gains, boundaries, discount, average)
+@compiled()
+def _dcg(
+    scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    """Write the DCG of the queries ``first <= q < last``."""
+    room = room_for(boundaries, first, last)
+    for q in range(first, last):
+        start, stop = boundaries[q], boundaries[q + 1]
+        for i in range(start, stop):
+            room.keys[i - start], room.rows[i - start] = scores[i], i
+        sort(room, stop - start)
+        total = _discounted(scores, gains, discount, average, start, stop, room.keys, room.rows, stop - start, 0)
+        out[q] = _normalised(total, ideal, q)
+
+
+def dcg(
+    scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, *, average: bool, ideal: Floats = _NONE
+) -> Floats:
+    """Return the DCG of each query, over `ideal` where that is given; NaN where it is 0.
+
+    All arrays are read-only, so that the kernel is compiled for one type.
+    """
+    kernel = _dcg_of_top if len(discount) <= SHORT else _dcg
+    return numbers_by_query(kernel, boundaries, scores, gains, ideal, boundaries, discount, average)
 
 
 @compiled()

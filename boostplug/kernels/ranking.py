@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.compiling import inner
 
-__all__ = ["Room", "best_rows", "room_for", "sort"]
+__all__ = ["SHORT", "Room", "best_rows", "room_for", "sort", "top_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SELECT = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
+SHORT = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
 _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
@@ -25,7 +25,7 @@ class Room(NamedTuple):
     spare_rows: Ints
 
 
-@compiled()
+@inner(_nrt=True)
 def room_for(boundaries: Ints, first: int, last: int) -> Room:
     """Return room for the longest of the queries ``first <= q < last``."""
     n = 0
@@ -34,7 +34,7 @@ def room_for(boundaries: Ints, first: int, last: int) -> Room:
     return Room(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
 
 
-@compiled()
+@inner()
 def sort(room: Room, n: int) -> None:
     """Sort the first n of `room` by descending key, stably.
 
@@ -77,41 +77,61 @@ def sort(room: Room, n: int) -> None:
         width *= 2
 
 
-@compiled()
+@inner()
+def top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
+    """Write the `k` best rows of one query, at least 1, to `rows`, and their scores to `keys`: best first, in one pass.
+
+    Ties stay in file order. Returns how many there are, `k` where the query is as long, and how many more rows tie with
+    the last of them.
+    """
+    m = tied = 0
+    last = -np.inf
+    for i in range(start, stop):
+        score = scores[i]
+        full = m == k
+        if full:
+            if not score > last:
+                tied += score == last
+                continue
+            j = k - 1
+        else:
+            j = m
+            m += 1
+        while j > 0 and keys[j - 1] < score:
+            keys[j], rows[j] = keys[j - 1], rows[j - 1]
+            j -= 1
+        keys[j], rows[j] = score, i
+        if m == k:
+            tied = tied + 1 if full and keys[k - 1] == last else 0  # what has left ties with what is the last now
+            last = keys[k - 1]
+    return m, tied
+
+
+@inner()
 def best_rows(scores: Floats, start: int, stop: int, k: int, room: Room) -> int:
     """Write the best rows of one query, and their scores as keys, to `room`; return their number.
 
     The rows ``start <= i < stop`` that score at least as high as the `k`-th best, best first, ties in file order: the
     block of tied documents at the cut is complete. `k` is at least 1.
     """
-    keys, rows, spare_keys, _ = room
+    keys, rows, _, _ = room
     n = stop - start
-    select = k <= _SELECT and 2 * k < n
-    kth = -np.inf  # of the k best scores so far, kept in descending order as spare_keys[:k]
-    if select:
-        spare_keys[:k] = kth
-        for i in range(start, stop):
-            score = scores[i]
-            if score > kth:
-                j = k - 1
-                while j > 0 and spare_keys[j - 1] < score:
-                    spare_keys[j] = spare_keys[j - 1]
-                    j -= 1
-                spare_keys[j] = score
-                kth = spare_keys[k - 1]
-    m = 0
-    for i in range(start, stop):
-        if scores[i] > kth or not select:
-            keys[m], rows[m] = scores[i], i
-            m += 1
-    sort(room, m)
-    if select:
-        for i in range(start, stop):
-            if scores[i] == kth:
-                keys[m], rows[m] = kth, i
-                m += 1
-    else:
-        m = min(k, n)
-        while 0 < m < n and keys[m] == keys[m - 1]:
-            m += 1
+    m: int
+    if k <= SHORT and 2 * k < n:
+        m, tied = top_rows(scores, start, stop, k, keys, rows)
+        if tied:
+            last = keys[m - 1]
+            while m > 0 and keys[m - 1] == last:
+                m -= 1
+            for i in range(start, stop):
+                if scores[i] == last:
+                    keys[m], rows[m] = last, i
+                    m += 1
+        return m
+    for i in range(n):
+        keys[i], rows[i] = scores[start + i], start + i
+    sort(room, n)
+    m = min(k, n)
+    while 0 < m < n and keys[m] == keys[m - 1]:
+        m += 1
     return m

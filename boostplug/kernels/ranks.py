@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import Room, room_for, sort
 from boostplug.threads import run_over_queries
 
-# compiled in: ranking.py f2f82ac5b1b8
+# compiled in: ranking.py 7ad0754252ce
 
 __all__ = [
     "Discordance",
@@ -115,7 +115,7 @@ def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
     return grades
 
 
-@compiled()
+@inner()
 def add_grade(counts: Ints, code: int, n: int) -> None:
     """Count one more document of grade `code` in the Fenwick tree of n grades."""
     i = code + 1
@@ -124,7 +124,7 @@ def add_grade(counts: Ints, code: int, n: int) -> None:
         i += i & -i
 
 
-@compiled()
+@inner()
 def grades_below(counts: Ints, code: int) -> int:
     """Return the number of documents of grades below `code`."""
     i, total = code, 0
@@ -134,7 +134,7 @@ def grades_below(counts: Ints, code: int) -> int:
     return total
 
 
-@compiled()
+@inner()
 def codes_by_score(scores: Floats, code: Ints, start: int, stop: int, room: Room) -> int:
     """Write scores and codes of the judged documents in ``start:stop`` to `room`, best first; return their number."""
     n = 0

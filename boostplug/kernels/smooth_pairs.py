@@ -8,321 +8,208 @@ For document i of a query and a function κ of the difference "higher grade minu
 with c the weight of the two grades, and a and b what a document weighs as the winner and as the loser of a pair
 (`PairWeights`): both the square root of its row's weight, unless told apart.
 
-Documents come by query and grade (`Runs`). Three ways: short lists pair by pair (`boostplug.kernels.pair_by_pair`); few
-grades cell by cell, a cell being the documents of one grade in one box of the scores (`boostplug.kernels.boxes`); many
-grades by halves, the upper half of the grades with the lower one, and each half likewise, in O(n log n). Which way is
-fastest is reckoned from documents, pairs and the range of the scores.
+Documents come by query and grade. Three ways: short lists pair by pair (`boostplug.kernels.pair_by_pair`); longer ones
+block by block, each of a few neighbouring grades (`boostplug.kernels.blocks`), which leaves the pairs within a block to
+be summed in turn, so that many grades cost O(n log n) at most; where a table weighs each pair of grades, cell by cell
+(`boostplug.kernels.cells`). Which way is fastest is reckoned from documents, pairs and the range of the scores
+(`boostplug.kernels.ways`).
 """
 
-import math
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import frozen
-from boostplug.kernels.boxes import Boxes, add_across, add_cells, into_boxes
-from boostplug.kernels.compiling import compiled, inner
-from boostplug.kernels.pair_by_pair import (
-    GAINS,
-    SAFE_RANGE,
-    TABLE,
-    Documents,
-    PairWeights,
-    Scratch,
-    add_by_pair,
-    add_by_piece,
-)
-from boostplug.kernels.tables import GENERAL, MOMENTS, NDCG, NDCG_VALUE, RANKNET_VALUE, Functions
+from boostplug.kernels.blocks import by_blocks
+from boostplug.kernels.cells import by_cells
+from boostplug.kernels.compiling import compiled
+from boostplug.kernels.documents import GAINS, TABLE, TAKEN, Parts, Task
+from boostplug.kernels.pair_by_pair import by_exponentials, by_pieces, near_ndcg, near_ranknet
+from boostplug.kernels.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
 from boostplug.kernels.views import Runs
+from boostplug.kernels.ways import SAFE_RANGE, Costs, boxes_win, limits, sizes_by_boxes
 from boostplug.threads import run_over_queries
 
-# compiled in: boxes.py 3fdb48d144f4
-# compiled in: pair_by_pair.py 7b61984d51e2
+# compiled in: blocks.py 4b9c03612aae
+# compiled in: cells.py 679cc02fe8e1
+# compiled in: documents.py fc34a48656c7
+# compiled in: pair_by_pair.py 5ae97a6564b0
 # compiled in: tables.py 21012e798eb9
+# compiled in: ways.py 33d9892b606d
 
-__all__ = ["gap_sums", "sum_pairs"]
+__all__ = ["Plan", "Work", "costs_of", "gap_sums", "plan", "sum_pairs"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
-_SHORT = 40  # documents; below it, one by one is faster
-_LEAF = 128  # documents of a part of the grades that are summed one by one
-_LEAF_BY_PIECE = 48
-_FEW_GRADES, _MANY_GRADES = 8, 32  # runs up to which cells do, of a part and of a whole query
-_FIRST_BOXES = 64  # more are made where scores call for them
-_SHARES = 4  # polynomials of a cell: two outputs, from lower and from higher documents
-_FARTHEST = 2.0**50  # boxes; past it a position within a box means nothing
-unsigned = numba.uint64
-
-
-class Space(NamedTuple):
-    """What the sums of one query after the other are reckoned in, for the longest of them."""
-
-    f: Floats  # see `Documents`
-    winner: Floats
-    loser: Floats
-    first: Floats
-    second: Floats
-    gap: Floats  # of levels, from one between
-    stack: NDArray[np.int64]  # of runs still to be halved
-    scratch: Scratch
+# Of a pair, in ns, near and far: fitted by hand on lists of 40 to 1,000 documents on an AMD EPYC (Zen 5).
+_PAIR = {NDCG: (0.5, 2.5), RANKNET: (0.6, 2.5), NDCG_VALUE: (2.0, 2.0), RANKNET_VALUE: (2.0, 2.0)}
+_OF_FUNCTION = 3.0  # of those known by tables
+_NEAR = {NDCG: near_ndcg, RANKNET: near_ranknet}
+_A_FEW = 3.0  # boxes
+_SMALL = 128  # documents of a block in which pairs are near their best
 
 
-@numba.njit(inline="always")
-def _cells_fit(n: float, n_grades: int, n_boxes: float) -> bool:
-    """Whether the polynomials of all cells take memory in proportion to the documents; set by hand."""
-    return n_grades * min(n_boxes, 1.0 * n) <= 4.0 * n + 4096.0
+def costs_of(functions: Functions, what: int) -> Costs:
+    """Return what the sums of these functions cost where grades weigh by `what`."""
+    general = _OF_FUNCTION * len(functions.lower)
+    near, far = _PAIR.get(functions.kind, (general, general))
+    n_fields = int(functions.lower.any(axis=1).sum() + functions.higher.any(axis=1).sum())
+    n_fields *= 2 if what == GAINS else 1
+    return Costs(near, far, functions.tables.width, functions.tables.reach, n_fields, what == TABLE)
 
 
-@numba.njit(inline="always")
-def _cost_of_pair(kind: int, n_functions: int, extent: float) -> float:
-    """Return the time of one pair, in ns.
+class Work(NamedTuple):
+    """Parts that one kernel sums, and the number of documents before each and of all."""
 
-    Fitted by hand on lists of 40 to 1,000 documents. Measured anew on an AMD EPYC (Zen 5), 5 grades: .2 to .6 by name,
-    .6 to 1.4 for NDCGBoost's value, 10 to 17 for RankNet's, with its logarithm, 4 to 5 for each function of tables.
-    """
-    cost = 0.5 if extent <= SAFE_RANGE else 2.5
-    if kind == GENERAL:
-        cost = 3.0 * n_functions
-    elif kind == NDCG_VALUE:
-        cost = 2.0
-    elif kind == RANKNET_VALUE:
-        cost = 12.0
-    return cost
+    parts: Parts
+    starts: Ints
 
 
-@numba.njit(inline="always")
-def _cost_of_cells(n: float, n_grades: int, n_boxes: float, n_functions: int, reach: int) -> float:
-    """Return the time of a query cell by cell, in ns.
+class Plan(NamedTuple):
+    """The queries that hold a pair, by the way that is tried first."""
 
-    Fitted by hand: 18 a document, 25 for the 12 × 12 terms of a cell and a box in reach, 4 for each polynomial added to
-    another grade's. Measured anew as above: the way that is chosen takes at most 1.6 times the other's time.
-    """
-    occupied = min(n_boxes, 1.0 * n)
-    cells = min(n_boxes * n_grades, 1.0 * n)
-    cost = 300.0 + 18.0 * n + 25.0 * n_functions * cells * min(n_boxes, 2.0 * reach + 1.0)
-    return cost + 4.0 * n_grades * n_grades * occupied
+    by_pair: Work
+    in_boxes: Work
 
 
-@numba.njit(inline="always")
-def _cost_of_halves(n: float, n_functions: int) -> float:
-    """Return the time of a query by halves of its grades, in ns.
-
-    Fitted by hand: 60 a document and level of halves down to leaves of 128, and 60 for the leaves. Measured anew for
-    grades that are all different: halves win from 60 documents on for tables, from 100 to 150 by name, as reckoned.
-    """
-    return n * (60.0 * math.log2(max(1.0, n / _LEAF)) + 60.0) * n_functions
-
-
-@numba.njit(inline="always")
-def _part_is_short(kind: int, n: int) -> bool:
-    """Whether a part of the grades goes pair by pair whatever its boxes."""
-    return n <= (_LEAF if kind != GENERAL else _LEAF_BY_PIECE)
+def plan(runs: Runs, n_pairs: Floats, costs: Costs) -> Plan:
+    """Return which way is tried first for each query: boxes where they win for scores that range over a few."""
+    first, last = runs.query_run[:-1], runs.query_run[1:]
+    limit = limits(runs.run_start[last] - runs.run_start[first], last - first, n_pairs, costs)
+    work = _work(runs, first, last, limit, np.arange(len(first)))
+    boxes = limit >= _A_FEW * costs.width
+    return Plan(_chosen(runs, work, ~boxes), _chosen(runs, work, boxes))
 
 
-@numba.njit(inline="always")
-def _pairs_beat_boxes(kind: int, n: int, n_boxes: int, extent: float, reach: int) -> bool:
-    """Whether a part of the grades goes pair by pair for its many boxes: .25 for half of n²/2 pairs.
-
-    70 for the 12 × 12 terms of a pair of boxes on each side, .5 for a pair as in `_cost_of_pair`; other functions than
-    NDCGBoost's have none that cheap.
-    """
-    return (
-        kind == NDCG
-        and extent <= SAFE_RANGE
-        and 0.25 * float(n) ** 2 < 70.0 * n_boxes * min(n_boxes, 2.0 * reach + 1.0)
-    )
-
-
-@inner()
-def _add_halves(
-    documents: Documents, u0: int, u1: int, weights: PairWeights, t0: int, functions: Functions, space: Space,
-    boxes: Boxes,
-) -> None:  # fmt: skip
-    """Add all pairs of the runs u0..u1: upper half against lower half of the grades, and each half likewise."""
-    start, base = documents.run_start, documents.base
-    kind, width, reach = functions.kind, functions.tables.width, functions.tables.reach
-    by_gain, level, gap, stack = weights.what == GAINS, weights.level, space.gap, space.stack
-    stack[0, 0], stack[0, 1] = u0, u1
-    depth = 1
-    while depth:
-        depth -= 1
-        v0, v1 = stack[depth, 0], stack[depth, 1]
-        first, last = start[v0] - base, start[v1] - base
-        n_boxes = 0
-        one_by_one = _part_is_short(kind, last - first)
-        if not one_by_one:
-            n_boxes = into_boxes(documents, v0, v1, width, boxes)
-            extent = (boxes.ids[n_boxes - 1] - boxes.ids[0]) * width
-            one_by_one = _pairs_beat_boxes(kind, last - first, n_boxes, extent, reach)
-        if one_by_one and kind == GENERAL:
-            add_by_piece(documents, v0, v1, weights, t0, functions, space.scratch)
-        elif one_by_one:
-            add_by_pair(documents, v0, v1, weights, kind, space.scratch)
-        elif v1 - v0 <= _FEW_GRADES:
-            add_cells(documents, v0, v1, weights, t0, functions, boxes, n_boxes)
-        else:
-            middle = v0 + 1
-            while middle < v1 - 1 and start[middle] - base - first < (last - first) // 2:
-                middle += 1
-            if by_gain:
-                for v in range(v0, v1):
-                    for i in range(start[v] - base, start[v + 1] - base):
-                        gap[i] = abs(level[v] - level[middle])
-            of_levels = gap if by_gain else gap[:0]
-            add_across(documents, first, start[middle] - base, last, of_levels, functions, boxes, n_boxes)
-            stack[depth, 0], stack[depth, 1] = v0, middle
-            stack[depth + 1, 0], stack[depth + 1, 1] = middle, v1
-            depth += 2
-
-
-@inner()
-def _add_queries(
-    first: int, last: int, scores: Any, multiplier: float, runs: Runs, n_pairs: Any, weights: PairWeights,
-    functions: Functions, factor: Any, skipped: Any, space: Space, boxes: Boxes, out: Any,
-) -> tuple[int, int, int]:  # fmt: skip
-    """Write the outputs of the rows of the queries ``first <= q < last``, in space for the longest of them.
-
-    Return the query before which there were too few boxes or cells, or `last`, and how many of both it takes.
-    """
-    kind, width, reach = functions.kind, functions.tables.width, functions.tables.reach
-    n_functions, n_outputs = functions.lower.shape
-    f, winner, loser = space.f, space.winner, space.loser
-    a, b, scratch, boxes_there = space.first, space.second, space.scratch, len(boxes.field) // MOMENTS
-    cells_there = len(boxes.totals) // (_SHARES * MOMENTS)
-    rows, run_start, query_run = runs.rows, runs.run_start, runs.query_run
-    apart = len(weights.loser) > 0
-    own, other = weights.winner if apart else runs.sqrt_weight, weights.loser
-    by_table, table_start = weights.what == TABLE, weights.table_start
-    for q in range(first, last):
-        if skipped.shape[0] and skipped[q]:
-            continue
-        u0, u1 = query_run[q], query_run[q + 1]
-        base = unsigned(run_start[u0])
-        n = unsigned(run_start[u1]) - base
-        low, high = np.inf, -np.inf
-        for i in range(n):
-            x = multiplier * scores[rows[base + i]]
-            f[i] = x
-            a[i] = 0.0
-            b[i] = 0.0
-            low = min(low, x)
-            high = max(high, x)
-        if own.shape[0]:
-            for i in range(n):
-                winner[i] = own[base + i]
-        if apart:
-            for i in range(n):
-                loser[i] = other[base + i]
-        documents = Documents(run_start[u0], run_start, f, winner, loser, apart, a, b)
-        t0 = 0
-        if by_table:
-            t0 = table_start[q]
-        n_boxes = 1.0 + (high - low) / width
-        most = int(min(n_boxes, 1.0 * n))  # occupied, of any part of the grades too
-        n_grades = u1 - u0
-        in_cells = by_table or (n_grades <= _MANY_GRADES and _cells_fit(n, n_grades, n_boxes))
-        most_grades = n_grades if in_cells else _FEW_GRADES  # of one part
-        if in_cells and n_grades <= _MANY_GRADES:
-            by_boxes = _cost_of_cells(n, n_grades, n_boxes, n_functions, reach)
-        else:
-            by_boxes = _cost_of_halves(n, n_functions)
-        by_pair = _cost_of_pair(kind, n_functions, high - low) * n_pairs[q]
-        if n < _SHORT or by_pair < by_boxes or not n_boxes < _FARTHEST:
-            if kind == GENERAL:
-                add_by_piece(documents, u0, u1, weights, t0, functions, scratch)
-            else:
-                add_by_pair(documents, u0, u1, weights, kind, scratch)
-        elif most > boxes_there or most * most_grades > cells_there:
-            return q, most, most * most_grades
-        elif in_cells:
-            n_occupied = into_boxes(documents, u0, u1, width, boxes)
-            add_cells(documents, u0, u1, weights, t0, functions, boxes, n_occupied)
-        else:
-            _add_halves(documents, u0, u1, weights, t0, functions, space, boxes)
-        for i in range(n):
-            w = factor[q] * winner[i]
-            out[0, rows[base + i]] = w * a[i]
-        if n_outputs > 1:
-            for i in range(n):
-                out[1, rows[base + i]] = factor[q] * winner[i] * b[i]
-    return last, 0, 0
-
-
-@compiled()
-def _accumulate(
-    first: int, last: int, scores: Any, multiplier: float, runs: Runs, n_pairs: Any, weights: PairWeights,
-    functions: Functions, factor: Any, skipped: Any, out: Any,
-) -> None:  # fmt: skip
-    """Write the outputs of the rows of the queries ``first <= q < last`` (see `sum_pairs`)."""
-    n = 0
-    for q in range(first, last):
-        n = max(n, runs.run_start[runs.query_run[q + 1]] - runs.run_start[runs.query_run[q]])
-    # One large block goes back to this process and not to the system, whose new pages would take longer than sums.
-    x, k = np.empty((12, n)), np.empty(4 * n + 1, np.int64)
-    x[1] = 1.0
-    space = Space(
-        x[0], x[1], x[2] if len(weights.loser) else x[1], x[3], x[4], x[5], np.empty((128, 2), np.int64),
-        Scratch(x[6], x[7], x[8], x[9]),
-    )  # fmt: skip
-    n_boxes, n_cells = _FIRST_BOXES, _FIRST_BOXES * _FEW_GRADES
-    while first < last:
-        polynomials = np.empty((2, MOMENTS * n_boxes))
-        boxes = Boxes(
-            x[10],
-            k[:n],
-            k[n : 2 * n],
-            k[2 * n :],
-            polynomials[0],
-            polynomials[1],
-            x[11],
-            np.empty(_SHARES * MOMENTS * n_cells),
-        )
-        first, n_boxes, n_cells = _add_queries(
-            first, last, scores, multiplier, runs, n_pairs, weights, functions, factor, skipped, space, boxes, out
-        )
-
-
-def sum_pairs(
-    scores: Floats,
-    multiplier: float,
-    runs: Runs,
-    n_pairs: Floats,
-    weights: PairWeights,
-    functions: Functions,
-    factor: Floats,
-    skipped: NDArray[np.bool_],
-    out: Floats,
-) -> None:
-    """Write the outputs of the rows of all queries that hold a pair, on all threads.
+def sum_pairs(task: Task, plan: Plan, functions: Functions, costs: Costs, skipped: NDArray[np.bool_]) -> None:
+    """Add the sums of queries that hold a pair to the outputs of their rows, on all threads.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rows,)
-    multiplier : float
-        Of scores, before any function sees them.
-    runs : Runs
-    n_pairs : ndarray
-        Of each query.
-    weights : PairWeights
-        `TABLE` needs functions of kind `GENERAL`.
+    task : Task
+        Weights by `TABLE` need functions of kind `GENERAL`.
+    plan : Plan
     functions : Functions
         For kind `GENERAL` the caller sees to it that no query's scores span 2^50 boxes, or `reach` where there are no
         tails.
-    factor : ndarray
-        What each query's outputs are multiplied with.
+    costs : Costs
     skipped : ndarray of bool
         Queries to leave alone; empty for none.
-    out : ndarray of shape (n_outputs, n_rows)
     """
-    scores, factor = frozen(scores.view()), frozen(factor.view())  # one type, so that the kernel is compiled once
+    runs, (by_pair, in_boxes) = task.runs, plan
+    if len(skipped) and skipped.any():
+        by_pair, in_boxes = (_chosen(runs, work, ~skipped[work.parts.query]) for work in plan)
+    while True:
+        for more in _sum_in_boxes(task, in_boxes, functions, costs):
+            by_pair = _joined(by_pair, more)
+        if not len(by_pair.parts.first):
+            return
+        in_boxes = _sum_by_pair(task, by_pair, functions, costs)
+        if not len(in_boxes.parts.first):
+            return
+        by_pair = _NONE
 
-    def kernel(first: int, last: int) -> None:
-        _accumulate(first, last, scores, float(multiplier), runs, n_pairs, weights, functions, factor, skipped, out)
 
-    if len(runs.query_run) > 1:
-        run_over_queries(kernel, runs.run_start[runs.query_run])
+def _sum_in_boxes(task: Task, work: Work, functions: Functions, costs: Costs) -> Iterator[Work]:
+    """Sum in boxes and yield what is to be summed by pair: what ranges too far, and the blocks that hold pairs."""
+    parts = work.parts
+    if not len(parts.first):
+        return
+    ranges = np.empty(len(parts.first))
+    if costs.by_table:
+        left = _run(by_cells, task, work, functions, ranges)
+    else:
+        block_end = np.zeros(len(task.runs.run_grade), np.int64)
+        left = _run(by_blocks, task, work, functions, sizes_by_boxes(costs), block_end, ranges)
+        first = block_end.nonzero()[0]
+        last = block_end[first]
+        several = last - first > 1
+        if several.any():
+            yield _blocks(task.runs, parts, first[several], last[several], costs)
+    if left:
+        yield _limited(_chosen(task.runs, work, ranges != TAKEN), -1.0)
+
+
+def _sum_by_pair(task: Task, work: Work, functions: Functions, costs: Costs) -> Work:
+    """Sum pair by pair and return what is to be summed in boxes."""
+    kind, ranges = functions.kind, np.empty(len(work.parts.first))
+    if kind in _NEAR:
+        left = _run(_NEAR[kind], task, work, ranges)
+    elif kind == GENERAL:
+        left = _run(by_pieces, task, work, functions, ranges)
+    else:
+        left = _run(by_exponentials, task, work, kind, ranges)
+    if not left:
+        return _NONE
+    work, ranges = _chosen(task.runs, work, ranges != TAKEN), ranges[ranges != TAKEN]
+    far = ~(ranges <= SAFE_RANGE)
+    if kind in _NEAR and far.any():
+        n, parts = np.diff(work.starts), work.parts
+        far &= ~boxes_win(n, parts.last - parts.first, _all_pairs(n), ranges, costs)
+        _run(by_exponentials, task, _limited(_chosen(task.runs, work, far), -1.0), kind, ranges)
+        work = _chosen(task.runs, work, ~far)
+    return _limited(work, np.inf)
+
+
+def _run(kernel: Callable[..., Any], task: Task, work: Work, *arguments: Any) -> int:
+    """Call ``kernel(begin, end, task, parts, *arguments)`` over all parts and return the sum of what it returns."""
+    left = []
+
+    def of_parts(begin: int, end: int) -> None:
+        left.append(kernel(begin, end, task, work.parts, *arguments))
+
+    run_over_queries(of_parts, work.starts)
+    return sum(left)
+
+
+def _work(runs: Runs, first: Ints, last: Ints, limit: Floats, query: Ints) -> Work:
+    starts = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(runs.run_start[last] - runs.run_start[first], out=starts[1:])
+    return Work(Parts(frozen(first), frozen(last), frozen(limit), frozen(query)), starts)
+
+
+_NOTHING = np.zeros(0, np.int64)
+_NONE = Work(Parts(frozen(_NOTHING), frozen(_NOTHING), frozen(np.zeros(0)), frozen(_NOTHING)), np.zeros(1, np.int64))
+
+
+def _chosen(runs: Runs, work: Work, chosen: NDArray[np.bool_]) -> Work:
+    first, last, limit, query = work.parts
+    return _work(runs, first[chosen], last[chosen], limit[chosen], query[chosen])
+
+
+def _joined(one: Work, other: Work) -> Work:
+    if not len(one.parts.first):
+        return other
+    (first, last, limit, query), starts = one
+    more = other.parts
+    parts = Parts(
+        frozen(np.concatenate([first, more.first])),
+        frozen(np.concatenate([last, more.last])),
+        frozen(np.concatenate([limit, more.limit])),
+        frozen(np.concatenate([query, more.query])),
+    )
+    return Work(parts, np.concatenate([starts, starts[-1] + other.starts[1:]]))
+
+
+def _limited(work: Work, limit: float) -> Work:
+    return Work(work.parts._replace(limit=frozen(np.full(len(work.parts.first), limit))), work.starts)
+
+
+def _blocks(runs: Runs, parts: Parts, first: Ints, last: Ints, costs: Costs) -> Work:
+    """Return blocks of the parts, to be summed in turn."""
+    query = parts.query[np.searchsorted(parts.first, first, side="right") - 1]
+    n = runs.run_start[last] - runs.run_start[first]
+    limit, large = np.full(len(n), -1.0), n > _SMALL
+    if large.any():
+        limit[large] = limits(n[large], (last - first)[large], _all_pairs(n[large]), costs)
+    return _work(runs, first, last, limit, query)
+
+
+def _all_pairs(n: Ints) -> Floats:
+    return 0.5 * n.astype(np.float64) ** 2
 
 
 @compiled()

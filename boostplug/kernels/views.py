@@ -19,7 +19,8 @@ class Runs(NamedTuple):
     """The documents that stand in a pair, by query and then by grade (`boostplug.runs.GradeRuns.view`).
 
     Query q is the runs ``query_run[q]:query_run[q + 1]``; run u the documents ``rows[run_start[u]:run_start[u + 1]]``
-    of grade ``run_grade[u]``, ascending. `sqrt_weight` has an entry per document, or none where all weights are 1.
+    of grade ``run_grade[u]``, ascending. `sqrt_weight` has an entry per document, or none where all weights are 1. No
+    query has more documents than `longest`, or more runs than `most_grades`.
     """
 
     rows: Ints
@@ -27,6 +28,8 @@ class Runs(NamedTuple):
     run_start: Ints
     run_grade: Floats
     query_run: Ints
+    longest: int
+    most_grades: int
 
 
 class Listed(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import called, check_number
-from boostplug.kernels import exponential
+from boostplug.kernels import derivatives
 from boostplug.naming import Named
 from boostplug.values import Range
 
@@ -61,7 +61,7 @@ class DirectedDistance(Named, ABC):
 class BinaryDistance(DirectedDistance):
     """BINARY, d = 1 for every gap: RankBoost's pairs, the paper's baseline. It does not grow, as its (4) asks."""
 
-    kind: ClassVar[int] = exponential.BINARY
+    kind: ClassVar[int] = derivatives.BINARY
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return np.ones_like(gap, dtype=np.float64)
@@ -72,7 +72,7 @@ class LinearDistance(DirectedDistance):
     """LDD, d = alpha · gap (Eq. 6)."""
 
     alpha: float = 0.2
-    kind: ClassVar[int] = exponential.LINEAR
+    kind: ClassVar[int] = derivatives.LINEAR
     search_ranges: ClassVar = {"alpha": Range(0.05, 0.8, log=True)}  # as the paper's replication
 
     @property
@@ -90,7 +90,7 @@ class LogDistance(DirectedDistance):
     """LOGDD, d = ln(1 + lam · gap) (Eq. 7)."""
 
     lam: float = 3.0
-    kind: ClassVar[int] = exponential.LOG
+    kind: ClassVar[int] = derivatives.LOG
     search_ranges: ClassVar = {"lam": Range(0.1, 30.0, log=True)}  # 3 in the paper
 
     @property
@@ -108,7 +108,7 @@ class LogisticDistance(DirectedDistance):
     """LOGITDD, d = 1 / (1 + exp(-beta · gap)) (Eq. 8), between 1/2 and 1."""
 
     beta: float = 0.5
-    kind: ClassVar[int] = exponential.LOGISTIC
+    kind: ClassVar[int] = derivatives.LOGISTIC
     search_ranges: ClassVar = {"beta": Range(0.05, 5.0, log=True)}  # .5 in the paper
 
     @property

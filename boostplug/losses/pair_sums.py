@@ -10,12 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug import buffers
 from boostplug.checks import frozen
-from boostplug.kernels.pair_by_pair import PairWeights
-from boostplug.kernels.smooth_pairs import sum_pairs
+from boostplug.kernels.documents import GAINS, ONES, TABLE, PairWeights, Task
+from boostplug.kernels.smooth_pairs import costs_of, plan, sum_pairs
 from boostplug.kernels.tables import Functions, Kernel, tables
+from boostplug.kernels.ways import Costs
 from boostplug.losses.loss import LARGEST_VALUE
 from boostplug.queries import Queries
+from boostplug.threads import Computed
 
 __all__ = [
     "PairWeights",
@@ -66,10 +69,17 @@ class SmoothSums:
         skipped: Bools = _ALL,
     ) -> Floats:
         """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
-        runs = queries.grade_runs
-        out = np.zeros((self.functions.lower.shape[1], queries.n_rows))
-        sum_pairs(scores, multiplier, runs.view, runs.n_pairs, weights, self.functions, factor, skipped, out)
+        runs, functions = queries.grade_runs, self.functions
+        out = buffers.zeros(functions.lower.shape[1], queries.n_rows)
+        costs = self._costs[weights.what]
+        planned = runs.remember(costs, lambda: plan(runs.view, runs.n_pairs, costs))
+        task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
+        sum_pairs(task, planned, functions, costs, skipped)
         return out
+
+    @Computed
+    def _costs(self) -> tuple[Costs, ...]:
+        return tuple(costs_of(self.functions, what) for what in (ONES, GAINS, TABLE))
 
 
 def _shares(*functions: list[float]) -> Floats:
@@ -105,7 +115,7 @@ def derivatives_of_listed(
     """Return gradient and Hessian over the explicit pairs."""
     runs = queries.pair_runs
     n = queries.n_rows
-    gradient, hessian = np.zeros(n), np.zeros(n)
+    gradient, hessian = buffers.zeros(n), buffers.zeros(n)
     of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
     for part in _blocks(len(runs.winner)):
         winner, loser = runs.winner[part], runs.loser[part]

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug import buffers
 from boostplug.checks import called, check_choice, frozen, shown
-from boostplug.kernels.pair_by_pair import TABLE
+from boostplug.kernels.documents import TABLE
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
 from boostplug.losses.loss import HessianKind, Loss
@@ -256,8 +257,9 @@ class PairwiseLoss(Loss):
         factor = factor_of(self.normalization, plan.runs) * scale
         given = self._given(scores, plan)
         n = queries.n_rows
-        gradient, hessian = np.zeros(n), np.zeros(n)
-        if sampled.derivatives is not None:
+        if sampled.derivatives is None:
+            gradient, hessian = buffers.zeros(n), buffers.zeros(n)
+        else:
             gradient, hessian = sampled.derivatives(scores, queries, factor, weights=plan.weights, skipped=given)
         for block in plan.pairs(given):
             d = scores[block.row] - scores[block.other]

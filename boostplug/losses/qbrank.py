@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug import buffers
 from boostplug.checks import check_choice, check_number, frozen
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
@@ -153,7 +154,7 @@ class QBRank(Loss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
         w = float(self.preference_weight)
-        out, of_pairs = self._sums(scores, queries, 1.0, 2.0)
+        out, of_pairs = self._sums(scores, queries, 1.0, 2.0, squares_too=True)
         with np.errstate(over="ignore"):  # cut below
             value = (0.5 * (1.0 - w)) * out.squares
             if w > 0.0:
@@ -173,12 +174,16 @@ class QBRank(Loss):
         return gradient, hessian
 
     def _sums(
-        self, scores: Floats, queries: Queries, scale: float, curvature_of_pair: float
+        self, scores: Floats, queries: Queries, scale: float, curvature_of_pair: float, *, squares_too: bool = False
     ) -> tuple[kernels.Sums, Floats]:
-        """Return scale · (gradient, Hessian) with squares of labels, and those of each query's pairs: not scaled."""
+        """Return scale · (gradient, Hessian) with squares of labels, and those of each query's pairs: not scaled.
+
+        The latter are right with `squares_too` alone.
+        """
         w = float(self.preference_weight)
         if w == 1.0:
-            out = kernels.Sums(np.zeros(queries.n_rows), np.zeros(queries.n_rows), np.zeros(queries.n_queries))
+            of_rows = buffers.zeros(queries.n_rows), buffers.zeros(queries.n_rows)
+            out = kernels.Sums(*of_rows, np.zeros(queries.n_queries))
         else:
             weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
             labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
@@ -192,7 +197,7 @@ class QBRank(Loss):
             every_pair = self.hessian == "global" or self.normalization == "documents"
             margin = None if self.margin == "grade" else float(self.margin)
             if isinstance(runs, GradeRuns):
-                hinge = kernels.Hinge(margin or 0.0, by_grade=margin is None, every_pair=every_pair)
+                hinge = kernels.Hinge(margin, every_pair, squares_too)
                 squares = kernels.add_pairs(scores, runs.view, hinge, factors, out)
             else:
                 pairs = runs.view

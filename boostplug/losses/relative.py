@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.exponential import LITTLE, NOTHING
+from boostplug.kernels.derivatives import LITTLE, NOTHING
 from boostplug.queries import Queries
 from boostplug.totals import Totals
 

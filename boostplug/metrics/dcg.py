@@ -46,6 +46,9 @@ class Discounted(ByRank):
 
     def discounts(self, queries: Queries) -> Floats:
         """Return the discounts of the ranks down to the cut-off, or to the end of the longest list."""
+        return queries.remember(("discounts", self.k, self.convention), lambda: self._discounts(queries))
+
+    def _discounts(self, queries: Queries) -> Floats:
         longest = int(np.diff(queries.boundaries).max(initial=0))
         return discounts(min(self.cutoff(queries), longest), self.convention)
 
@@ -94,21 +97,20 @@ class NDCG(Discounted):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the NDCG of each query."""
-        gains = gains_in_units(queries, self.gain)
-        discount = self.discounts(queries)
+        gains, discount = gains_in_units(queries, self.gain), self.discounts(queries)
         ideal = queries.remember(
-            ("ideal DCG", self.k, self.convention, self.gain),
-            lambda: frozen(dcg(gains, gains, queries, discount, average=False)),
-            limit=128,
+            ("ideal DCG", self.k, self.convention, self.gain), lambda: self._ideal(queries, gains, discount), limit=128
         )
-        values = dcg(scores, gains, queries, discount, average=self.average)
-        positive = ideal > 0
-        np.divide(values, ideal, out=values, where=positive)
-        np.minimum(values, 1.0, out=values)  # the last bit of rounding
+        return self.filled(
+            positions.dcg(scores, gains, queries.boundaries, discount, average=self.average, ideal=ideal)
+        )
+
+    def _ideal(self, queries: Queries, gains: Floats, discount: Floats) -> Floats:
+        """Return the DCG of each query that counts 1; ∞ where all counts 0."""
+        ideal = positions.dcg(gains, gains, queries.boundaries, discount, average=False)
         if self.convention == "letor" and self.k is not None:
-            values[np.diff(queries.boundaries) < self.k] = 0.0
-        values[~positive] = np.nan
-        return self.filled(values)
+            ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf
+        return frozen(ideal)
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ class DCG(Discounted):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the DCG of each query."""
         gains = gains_of(queries, self.gain)
-        return dcg(scores, gains, queries, self.discounts(queries), average=self.average)
+        return positions.dcg(scores, gains, queries.boundaries, self.discounts(queries), average=self.average)
 
 
 @dataclass(frozen=True)
@@ -191,11 +193,6 @@ class MeanNDCG(Discounted):
         with_rows = np.flatnonzero(starts[1:] > starts[:-1])
         values[with_rows[weights[starts[with_rows]] == 0]] = np.nan
         return self.filled(values)
-
-
-def dcg(scores: Floats, gains: Floats, queries: Queries, discount: Floats, *, average: bool) -> Floats:
-    """Return the DCG of each query; all arrays are read-only, so that the kernel is compiled for one type."""
-    return positions.dcg(scores, gains, queries.boundaries, discount, average=average)
 
 
 def discounts(k: int, convention: Convention) -> Floats:

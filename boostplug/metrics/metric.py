@@ -100,8 +100,11 @@ class Metric(Named, ABC):
                 f"queries must be a Queries, got {type(queries).__name__}; build one from the labels and their group "
                 "or qid, or call the metric itself on a data set of LightGBM or XGBoost"
             )
-        checked = scores_of_rows(scores, queries.n_rows, finite=False)
-        values = np.array(self.compute_per_query(checked, queries), dtype=np.float64)
+        return self._per_query(scores_of_rows(scores, queries.n_rows, finite=False), queries)
+
+    def _per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return `per_query` of scores that are checked, and read-only: kernels are compiled for these alone."""
+        values = np.array(self.compute_per_query(scores, queries), dtype=np.float64)
         if values.shape != (queries.n_queries,):
             raise ValueError(
                 f"{type(self).__name__}.compute_per_query must return one value per query ({queries.n_queries}), got "

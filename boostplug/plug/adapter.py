@@ -2,7 +2,7 @@
 
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.queries import Queries
+from boostplug.threads import Team, team_of
 
-__all__ = ["Adapter", "Fields", "MetricLike", "ObjectiveLike", "Part", "Training"]
+__all__ = ["Adapter", "Fields", "MetricLike", "ObjectiveLike", "Part", "Training", "callers", "team_of_caller"]
+
+_FRAMES = 12  # between the framework and us: wrappers of its own and of the user's
 
 
 class ObjectiveLike(Protocol):
@@ -127,6 +130,10 @@ class Adapter(Protocol):
     def metric_result(self, metric: MetricLike, value: float) -> tuple[Any, ...]:
         """Return what the framework takes from a metric."""
 
+    def team(self, frame: FrameType | None) -> Team | None:  # noqa: ARG002 (the default: threads of our own)
+        """Return the framework's threads where it is the framework that has called `frame`, and they wait for us."""
+        return None
+
     def holds(self, data: Any) -> bool:
         """Return whether `data` is a dataset of this framework, without importing it."""
         kind = getattr(sys.modules.get(self.framework), self.kind, None)
@@ -169,3 +176,25 @@ class Adapter(Protocol):
     def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:  # noqa: ARG002 (the default: `part`)
         """Have ``tell(new dataset, Part)`` called whenever a part is cut, where `part` could not say it later."""
         return
+
+
+def callers(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the nearest frames that are none of ours, from `frame` up."""
+    left = _FRAMES
+    while frame is not None and left:
+        if not frame.f_globals.get("__name__", "").startswith("boostplug."):
+            yield frame
+            left -= 1
+        frame = frame.f_back
+
+
+_teams: dict[str, Team | None] = {}
+
+
+def team_of_caller(frame: FrameType | None, module: str) -> Team | None:
+    """Return the threads of the library that a framework's `module` calls, where that is above `frame`."""
+    if all(caller.f_globals.get("__name__") != module for caller in callers(frame)):
+        return None
+    if module not in _teams:
+        _teams[module] = team_of(getattr(sys.modules[module], "_LIB", None))
+    return _teams[module]

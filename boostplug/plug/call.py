@@ -20,7 +20,7 @@ from boostplug.plug.preferences import preferences_of
 from boostplug.plug.record import Preferences, Reading, Record, record_of
 from boostplug.plug.registry import ADAPTERS, adapter_of, calling, dataset_names
 from boostplug.queries import Queries, why_nothing_is_learnt
-from boostplug.threads import threads_of_framework
+from boostplug.threads import Team, threads_of_framework
 
 __all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of", "refuse_fault"]
 
@@ -28,6 +28,7 @@ Floats32 = NDArray[np.float32]
 
 _RESCALE = ": please rescale the labels (or the margins) so that their gaps are about 1"
 _SMALL = 1e-2  # a document's Hessian; losses bring it to the order of 1, and few documents are no fault
+_MANY = 1 << 14  # rows; few are the work of one thread
 _of_nobody = Record(arrays=deque(maxlen=1))  # callers that pass arrays and are no framework
 
 
@@ -37,6 +38,7 @@ class _Call(NamedTuple):
     scores: Any
     queries: Queries
     threads: int | None
+    team: Team | None
     record: Record
     adapter: Adapter | None
     training: Training | None
@@ -45,16 +47,11 @@ class _Call(NamedTuple):
 
 def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> tuple[Floats32, Floats32]:
     """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective."""
-    frame = inspect.currentframe()
-    adapter = adapter_of(b)
-    if adapter is not None:
-        call = _call_with_dataset(adapter, _as_floats("scores", a), b, adapter.training(frame))
-    elif adapter_of(a) is not None:
-        raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
-    else:
-        call = _call_with_arrays(_as_floats("labels", a), _as_floats("scores", b), weight, group, frame)
+    # A frame that a variable of its own names would keep all that is made here until the garbage is collected.
+    call = _understood(a, b, weight, group, inspect.currentframe())
     _check_length(call.scores, call.queries)
-    with threads_of_framework(call.threads):
+    most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
+    with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
         gradient, hessian = loss.gradient_hessian(call.scores, call.queries)
     g, h, any_step = _as_float32(loss, gradient, hessian)
     if not any_step and call.record.warned is not call.queries:
@@ -76,7 +73,8 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
         )
     queries = queries_of(data)
     _check_length(scores, queries)
-    with threads_of_framework(adapter.threads(data, adapter.training(inspect.currentframe()))):
+    threads = adapter.threads(data, adapter.training(inspect.currentframe()))
+    with threads_of_framework(threads, _team(adapter, queries, inspect.currentframe())):
         value = float(metric(scores, queries))
     if np.isnan(value):
         raise ValueError(
@@ -122,10 +120,26 @@ def queries_of(dataset: Any) -> Queries:
     return _built(record.read, fields, preferences)
 
 
-def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, training: Training | None) -> _Call:
+def _understood(a: Any, b: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
+    adapter = adapter_of(b)
+    if adapter is not None:
+        return _call_with_dataset(adapter, _as_floats("scores", a), b, frame)
+    if adapter_of(a) is not None:
+        raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
+    return _call_with_arrays(_as_floats("labels", a), _as_floats("scores", b), weight, group, frame)
+
+
+def _team(adapter: Adapter, queries: Queries, frame: FrameType | None) -> Team | None:
+    return adapter.team(frame) if queries.n_rows >= _MANY else None
+
+
+def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, frame: FrameType | None) -> _Call:
+    training = adapter.training(frame)
     refuse_fault(adapter.fault_of_call(scores, dataset, training))
     threads = adapter.threads(dataset, training)
-    return _Call(scores, queries_of(dataset), threads, record_of(dataset), adapter, training, dataset)
+    queries = queries_of(dataset)
+    team = _team(adapter, queries, frame)
+    return _Call(scores, queries, threads, team, record_of(dataset), adapter, training, dataset)
 
 
 def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
@@ -148,7 +162,8 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
         if adapter is not None:
             refuse_fault(adapter.fault_of_fields(fields, None))
         queries = _built(record.arrays, fields.copy(), None)
-    return _Call(scores, queries, threads, record, adapter, training, None)
+    team = None if adapter is None else _team(adapter, queries, frame)
+    return _Call(scores, queries, threads, team, record, adapter, training, None)
 
 
 def _known(readings: deque[Reading], fields: Fields, preferences: Preferences | None) -> Queries | None:
@@ -225,7 +240,7 @@ def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessia
     if call.adapter is None:
         return None
     if np.any(call.scores):
-        with threads_of_framework(call.threads):
+        with threads_of_framework(call.threads, call.team):
             gradient, hessian = loss.gradient_hessian(np.zeros(call.queries.n_rows), call.queries)
         if not gradient.any():
             return None

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
+from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training, callers, team_of_caller
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.options import LIGHTGBM, fault_of_options
+from boostplug.threads import Team
 
 __all__ = ["LightGBM"]
 
@@ -17,7 +18,6 @@ _INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weig
 _LEAST_LEAF = 1e-35  # its kZeroThreshold
 _RATES = 1e-2  # learning rates and what the loss leaves of later steps
 _LARGEST_STEP = 1e29  # beyond it gradients are brought back into float32's range, and Hessians with them
-_FRAMES = 12  # of others, between the Booster and us: wrappers of LightGBM's and the user's
 
 
 class LightGBM(Adapter):
@@ -91,6 +91,10 @@ class LightGBM(Adapter):
         n = _parameter("num_threads", dataset, training)
         return int(n) if n is not None and int(n) > 0 else None
 
+    def team(self, frame: FrameType | None) -> Team | None:
+        """Return the threads of the library that `lightgbm.basic` has loaded."""
+        return team_of_caller(frame, "lightgbm.basic")
+
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_sum_hessian_in_leaf`."""
         given = _parameter("min_sum_hessian_in_leaf", dataset, training)
@@ -107,15 +111,13 @@ class LightGBM(Adapter):
         with its scikit-learn wrapper the caller's caller: the look at the stack ends there in every round.
         """
         kind = getattr(sys.modules.get("lightgbm"), "Booster", None)
-        left = _FRAMES
-        while kind is not None and frame is not None and left:
-            if not frame.f_globals.get("__name__", "").startswith("boostplug."):
-                booster = _owner(frame)
-                if isinstance(booster, kind):
-                    sets = [booster.train_set, *booster.valid_sets] if hasattr(booster, "train_set") else []
-                    return Training(booster.params or {}, sets, booster)
-                left -= 1
-            frame = frame.f_back
+        if kind is None:
+            return None
+        for caller in callers(frame):
+            booster = _owner(caller)
+            if isinstance(booster, kind):
+                sets = [booster.train_set, *booster.valid_sets] if hasattr(booster, "train_set") else []
+                return Training(booster.params or {}, sets, booster)
         return None
 
     def part(self, dataset: Any) -> Part | None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.buffers import Buffers
 from boostplug.pairs import Pairs
 from boostplug.plug.adapter import Fields, ObjectiveLike, Part
 from boostplug.queries import Queries
@@ -76,7 +77,9 @@ class Record:
     warned : Queries, or None
         Those that had their warning that there is nothing to learn.
     begun : deque of Beginning
-        Of the trainings whose first steps were looked at; one may ask a few losses in each round.
+        Of the trainings whose first steps were looked at: one may ask some losses in each round, some may take turns.
+    buffers : Buffers
+        The derivatives of one round, for the next: 16 bytes a row.
     """
 
     assigned: Queries | None = None
@@ -85,7 +88,8 @@ class Record:
     read: deque[Reading] = field(default_factory=lambda: deque(maxlen=1))
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None
-    begun: deque[Beginning] = field(default_factory=lambda: deque(maxlen=4))
+    begun: deque[Beginning] = field(default_factory=lambda: deque(maxlen=64))
+    buffers: Buffers = field(default_factory=Buffers)
 
     def begins(self, queries: Queries, loss: ObjectiveLike, booster: Any) -> bool:
         """Return whether this is the first step of a loss in a booster's training, from now on no more.

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training
+from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training, team_of_caller
 from boostplug.plug.aliases import XGBOOST as ALIASES
 from boostplug.plug.options import XGBOOST, fault_of_options
+from boostplug.threads import Team
 
 __all__ = ["XGBoost"]
 
@@ -90,6 +91,10 @@ class XGBoost(Adapter):
         given = [parameters.get(alias) for alias in ALIASES["nthread"]]
         n = next((n for n in (*given, getattr(dataset, "nthread", None)) if n is not None), None)
         return int(n) if n is not None and int(n) > 0 else None
+
+    def team(self, frame: FrameType | None) -> Team | None:
+        """Return the threads of the library that `xgboost.core` has loaded."""
+        return team_of_caller(frame, "xgboost.core")
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_child_weight`; its default where the parameters are not seen."""

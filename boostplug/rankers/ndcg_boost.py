@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from boostplug.checks import check_flag, check_number
+from boostplug.kernels.positions import dcg
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.losses.normalization import factor_of
-from boostplug.metrics.dcg import Gain, dcg, discounts, gains_of
+from boostplug.metrics.dcg import Gain, discounts, gains_of
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs
@@ -218,7 +219,7 @@ class _Lists:
         query = queries.query_of_row
         gains = gains_of(queries, gain)
         longest = int(np.diff(queries.boundaries).max(initial=0))
-        ideal = dcg(gains, gains, queries, discounts(longest, "standard"), average=False)[query]
+        ideal = dcg(gains, gains, queries.boundaries, discounts(longest, "standard"), average=False)[query]
         self._level = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         self._row_weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
         self._n = queries.n_queries if queries.query_weight is None else float(queries.query_weight.sum())

@@ -1,22 +1,19 @@
 """Figures of a replication, after the paper's own, drawn from the document alone; needs matplotlib."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 from boostplug.replicate.outcome import extent
 
 __all__ = ["ByCutoff", "Curves", "Distances", "Figure", "Ranks", "draw"]
-
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
-_MARKERS, _DASHES = "osD^vPX", ("-", "--", "-.", ":")
-_SIZE, _DPI = (6.4, 4.2), 160  # inches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +72,7 @@ class Curves(Figure):
         for learner in _of(study, self.learners):
             colour, marker, _ = styles[learner["name"]]
             curves = learner["curves"].get(self.part, {})
-            for measure, dash in zip(self.measures, _DASHES, strict=False):
+            for measure, dash in zip(self.measures, DASHES, strict=False):
                 values = curves.get(measure)
                 if values is None:
                     continue
@@ -174,27 +171,11 @@ class Distances(Figure):
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:  # noqa: ARG002 (the functions are given)
         """Draw into matplotlib's axes, with labels."""
         gaps = np.linspace(1e-3, 4.0, 200)
-        for (name, function), colour, dash in zip(self.functions, cycle(_COLOURS), cycle(_DASHES), strict=False):
+        for (name, function), colour, dash in zip(self.functions, cycle(COLOURS), cycle(DASHES), strict=False):
             values = np.asarray(function(gaps))
             axes.plot(np.r_[-gaps[::-1], gaps], np.r_[-values[::-1], values], dash, color=colour, label=name)
         axes.set_xlabel("difference of grades")
         axes.set_ylabel(self.unit)
-
-
-def require_matplotlib() -> tuple[Any, Any]:
-    """Return matplotlib's figure, and the canvas that needs no screen.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure as Canvas
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'boostplug[report]'") from error
-    return Canvas, FigureCanvasAgg
 
 
 def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -> list[Path]:
@@ -205,29 +186,15 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
     ImportError
         If matplotlib is not installed.
     """
-    Canvas, FigureCanvasAgg = require_matplotlib()
     studies = {study["name"]: study for study in document["studies"]}
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for figure in figures:
         if figure.study and figure.study not in studies:
             continue
-        canvas = Canvas(figsize=_SIZE, layout="constrained")
-        FigureCanvasAgg(canvas)
-        axes = canvas.add_subplot()
         study = studies.get(figure.study, {})
-        figure.plot(axes, study)
         where = f"\n{study['name']}, mean of {extent(study)}" if study else ""
-        axes.set_title(f"{figure.number}: {figure.title}{where}", fontsize=10)
-        axes.grid(alpha=0.3, linewidth=0.6)
-        handles, _ = axes.get_legend_handles_labels()
-        if handles:
-            canvas.legend(loc="outside lower center", ncols=min(3, len(handles)), fontsize=8, frameon=False)
-        name = _slug(f"{document['protocol']} {figure.number} {figure.study}")
-        for suffix in ("png", "svg"):
-            path = folder / f"{name}.{suffix}"
-            canvas.savefig(path, dpi=_DPI, metadata={"Date": None} if suffix == "svg" else None)
-            written.append(path)
+        path = folder / slug(f"{document['protocol']} {figure.number} {figure.study}")
+        written += drawn(partial(figure.plot, study=study), f"{figure.number}: {figure.title}{where}", path)
     return written
 
 
@@ -235,7 +202,7 @@ def _styles(study: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
     """Return colour, marker and dash of each learner: the same in all figures of a study."""
     names = [learner["name"] for learner in study["learners"]]
     return {
-        name: (_COLOURS[k % len(_COLOURS)], _MARKERS[k % len(_MARKERS)], _DASHES[(k // len(_COLOURS)) % len(_DASHES)])
+        name: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[(k // len(COLOURS)) % len(DASHES)])
         for k, name in enumerate(names)
     }
 
@@ -246,7 +213,3 @@ def _of(study: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
 
 def _floats(values: Sequence[float | None]) -> Any:
     return np.array([np.nan if value is None else value for value in values], float)
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

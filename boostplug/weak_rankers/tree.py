@@ -102,19 +102,39 @@ class Tree:
         tree = estimator.tree_
         if tree.n_outputs != 1:
             raise ValueError(f"estimator must have one output, it has {tree.n_outputs}; fit it on a one-dimensional y")
-        leaf = tree.children_left < 0
-        below = np.where(leaf, 0.0, tree.threshold)
+        return cls.of_splits(
+            tree.feature,
+            tree.threshold,
+            tree.children_left,
+            tree.children_right,
+            tree.value[:, 0, 0],
+            tree.missing_go_to_left.astype(bool),
+        )
+
+    @classmethod
+    def of_splits(
+        cls,
+        feature: Ints,
+        threshold: Floats,
+        left: Ints,
+        right: Ints,
+        value: Floats,
+        missing_left: NDArray[np.bool_],
+    ) -> Self:
+        """Return the tree of splits that were found in single precision; inf has all known values on the left."""
+        leaf = left < 0
+        below = np.where(leaf, 0.0, threshold)
         below[np.isnan(below)] = -np.inf  # scikit-learn before 1.9 splits missing from known so: no number is ≤ NaN
         edge = rounding_edges(below)
         # All known values left: the same as all of them right, the children exchanged.
         swapped = edge == np.inf
         return cls(
-            feature=np.where(leaf, -1, tree.feature),
+            feature=np.where(leaf, -1, feature),
             threshold=np.where(swapped, -np.inf, edge),
-            left=np.where(swapped, tree.children_right, tree.children_left),
-            right=np.where(swapped, tree.children_left, tree.children_right),
-            value=tree.value[:, 0, 0],
-            missing_left=tree.missing_go_to_left.astype(bool) != swapped,
+            left=np.where(swapped, right, left),
+            right=np.where(swapped, left, right),
+            value=value,
+            missing_left=missing_left != swapped,
         )
 
     @classmethod

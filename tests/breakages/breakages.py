@@ -91,8 +91,8 @@ BREAKAGES = [
         ),
         (
             "AdaRank favours the queries that rank well",
-            "exponents = -self.metric.per_query(scores, queries)",
-            "exponents = self.metric.per_query(scores, queries)",
+            "exponents = -self.metric._per_query(scores, queries)",
+            "exponents = self.metric._per_query(scores, queries)",
         ),
         (
             "AdaRank's exponents are as large as the metric",
@@ -131,6 +131,44 @@ BREAKAGES = [
         ),
     ),
     *_in(
+        "kernels",
+        ("weak_rankers/test_growth.py",),
+        ("the last bit decides between features", "gain > top + tie)", "gain > top)"),
+        ("the last bit decides between thresholds", "bar = (gain + tie) / whole", "bar = gain / whole"),
+        (
+            "a tree grows where the newest leaves are, not where it gains most",
+            "if nodes.gain[node] > nodes.gain[chosen] + tie:",
+            "if nodes.gain[node] > -1.0:",
+        ),
+        (
+            "a value that is missing later goes right, wherever most rows go",
+            "nodes.missing_left[node] = middle - first > n_right",
+            "nodes.missing_left[node] = False",
+        ),
+        (
+            "missing values go right, however it fits",
+            "for missing_left in range(1 + missing):",
+            "for missing_left in range(1):",
+        ),
+        ("values that are hardly apart are parted", "if upper > lower + _APART:", "if upper > lower:"),
+        (
+            "light rows lose their weight beside heavy ones",
+            "unit = math.ldexp(1.0, math.frexp(total)[1])",
+            "unit = 1.0",
+        ),
+        ("bins keep what they were filled with", "total[turn, 0] = total[turn, 1] = 0.0", "pass"),
+        ("targets that are equal are split", "squares * unit > _PURE * total", "squares * unit >= 0.0"),
+    ),
+    *_in(
+        "weak_rankers",
+        ("weak_rankers/test_growth.py",),
+        (
+            "missing values are sorted in front of the others",
+            "np.where(np.isnan(column), np.float32(np.inf), column)",
+            "np.where(np.isnan(column), np.float32(-np.inf), column)",
+        ),
+    ),
+    *_in(
         "rankers",
         ("rankers/test_units.py",),
         (
@@ -153,14 +191,35 @@ BREAKAGES = [
         "losses",
         ("losses/test_ndcg_boost.py",),
         (
+            "the ideal list has its best documents last",
+            "rank = np.repeat(runs.query_start[1:], n) - 1 - np.arange(len(runs.rows))",
+            "rank = np.arange(len(runs.rows)) - np.repeat(runs.query_start[:-1], n)",
+        ),
+        (
             "rounding lets gains fall",
-            "level[order] = np.maximum.accumulate(level[order])",
-            "level[order] = level[order]",
+            "level[of_query] = np.maximum.accumulate(level[of_query])",
+            "level[of_query] = level[of_query]",
+        ),
+        (
+            "near gains lose the digits of their gap",
+            "level -= level[runs.query_run[:-1]][query_of_run]",
+            "level -= 0.0",
+        ),
+    ),
+    *_in(
+        "plug",
+        ("plug/test_call.py",),
+        ("a round's arrays are not handed on", "most = 0 if call.record is _of_nobody else 2", "most = 0"),
+        (
+            "a call's frame keeps itself, and all that was made in it",
+            "call = _understood(a, b, weight, group, inspect.currentframe())",
+            "frame = inspect.currentframe()\n    call = _understood(a, b, weight, group, frame)",
         ),
     ),
     *_in(
         "plug",
         ("plug/test_units.py",),
+        ("of many losses in turn each call is a first one", "deque(maxlen=64)", "deque(maxlen=4)"),
         (
             "a first step is looked at from any scores",
             "if np.any(call.scores):\n        with threads_of_framework",
@@ -231,6 +290,11 @@ BREAKAGES = [
         ),
         ("every exponential is 2e-10 off", "_LN2_LOW = 1.90821492927058770002e-10", "_LN2_LOW = 0.0"),
         (
+            "documents of QBRank are pushed one way by all others",
+            "slope - step if above else slope + step",
+            "slope - step",
+        ),
+        (
             "a long list's squares miss the step between neighbours",
             "square += step * (2.0 * total + step * weight)",
             "square += step * (2.0 * total)",
@@ -242,18 +306,39 @@ BREAKAGES = [
         ),
         (
             "tables of grade gaps are read a column off",
-            "w = table[t0 + (v - u0) * (v - u0 - 1) // 2 + u - u0]",
-            "w = table[t0 + (v - u0) * (v - u0 - 1) // 2]",
+            "c[j] = table[at + u] * loser[j]",
+            "c[j] = table[at] * loser[j]",
+        ),
+        (
+            "gaps of gains leave out the block that they cross",
+            "gaps[k] += within * x + moments[own_gaps + k] + between * y",
+            "gaps[k] += moments[own_gaps + k] + between * y",
+        ),
+        ("blocks of two grades are not summed", "several = last - first > 1", "several = last - first > 2"),
+        (
+            "far scores are summed by products of exponentials",
+            "left = extent <= parts.limit[p] or (most < np.inf and not extent <= most)",
+            "left = extent <= parts.limit[p]",
+        ),
+        (
+            "sums take in the documents past a run",
+            "x = only(last - k, x, 0.0)",
+            "x = only(WIDTH, x, 0.0)",
+        ),
+        (
+            "queries that the first kernel leaves are not summed by the second",
+            "left = True\n            continue",
+            "continue",
         ),
         (
             "a step is taken where MPBoost's squared distances have vanished",
-            "steps = any_step and h[i] >= NOTHING",
-            "steps = True",
+            "if not any_step or h[i] < NOTHING:",
+            "if not any_step:",
         ),
         (
             "far exponents are rounded for each document",
-            "top = (d * (f_u - f_v) - largest) + _SAFE_EXPONENT",
-            "top = (d * f_u - d * f_v - largest) + _SAFE_EXPONENT",
+            "top = (d * (f_u - f_v) - largest) + SAFE_EXPONENT",
+            "top = (d * f_u - d * f_v - largest) + SAFE_EXPONENT",
         ),
         (
             "differences of far scores lose what rounding leaves out",
@@ -262,10 +347,30 @@ BREAKAGES = [
         ),
         (
             "weights of a query are not brought to its unit",
-            "of_gradient = of_factor + 2 * of_weight + of_distance",
-            "of_gradient = of_factor + of_weight + of_distance",
+            "of_gradient = of_factor + 2 * units.of_weight + units.of_distance",
+            "of_gradient = of_factor + units.of_weight + units.of_distance",
         ),
         ("far scores of running sums forget their shift", "passed *= math.exp(extreme - sign * f[i])", "passed *= 1.0"),
+    ),
+    *_in(
+        "kernels",
+        ("kernels/test_grade_boxes.py",),
+        ("what changes before the first node is not seen", "> 10.0 * allowed", "> 1e300"),
+        ("boxes may touch", "d_0 < _NEAREST * d_1", "d_0 < 0.0"),
+        ("boxes are right beside their largest pair alone", "least = math.exp(-(d_1 - d_0) * abs(x))", "least = 1.0"),
+        (
+            "boxes far apart have no largest exponent",
+            "distance_of(gap[1], kind, parameter) * (origin[1] - origin[0])",
+            "0.0",
+        ),
+        (
+            "positions in a box lose the last digits of grades",
+            "(load(r, first + i) - low) * per_half - 1.0",
+            "load(r, first + i) * per_half - (low * per_half + 1.0)",
+        ),
+        ("lanes past the last document count", "w = only(end - j, w, 0.0)", "w = only(end - b[0], w, 0.0)"),
+        ("documents of one grade are a pair", "r[end] < r[i]:", "r[end] <= r[i]:"),
+        ("logarithms lose what 1 + y rounds away", "(y - (u - 1.0)) / u", "0.0"),
     ),
     *_in(
         "kernels",
@@ -306,8 +411,8 @@ BREAKAGES = [
         ("metrics",),
         (
             "short lists keep their value in the LETOR convention",
-            "values[np.diff(queries.boundaries) < self.k] = 0.0",
-            "values[np.diff(queries.boundaries) < 0] = 0.0",
+            "ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf",
+            "pass",
         ),
         (
             "the second document is discounted in the LETOR convention",
@@ -478,6 +583,20 @@ BREAKAGES = [
     ),
     *_in(
         "experiments",
+        ("experiments/test_bench.py",),
+        ("a share is not per document", "taken / queries.n_rows / self._unit", "taken / self._unit"),
+        (
+            "a call that compiles is measured",
+            "            call()\n            for _ in range(-(-number",
+            "            for _ in range(-(-number",
+        ),
+        ("what takes too long is measured all the same", "if expected > longest:", "if not expected:"),
+        ("a quick look is held to targets", "yield row if scale >= 1 else replace(row, targets={})", "yield row"),
+        ("a replay computes", "framework.rounds(loss.replay)", "framework.rounds(loss)"),
+        ("a median of runs is their last", "document[column.key] = median(found)", "document[column.key] = found[-1]"),
+    ),
+    *_in(
+        "experiments",
         ("experiments",),
         (
             "Holm's p-values may fall",
@@ -603,6 +722,13 @@ BREAKAGES = [
         ("what is no trial is asked for a number", "    if not callable(method):\n", "    if False:\n"),
     ),
     *_in(
+        "buffers",
+        ("test_buffers.py", "plug/test_call.py"),
+        ("an array that somebody keeps is taken again", "references == _ALONE and ", ""),
+        ("zeros are what the last round left", "    array.fill(0.0)\n", ""),
+        ("a round's arrays are kept without end", "+ array.size <= self._most", "+ array.size <= math.inf"),
+    ),
+    *_in(
         "threads",
         ("test_threads.py",),
         ("errors of helping threads are lost", "            helper.result()", "            helper.exception()"),
@@ -613,6 +739,16 @@ BREAKAGES = [
             "cuts[0], cuts[-1] = 0, n_queries - (chunks > 4)",
         ),
         ("a framework's threads stay after it", "        _of_framework.reset(token)", "        pass"),
+        ("a framework's own threads stay after it", "        _team.reset(token_of_team)", "        pass"),
+        ("a forked child waits for its parent's team", "return os.getpid() == _IMPORTED_BY", "return True"),
+        ("errors of a framework's threads are lost", "            raise errors[0]", "            pass"),
+        (
+            "Ctrl-C before a team works is lost",
+            "            errors.append(unraisable.exc_value)",
+            "            pass",
+        ),
+        ("what a small team leaves is left", "        worker()\n        return", "        return"),
+        ("all of a team take part, however little there is", "worker() if next(place) < threads else None", "worker()"),
     ),
     *_in(
         "datasets",
@@ -734,6 +870,11 @@ BREAKAGES = [
     *_in(
         "kernels",
         ("kernels/test_cache.py",),
+        (
+            "what another version left is read and complained of",
+            "= numba.__version__, __version__, self._impl.locator.get_source_stamp()",
+            "= numba.__version__",
+        ),
         (
             "code from another text runs",
             "return super().rebuild(target_context, payload) if origin == self._origin else None",
@@ -886,6 +1027,80 @@ BREAKAGES = [
             "training goes on a round too long",
             "self.n_rounds - self.number >= self.patience",
             "self.n_rounds - self.number > self.patience",
+        ),
+    ),
+    *_in(
+        "kernels",
+        ("kernels/test_compiling.py",),
+        (
+            "inner functions are optimised and made machine code of by themselves too",
+            "state.library = _PartOfCallers(state.targetctx.codegen(), state.func_id.func_qualname)",
+            "pass",
+        ),
+        ("Python collects garbage as seldom after compiling", "gc.set_threshold(*before)", "pass"),
+        (
+            "inner functions are compiled for each constant",
+            "super().compile(_without_literals(signature))",
+            "super().compile(signature)",
+        ),
+    ),
+    *_in(
+        "kernels",
+        ("metrics/test_dcg.py", "metrics/test_precision.py"),
+        (
+            "what has left the best rows ties with none of them",
+            "tied = tied + 1 if full and keys[k - 1] == last else 0",
+            "tied = 0",
+        ),
+        (
+            "rows that tie with the last of the best are counted for good",
+            "tied = tied + 1 if full and keys[k - 1] == last else 0",
+            "tied = tied",
+        ),
+        (
+            "the first rows of all count as one that has left",
+            "tied = tied + 1 if full and keys[k - 1] == last else 0",
+            "tied = tied + 1 if keys[k - 1] == last else 0",
+        ),
+    ),
+    *_in(
+        "losses",
+        ("losses/test_adarank.py",),
+        (
+            "AdaRank multiplies arrays that its base keeps",
+            "return array if array.flags.carray else array.copy()",
+            "return array.copy() if array.flags.carray else array",
+        ),
+        ("AdaRank multiplies one array twice", "if np.may_share_memory(gradient, hessian):", "if False:"),
+    ),
+    *_in(
+        "warm_up",
+        ("test_warm_up.py",),
+        (
+            "the warm-up calls losses as they are by default alone",
+            "yield replace(as_dataclass, **{name: value})",
+            "pass",
+        ),
+        (
+            "the warm-up calls losses with scores near each other alone",
+            "_SPREADS = (0.1, 3.0, 1000.0)",
+            "_SPREADS = (0.1,)",
+        ),
+        ("the warm-up calls metrics with small cut-offs alone", "yield kind(k=200)", "yield kind(k=6)"),
+        ("a warm-up that keeps nothing ends well", "    if after.lost:", "    if False:"),
+    ),
+    *_in(
+        "kernels",
+        ("kernels/test_cache.py",),
+        (
+            "what a folder holds that cannot be written to is compiled anew",
+            "            return shelf\n        cache.shelf = shelf",
+            "            return None",
+        ),
+        (
+            "what a folder holds that cannot be written to is compiled anew where another can",
+            "        cache.shelf = shelf",
+            "        pass",
         ),
     ),
 ]

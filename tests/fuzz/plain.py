@@ -7,7 +7,7 @@ import numpy as np
 
 import boostplug as bp
 
-__all__ = ["TooMany", "exponential", "mean_of", "per_query"]
+__all__ = ["TooMany", "exponential", "mean_of", "per_query", "precision_by_loop"]
 
 _MOST_ORDERS = 120
 
@@ -29,7 +29,9 @@ def mean_of(metric, scores, queries, values):
     lists = [range(a, b) for a, b in pairwise(queries.boundaries.tolist())]
     gaps = [_preferences(scores, queries.labels, queries.labelled_rows, rows) for rows in lists]
     if isinstance(metric, bp.PrecisionAtPercent):
-        return _precision([g for one in gaps for g in one], np.repeat(weight, [len(one) for one in gaps]), metric.p)
+        return precision_by_loop(
+            [g for one in gaps for g in one], np.repeat(weight, [len(one) for one in gaps]), metric.p
+        )
     if getattr(metric, "pooled", False):
         weight = weight * [len(one) for one in gaps]
     defined = ~np.isnan(values) & (weight > 0)
@@ -43,7 +45,7 @@ def _of_list(metric, scores, labels, judged, rows):
     if isinstance(metric, (bp.PairError, bp.PrecisionAtPercent)):
         gaps = _preferences(scores, labels, judged, rows)
         if isinstance(metric, bp.PrecisionAtPercent):
-            return _precision(gaps, np.ones(len(gaps)), metric.p)
+            return precision_by_loop(gaps, np.ones(len(gaps)), metric.p)
         if metric.ties == "order":
             raise TooMany
         tie = 1.0 if metric.ties == "full" else 0.5
@@ -169,7 +171,7 @@ def _preferences(scores, labels, judged, rows):
     return [_difference(scores[i], scores[j]) for i, j in pairs if judged[i] and judged[j]]
 
 
-def _precision(gaps, weights, p):
+def precision_by_loop(gaps, weights, p):
     """Walk down the sorted pairs until p% of the weight is used up; equal gaps count in equal parts."""
     gaps, weights = np.array(gaps, float), np.array(weights, float)
     if not weights.sum() > 0:

@@ -268,6 +268,11 @@ def set_num_threads(dice):
     return f"try:\n    bp.set_num_threads({dice.one(HOSTILE)})\nfinally:\n    bp.set_num_threads(None)"
 
 
+@target("warmup", weight=0.1)
+def warmup(dice):
+    return f"done = bp.warmup({dice.one(HOSTILE)})\nassert done.n_compiled >= 0 < done.n_found + done.n_compiled"
+
+
 @target("make_scorer", weight=15)
 def make_scorer(dice):
     data = Ranking(dice)

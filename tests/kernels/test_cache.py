@@ -57,7 +57,7 @@ def test_fields_of_views_keep_their_order():
         "CutCodes": "codes start",
         "Listed": "winner loser weight margin start crosses",
         "Lists": "rows grade weight start",
-        "Runs": "rows sqrt_weight run_start run_grade query_run",
+        "Runs": "rows sqrt_weight run_start run_grade query_run longest most_grades",
     }
     assert {name: " ".join(getattr(views, name)._fields) for name in views.__all__} == fields
 
@@ -122,7 +122,9 @@ def test_a_damaged_index_is_done_without(new_process, tmp_path, damage):
     assert new_process()(2) == 4
     index = only(tmp_path, "*.nbi")
     if damage == "another pickle":
-        index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(3))
+        with index.open("rb") as file:
+            version = pickle.load(file)
+        index.write_bytes(pickle.dumps(version) + pickle.dumps(3))
     else:
         DAMAGES[damage](index)
     with pytest.warns(UserWarning, match=r"cannot be used .*delete the folder .*__pycache__") as caught:
@@ -133,6 +135,27 @@ def test_a_damaged_index_is_done_without(new_process, tmp_path, damage):
         kernel = new_process()
         assert kernel(2) == 4
         assert hits(kernel) == 1
+
+
+@pytest.mark.parametrize("what", ["the kernel", "the package"])
+def test_what_another_version_left_is_passed_by_without_a_word(new_process, tmp_path, monkeypatch, what):
+    """Its index names types that may be gone, so that it cannot even be read; a warning is an error here."""
+    module = tmp_path / "former_types.py"
+    module.write_text("from typing import NamedTuple\nclass Former(NamedTuple):\n    x: int\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert new_process("x[0] + x[0]")(importlib.import_module("former_types").Former(2)) == 4
+    module.unlink()
+    monkeypatch.delitem(sys.modules, "former_types")
+    importlib.invalidate_caches()
+    text = "x[0] + x[0]"
+    if what == "the package":
+        monkeypatch.setattr(compiling, "__version__", "999")
+    else:
+        text += " + 0"
+    assert new_process(text)((2, 3)) == 4
+    kernel = new_process(text)
+    assert kernel((2, 3)) == 4
+    assert hits(kernel) == 1
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES, "one byte"])
@@ -189,6 +212,50 @@ def test_a_full_disk_is_no_error(new_process, tmp_path, monkeypatch, full_from):
     monkeypatch.undo()
     kernel = new_process()
     assert (kernel(2), kernel(0.25)) == (4, 0.5)
+
+
+def test_a_file_is_known_by_what_it_says_and_not_by_its_time(new_process, tmp_path):
+    """A layer of a container's image cuts times to seconds."""
+    assert new_process()(2) == 4
+    os.utime(tmp_path / "kernel.py", (1e9, 1e9))
+    kernel = new_process()
+    assert kernel(2) == 4
+    assert hits(kernel) == 1
+
+
+@pytest.mark.parametrize("home", ["writable", "not writable"])
+def test_a_folder_that_cannot_be_written_to_is_read(new_process, tmp_path, monkeypatch, home):
+    """As the image of a container has it. Numba passes by such a folder, to the next that can be written to."""
+    assert new_process()(2) == 4
+    code = {path: path.read_bytes() for path in tmp_path.rglob("*.nb?")}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    make = caching.tempfile.TemporaryFile
+
+    def refuse(*arguments, dir):  # noqa: A002 (the name that numba uses)
+        if home == "not writable" or Path(dir) == tmp_path / "__pycache__":
+            raise PermissionError(13, "Permission denied", dir)
+        return make(*arguments, dir=dir)
+
+    monkeypatch.setattr(caching.tempfile, "TemporaryFile", refuse)
+    kernel = new_process()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (kernel(2), kernel(0.25)) == (4, 0.5)
+    assert hits(kernel) == 1
+    assert {path: path.read_bytes() for path in (tmp_path / "__pycache__").rglob("*.nb?")} == code
+    cache = kernel._cache
+    again = new_process()
+    assert (again(2), again(0.25)) == (4, 0.5)
+    if home == "writable":
+        assert tmp_path / "home" in Path(cache.cache_path).parents
+        assert (cache.lost, hits(again)) == ("", 2)
+    else:
+        assert Path(cache.cache_path) == tmp_path / "__pycache__"
+        assert cache.lost == f"{tmp_path / '__pycache__'} cannot be written to"
+        assert hits(again) == 1
+    shutil.rmtree(tmp_path / "__pycache__")  # nothing is read where nothing is
+    assert new_process()(2) == 4
 
 
 @pytest.mark.parametrize("what", ["removed", "a file", "a folder for the lock"])

@@ -1,13 +1,15 @@
 """The tables and tails of the smooth-pairs kernel, function by function; every way of summing against all pairs."""
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import boostplug as bp
 from boostplug.checks import frozen
-from boostplug.kernels.pair_by_pair import GAINS, ONES, TABLE
+from boostplug.kernels.documents import GAINS, ONES, TABLE
 from boostplug.kernels.smooth_pairs import gap_sums
 from boostplug.kernels.tables import GENERAL, Functions, Kernel, Tail, tables
 from boostplug.losses import ndcg_boost, ranknet
@@ -232,3 +234,48 @@ def test_equal_weights_of_winners_and_losers_are_row_weights():
             own = sums(scores, queries, np.ones(2))
             told = sums(scores, queries, np.ones(2), weights=PairWeights(winner=s, loser=s))
             np.testing.assert_allclose(told, own, rtol=tolerance, atol=tolerance * np.abs(own).max())
+
+
+FIRST_CALLS = """
+import sys
+import numpy as np
+import boostplug as bp
+from boostplug.kernels import blocks, cells, pair_by_pair, ranking
+
+def loss(name):
+    if name != "PairwiseLoss":
+        return getattr(bp, name)()
+    slope = np.random.default_rng(0).random() + 1.0  # each a function of its own
+    return bp.PairwiseLoss(
+        lambda d: slope * np.logaddexp(0.0, -d), lambda d: -slope / (1.0 + np.exp(d)),
+        lambda d: slope * np.exp(-abs(d)) / (1.0 + np.exp(-abs(d))) ** 2,
+    )
+
+rng = np.random.default_rng(0)
+n = int(sys.argv[2])
+queries = bp.Queries(rng.integers(0, 5, n).astype(float), group=[n])
+for _ in range(2):
+    getattr(loss(sys.argv[1]), sys.argv[3])(rng.normal(size=n), queries)
+kernels = [
+    pair_by_pair.near_ndcg, pair_by_pair.near_ranknet, pair_by_pair.by_exponentials, pair_by_pair.by_pieces,
+    blocks.by_blocks, cells.by_cells, ranking.sort,
+]
+print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kernels if kernel.signatures))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "method", "kernels"),
+    [
+        ("NDCGBoost", 50, "gradient_hessian", "near_ndcg:1"),
+        ("NDCGBoost", 2000, "gradient_hessian", "by_blocks:1"),
+        ("NDCGBoost", 50, "value", "by_exponentials:1"),
+        ("RankNet", 50, "gradient_hessian", "near_ranknet:1"),
+        ("PairwiseLoss", 50, "gradient_hessian", "by_pieces:1"),
+    ],
+)
+def test_a_call_compiles_what_its_data_need_once(name, n, method, kernels):
+    """A kernel takes up to a second to compile."""
+    command = [sys.executable, "-c", FIRST_CALLS, name, str(n), method]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == kernels

@@ -1,6 +1,7 @@
 """AdaRank on trees: each query's factor is e^(-metric) over its mean, times the base loss."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -39,6 +40,36 @@ def test_factors_multiply_the_base(base, metric):
     np.testing.assert_allclose(found, (by_row * g, by_row * h), rtol=1e-12)
     np.testing.assert_allclose(loss.value(scores, queries), expected * base.value(scores, queries), rtol=1e-12)
     assert loss.scale(queries) == base.scale(queries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept(bp.Loss):
+    """What a user's loss may return for its arrays: what it keeps, a view, one for both."""
+
+    kind: str = "frozen"
+    hessian_kind = "model"
+
+    def compute_value(self, scores, queries):
+        return np.zeros(queries.n_queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if self.kind == "frozen":
+            ones = np.ones(queries.n_rows)
+            ones.setflags(write=False)
+            return ones, ones
+        if self.kind == "view":
+            return tuple(np.ones((queries.n_rows, 2)).T)
+        ones = np.ones(queries.n_rows)
+        return ones, ones
+
+
+@pytest.mark.parametrize("kind", ["frozen", "view", "one for both"])
+def test_a_base_may_return_what_cannot_be_multiplied_in_place(kind):
+    scores, queries = problem()
+    loss = bp.AdaRank(base=Kept(kind=kind))
+    by_row = loss.factors(scores, queries)[queries.query_of_row]
+    for outputs in (loss.gradient_hessian(scores, queries), loss.compute_gradient_hessian(scores, queries, 1.0)):
+        np.testing.assert_allclose(outputs, (by_row, by_row), rtol=1e-12)
 
 
 def test_worse_queries_weigh_more():

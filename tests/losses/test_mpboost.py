@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.kernels import exponential, grade_boxes
 from boostplug.losses import directed_distance, mpboost
 from boostplug.threads import set_num_threads
 
@@ -118,6 +119,70 @@ def test_newton_steps_survive_scores_of_1000(distance, labels):
             assert h32[top] > 1e25 or h.max() < 1e3
             np.testing.assert_allclose(g32[top] / h32[top], g[top] / h[top], rtol=1e-6)
             assert (h[g != 0] > 0).all()
+
+
+@pytest.mark.parametrize("labels", ["grades", "real with ties"])
+@pytest.mark.parametrize("distance", DISTANCES[1:4])
+def test_few_grades_get_the_same_by_boxes(distance, labels, monkeypatch):
+    rng = np.random.default_rng(13)
+    monkeypatch.setattr(mpboost, "_FACTORISED", 2)
+    scores, queries = problem(rng, labels, [400, 2, 30, 7], 1.0, rng.random(439))
+    loss = bp.MPBoost(distance=distance)
+    assert loss._plan(queries, queries.grade_runs).by_boxes.sum() > 1
+    assert_equals_loop(loss, scores, queries)
+
+
+RARE = ((exponential, "_sum_any_range"), (exponential, "_sum_running_any_range"), (grade_boxes, "_sum_queries"))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_rare_ways_are_not_compiled_for_data_that_need_none(distance, monkeypatch):
+    def refuse(*_arguments):
+        raise AssertionError("a kernel that no query needs")
+
+    for module, kernel in RARE:
+        monkeypatch.setattr(module, kernel, refuse)
+    scores, queries = problem(np.random.default_rng(11), "grades", [20, 1, 30])
+    loss = bp.MPBoost(distance=distance)
+    loss.gradient_hessian(scores, queries)
+    loss.value(scores, queries)
+    with pytest.raises(AssertionError, match="no query needs"):
+        loss.gradient_hessian(1e3 * scores, queries)
+
+
+def test_boxes_are_compiled_for_one_type_of_scores(monkeypatch):
+    writeable = []
+    sum_by_boxes = grade_boxes.sum_by_boxes
+
+    def watched(scores, *arguments):
+        writeable.append(scores.flags.writeable)
+        sum_by_boxes(scores, *arguments)
+
+    monkeypatch.setattr(grade_boxes, "sum_by_boxes", watched)
+    scores, queries = problem(np.random.default_rng(13), "real", [90])
+    bp.MPBoost().gradient_hessian(scores, queries)
+    assert writeable == [False, False]  # for the scale, and for the gradient
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_queries_side_by_side_take_their_own_ways(distance):
+    """Few grades and many, scores near and far: each query gets what it gets alone."""
+    rng = np.random.default_rng(12)
+    labels, sizes = [], (20, 90, 20, 90, 5)
+    for size, kind in zip(sizes, ("grades", "real", "grades", "real", "grades"), strict=True):
+        labels.append(LABELS[kind](rng, size))
+    scores = np.concatenate(
+        [spread * rng.normal(size=size) for spread, size in zip((1, 1, 20, 20, 1), sizes, strict=True)]
+    )
+    scores[110:130] *= 50.0
+    loss = bp.MPBoost(distance=distance)
+    together = bp.Queries(np.concatenate(labels), group=sizes)
+    shares = loss.compute_gradient_hessian(scores, together, 1.0)
+    for q, (first, last) in enumerate(zip(together.boundaries[:-1], together.boundaries[1:], strict=True)):
+        alone = loss.compute_gradient_hessian(scores[first:last], bp.Queries(labels[q], group=[last - first]), 1.0)
+        np.testing.assert_array_equal(shares.gradient[first:last], alone.gradient)
+        np.testing.assert_array_equal(shares.hessian[first:last], alone.hessian)
+        assert (shares.shift[q], shares.top[q]) == (alone.shift[0], alone.top[0])
 
 
 def test_two_far_below_the_third_are_still_a_pair():

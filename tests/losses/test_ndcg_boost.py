@@ -277,9 +277,40 @@ def test_rounding_lets_no_gain_fall(gain, monkeypatch):
 
     monkeypatch.setattr(dcg, "exp2_less_one", one_ulp_off)
     grades = 1.0 + np.spacing(1.0) * np.arange(40)
-    g, h = NDCGBoost(gain=gain).gradient_hessian(np.zeros(40), bp.Queries(grades, group=[40]))
-    assert (h >= 0).all()
-    assert (h[g != 0] > 0).all()
+    for group in ([40], [2] * 20):
+        queries = bp.Queries(grades, group=group)
+        assert (NDCGBoost(gain=gain).value(np.zeros(40), queries) >= 0).all()
+        g, h = NDCGBoost(gain=gain).gradient_hessian(np.zeros(40), queries)
+        assert (h >= 0).all()
+        assert (h[g != 0] > 0).all()
+
+
+@pytest.mark.parametrize("c", [1.0, 1e-300])
+def test_queries_learn_each_from_its_own_gains_alone(c):
+    """Tiny gains stand in a unit of their query's: no other query's may lift them."""
+    rng = np.random.default_rng(3)
+    sizes = [4, 30, 1, 7]
+    grades = np.concatenate([rng.integers(0, most, n) for n, most in zip(sizes, (2, 4, 9, 3), strict=True)])
+    scores = rng.normal(size=sum(sizes))
+    all_at_once = NDCGBoost(gain="linear").value(scores, bp.Queries(c * grades, group=sizes))
+    ends = np.cumsum(sizes)
+    alone = [
+        NDCGBoost(gain="linear").value(scores[end - n : end], bp.Queries(grades[end - n : end], group=[n]))[0]
+        for n, end in zip(sizes, ends, strict=True)
+    ]
+    assert np.count_nonzero(alone) == 3
+    np.testing.assert_allclose(all_at_once, alone, rtol=1e-9)
+
+
+def test_gaps_of_gains_keep_their_digits():
+    """Gains that are nearly equal part by less than what dividing them by the ideal DCG would round away."""
+    n = 12
+    rng = np.random.default_rng(4)
+    steps, scores = rng.permutation(n), rng.normal(size=n)
+    value = NDCGBoost(gain="linear").value(scores, bp.Queries(1.0 + np.spacing(1.0) * steps, group=[n]))
+    ideal = (1.0 / np.log2(2.0 + np.arange(n))).sum()
+    gaps = np.spacing(1.0) * np.maximum(steps[:, None] - steps, 0)
+    np.testing.assert_allclose(value, (gaps / (1.0 + np.exp(scores[:, None] - scores))).sum() / ideal, rtol=1e-9)
 
 
 def test_gains_of_small_grades_keep_their_digits():

@@ -45,6 +45,25 @@ def test_against_scikit_learn(k, ties, gain):
             assert values[q] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("ties", ["average", "order"])
+def test_ties_at_every_cut(ties):
+    """A few documents of a few scores, infinite ones among them, at cut-offs that part each block of ties."""
+    rng = np.random.default_rng(4)
+    for n in (1, 2, 5, 13, 40):
+        scores = rng.choice([-np.inf, -1.0, 0.0, -0.0, 2.0, np.inf], n)
+        gains = rng.integers(0, 4, n).astype(float)
+        order = sorted(range(n), key=lambda i: -scores[i])
+        if ties == "average":
+            mean = {score: np.mean(gains[scores == score]) for score in scores}
+            by_rank = [mean[scores[i]] for i in order]
+        else:
+            by_rank = [gains[i] for i in order]
+        for k in range(1, n + 2):
+            expected = sum(gain / log2(2 + j) for j, gain in enumerate(by_rank[:k]))
+            metric = bp.DCG(k, gain="linear", ties=ties)
+            assert metric.per_query(scores, Queries(gains, group=[n])) == pytest.approx([expected], rel=1e-12), (n, k)
+
+
 @pytest.mark.parametrize("k", [1, 5, 100])
 def test_against_ir_measures(k):
     """Distinct scores; the documents without a label have no line in the qrels: trec_eval's "not judged"."""

@@ -4,6 +4,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from fuzz.plain import precision_by_loop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
@@ -24,24 +25,6 @@ def preferences(scores, queries):
 
 def pair_error_by_loop(gaps, tie):
     return np.mean([1.0 if gap < 0 else tie if gap == 0 else 0.0 for gap in gaps]) if len(gaps) else np.nan
-
-
-def precision_by_loop(gaps, weights, p):
-    """Walk down the sorted pairs until p% of the weight is used up; equal gaps count in equal parts."""
-    gaps, weights = np.asarray(gaps, float), np.asarray(weights, float)
-    if weights.sum() == 0:
-        return np.nan
-    wanted = left = p / 100 * weights.sum()
-    good = 0.0
-    for size in sorted(set(np.abs(gaps)), reverse=True):
-        here = np.abs(gaps) == size
-        total, right = weights[here].sum(), weights[here & ((gaps > 0) | (gaps == 0))].sum()
-        part = min(1.0, left / total) if total > 0 else 0.0
-        good += part * right
-        left -= part * total
-        if left <= 1e-9 * wanted:
-            break
-    return good / wanted
 
 
 DATA = st.tuples(

@@ -8,6 +8,7 @@ import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 from sklearn.model_selection import GridSearchCV
+from versions import version_of
 
 import boostplug as bp
 from boostplug import threads
@@ -125,7 +126,7 @@ class LightGBM(Framework):
     """Weights are per row; `best` counts from 1."""
 
     name = "lightgbm"
-    frames = ("pandas", "polars", "pyarrow") if lgb.__version__ >= "4.7" else ("pandas",)
+    frames = ("pandas", "polars", "pyarrow") if version_of("lightgbm") >= (4, 7) else ("pandas",)
     digits = 1e-12  # of metrics in histories
     trees: ClassVar = {"num_leaves": 4, "min_data_in_leaf": 1}
     estimator: ClassVar = {"verbose": -1, "n_jobs": 1, "num_leaves": 4, "min_child_samples": 1, "n_estimators": 5}

@@ -5,6 +5,7 @@ import gc
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from weakref import ref
 
@@ -14,7 +15,9 @@ import pyarrow as pa
 import pytest
 
 import boostplug as bp
+from boostplug import threads
 from boostplug.plug import call as plug
+from boostplug.plug.record import record_of
 
 Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
 GROUP = np.array([4, 3])
@@ -293,3 +296,116 @@ def test_labelled_rows_of_a_dataset_are_bools(labelled):
     dataset = xgb.DMatrix(np.eye(7), Y, group=GROUP)
     with pytest.raises(ValueError, match=r"^labelled must (hold one bool per row|be one-dimensional)"):
         bp.set_pairs(dataset, bp.Pairs([0], [1]), labelled=labelled)
+
+
+LONG = np.tile([0.0, 1, 2, 0], 5_000)
+
+
+@pytest.fixture
+def long_set():
+    return lgb.Dataset(np.arange(len(LONG))[:, None], LONG, group=np.full(2_000, 10), params=QUIET).construct()
+
+
+@pytest.mark.parametrize("loss", [bp.MPBoost(), bp.QBRank(), bp.NDCGBoost(), bp.RankNet(), bp.AdaRank()], ids=repr)
+def test_rounds_hand_on_memory_and_no_numbers(loss, long_set):
+    """Whatever the last round left in its arrays: results are those of new ones, and those of before stay."""
+    scores = [np.random.default_rng(seed).normal(size=len(LONG)) for seed in range(4)]
+    queries = bp.Queries(LONG, group=np.full(2_000, 10))
+    results = [loss(s, long_set) for s in scores]
+    for s, ours in zip(scores, results, strict=True):
+        for out, new in zip(ours, loss.gradient_hessian(s, queries), strict=True):
+            np.testing.assert_array_equal(out, new.astype(np.float32))
+
+
+@pytest.fixture
+def no_collection(monkeypatch):
+    """What is freed is freed because nothing refers to it, not because the garbage has been collected.
+
+    One thread: another one lets go of its work some time after it has said that all is done.
+    """
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_a_call_leaves_no_arrays_behind(long_set):
+    results = [ref(array) for array in LOSS(np.zeros(len(LONG)), long_set)]
+    assert [result() for result in results] == [None, None]
+    results = [ref(array) for array in call(LOSS)]
+    assert [result() for result in results] == [None, None]
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_the_next_round_takes_the_arrays_of_the_last(long_set):
+    seen = []
+    for seed in range(3):
+        LOSS(np.random.default_rng(seed).normal(size=len(LONG)), long_set)
+        seen.append({id(array) for array in record_of(long_set).buffers._kept})
+    assert len(seen[0]) == 2
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_derivatives_that_a_loss_keeps_are_its_own(long_set):
+    kept = []
+
+    @dataclass(frozen=True)
+    class Keeps(bp.QBRank):
+        def compute_gradient_hessian(self, scores, queries, scale):
+            out = super().compute_gradient_hessian(scores, queries, scale)
+            kept.append((out, [array.copy() for array in out]))
+            return out
+
+    for seed in range(3):
+        Keeps()(np.random.default_rng(seed).normal(size=len(LONG)), long_set)
+    for out, copies in kept:
+        for array, of_then in zip(out, copies, strict=True):
+            np.testing.assert_array_equal(array, of_then)
+
+
+def test_trainings_at_once_share_no_arrays(long_set):
+    scores = [np.random.default_rng(seed).normal(size=len(LONG)) for seed in range(4)]
+    alone = [LOSS(s, long_set) for s in scores]
+    with ThreadPoolExecutor(4) as pool:
+        for (g, h), expected in zip(
+            pool.map(lambda i: LOSS(scores[i % 4], long_set), range(40)), 10 * alone, strict=True
+        ):
+            np.testing.assert_array_equal(g, expected[0])
+            np.testing.assert_array_equal(h, expected[1])
+
+
+def trained(framework, loss, threads):
+    """Return what a round of a framework makes of many rows: so many that threads share them."""
+    rows = np.arange(len(LONG), dtype=np.float64)[:, None]
+    if framework == "lightgbm":
+        data = lgb.Dataset(rows, LONG, group=np.full(2_000, 10), params=QUIET)
+        booster = lgb.train({**QUIET, "objective": loss, "num_threads": threads, "num_leaves": 4}, data, 2)
+        return booster.predict(rows, num_threads=1)
+    data = xgb.DMatrix(rows, LONG, group=np.full(2_000, 10), nthread=1)
+    booster = xgb.train({"objective": "rank:pairwise", "nthread": threads, "max_depth": 2}, data, 2, obj=loss)
+    return booster.predict(data)
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_a_framework_s_own_threads_do_the_work(framework, monkeypatch):
+    """A thread of ours would have to wait for a core that the framework's hold while they wait for us."""
+    monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
+    alone = trained(framework, LOSS, 1)
+    core = sys.modules[{"lightgbm": "lightgbm.basic", "xgboost": "xgboost.core"}[framework]]
+    if threads.team_of(core._LIB) is None:
+        pytest.skip("its OpenMP does not know GCC's calls")
+    monkeypatch.setattr(threads, "_executor", None)
+    calls = []
+    call_of = threads.Team.call
+    monkeypatch.setattr(threads.Team, "call", lambda self, *a: calls.append(a[1]) or call_of(self, *a))
+    np.testing.assert_array_equal(trained(framework, LOSS, 2), alone)
+    assert calls
+    assert set(calls) == {2}
+
+
+def test_whom_no_framework_calls_gets_no_threads_of_it(long_set, monkeypatch):
+    monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
+    monkeypatch.setattr(threads.Team, "call", None)  # an error, were it called
+    gradient, _ = LOSS(np.zeros(len(LONG)), long_set)
+    assert gradient.any()

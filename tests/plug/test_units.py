@@ -268,12 +268,15 @@ class Counted(Squares):
 def test_a_training_looks_at_each_loss_once_however_its_objective_is_written(F):
     """Losses that are built anew in each round, or asked in turn, cost no look at scores of 0 in each."""
     x, y, group = LABELS
-    other = bp.RankNet()
+    others = [bp.RankNet(sigmoid=0.1 + 0.1 * i) for i in range(20)]
     data = F.data(data=x, label=y, group=group)
-    for objective in (
-        lambda *call: (None, Counted()(*call))[1],
-        lambda *call: (other(*call), Counted()(*call))[1],
-    ):
+    for n in (0, 1, 20):
+
+        def objective(*call, n=n):
+            for other in others[:n]:
+                other(*call)
+            return Counted()(*call)
+
         Counted.calls.clear()
         F.train(objective, data, 6, **({"base_score": 0.5} if F.name == "xgboost" else {}))
         assert len(Counted.calls) <= 7

@@ -1,0 +1,88 @@
+"""How long things take: calls in turns, and work in fresh processes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from math import log
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+__all__ = ["ask_process", "growing", "in_turns", "seconds_of"]
+
+_PACKAGES = str(Path(__file__).parents[3])  # where this boostplug is imported from
+_TURNS = 3
+_ENOUGH = 1.0  # seconds of calls of one size
+_AS_EXPECTED = 3.0  # times what was foreseen
+
+
+def in_turns(calls: Mapping[str, Callable[[], object]], number: int) -> dict[str, float]:
+    """Return the median seconds of each call, of `number` and more, in three turns.
+
+    A turn is some calls of the first, then of the second, …: a noisy moment spoils a part of each. The first of each
+    turn does not count: threads that the one before has left spinning have gone to sleep after it, and the caches hold
+    the call's own data.
+    """
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(_TURNS):
+        for name, call in calls.items():
+            call()
+            for _ in range(-(-number // _TURNS)):
+                times[name].append(seconds_of(call))
+    return {name: median(seconds) for name, seconds in times.items()}
+
+
+def growing(calls: Mapping[int, Callable[[], object]], number: int, *, longest: float) -> dict[int, float]:
+    """Return the median seconds of calls by size, from small to large, up to one that would take more than `longest`.
+
+    What a size will take is foreseen from the growth over the two before it. Where a call takes long, fewer than
+    `number` are made: one, where it took what was foreseen, and compiled nothing.
+    """
+    seconds: dict[int, float] = {}
+    for n, call in sorted(calls.items()):
+        expected = _foreseen(seconds, n)
+        if expected > longest:
+            break
+        first = seconds_of(call)
+        again = int(_ENOUGH / first) or int(not 0.0 < first < _AS_EXPECTED * expected)
+        times = [seconds_of(call) for _ in range(min(number, again))]
+        seconds[n] = median(times or [first])
+    return seconds
+
+
+def _foreseen(seconds: Mapping[int, float], n: int) -> float:
+    """Return what a size will take by the growth over the two largest that were measured; 0 for fewer."""
+    if len(seconds) < 2:
+        return 0.0
+    (k, earlier), (m, last) = list(seconds.items())[-2:]
+    exponent: float = log(last / earlier) / log(m / k)
+    foreseen: float = last * (n / m) ** exponent
+    return foreseen
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """Return how long one call takes."""
+    start = perf_counter()
+    call()
+    return perf_counter() - start
+
+
+def ask_process(program: str, *arguments: object, **environment: str) -> Any:
+    """Return what a Python program prints as JSON, run in a process of its own with this boostplug.
+
+    Raises
+    ------
+    RuntimeError
+        If it fails; with the last line of what it says.
+    """
+    paths = [_PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])]
+    command = [sys.executable, "-P", "-c", program, *map(str, arguments)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **environment}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)  # noqa: S603 (our own programs)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise RuntimeError(f"a process that measures ended with status {done.returncode}: {reason}")
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,50 @@
+"""The machine that numbers were measured on, in words."""
+
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+__all__ = ["machine"]
+
+
+def machine() -> dict[str, Any]:
+    """Return processor, cores that this process may use, memory, system, and how busy it is; None where not known."""
+    return {
+        "processor": _processor(),
+        "cores": _cores(),
+        "cores_of_machine": os.cpu_count(),
+        "memory_gib": _memory(),
+        "system": platform.platform(),
+        "load": _load(),
+    }
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def _memory() -> float | None:
+    with suppress(AttributeError, ValueError, OSError):  # not on Windows
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    return None
+
+
+def _load() -> float | None:
+    """Return how many processes wanted a core over the last minute: above 0, others were at work."""
+    with suppress(AttributeError, OSError):
+        return round(os.getloadavg()[0], 2)
+    return None

@@ -1,0 +1,168 @@
+"""`boostplug bench scaling`: how the cost of a call grows with the documents of one query, beside peers."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from boostplug.experiments.bench.benchmark import Benchmark, Column, Row, Setting
+from boostplug.experiments.bench.clock import growing
+from boostplug.experiments.bench.data import Floats, grades, named_losses, real_grades, scores_of
+from boostplug.experiments.bench.figures import Growth
+from boostplug.experiments.bench.peers import Own, lightgbm_own, xgboost_own
+from boostplug.losses import MPBoost
+from boostplug.queries import Queries
+
+__all__ = ["Scaling"]
+
+_SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
+_GROWTHS = _SIZES[3:]
+_CALLS, _ROUNDS, _FEW_ROUNDS = 9, 15, 3
+_ALL_PAIRS = 100  # times the work, for ten times the documents
+_LONGEST, _LONGEST_AGAIN, _LONGEST_OF_PEERS = 30.0, 2.0, 2.0  # seconds of a call
+_MOST_BUILT_IN = 10_000  # documents of a query that LightGBM takes
+_BATCH = 10_000  # documents at least of a built-in's round
+_LAMBDARANK, _NUMPY = "LightGBM's lambdarank", "NumPy, all pairs (RankNet)"
+_PAIRWISE = "XGBoost's rank:pairwise, all pairs"
+_STEPS = ("BinaryDistance",)  # distances of which a call groups documents by grade
+_FIVE, _DIFFERENT = "Five grades", "Different grades"
+_BLOCK = 256  # rows of the matrix of pairs at once
+
+Lists = Callable[[int, int], Queries]
+_OwnOf = Callable[[Queries], Own]
+
+
+class Scaling(Benchmark):
+    """Calls on one query of more and more documents, with five grades and with all grades different."""
+
+    name = "scaling"
+    title = "one query of more and more documents"
+    about = f"""\
+Milliseconds of one `gradient_hessian` on one query of 10 to a million documents with normal scores, with the five
+grades of MSLR-WEB30K and with a different grade for each document; *×10 to* is how many times a call takes what it
+takes on a tenth of the documents. What would take more than {_LONGEST:g} s is left out, and the notes say where;
+calls of more than {_LONGEST_AGAIN:g} s are made in the first run alone.
+
+Peers, one query on one thread as they work: LightGBM's lambdarank (30 documents from the top against all others; it
+takes no query beyond {_MOST_BUILT_IN:,} documents and no real-valued grades), XGBoost's rank:ndcg as it is by default
+and its rank:pairwise told to take all pairs, each less its round of squared errors as in the gradients; and RankNet
+as one would write it in NumPy, over all pairs. *Of lambdarank's* is the time on 1,000 documents over lambdarank's.
+"""
+    columns = (
+        *(Column(f"milliseconds_at_{n}", f"{n:,}: ms") for n in _SIZES),
+        *(Column(f"growth_to_{n}", f"×10 to {n:,}", "ratio", 1) for n in _GROWTHS),
+        Column("share", "of lambdarank's", "ratio", 3),
+    )
+    figures = tuple(
+        Growth(name=part, title=f"Time of one query, {part.lower()}", part=part, prefix="milliseconds_at_", unit="ms")
+        for part in (_FIVE, _DIFFERENT)
+    )
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        largest = setting.count(_SIZES[-1], _SIZES[1])
+        self._sizes = [n for n in _SIZES if n <= largest]
+        self._shorter = min(1.0, setting.scale)
+        self._longest = _LONGEST * self._shorter
+        self._first = True
+
+    def run(self) -> Iterator[Row]:
+        """Measure all of it once."""
+        yield from self._on(_FIVE, grades)
+        yield from self._on(_DIFFERENT, real_grades)
+        self._longest, self._first = _LONGEST_AGAIN * self._shorter, False
+
+    def _on(self, part: str, lists: Lists) -> Iterator[Row]:
+        queries = {n: lists(1, n) for n in self._sizes}
+        scores = {n: scores_of(q) for n, q in queries.items()}
+        peers = {name: self._built_in(name, own, lists) for name, own in _OWNS_OF[lists].items()}
+        peers[_NUMPY] = self._numpy(queries)
+        lambdarank = peers.get(_LAMBDARANK, {})
+        for name, loss in named_losses().items():
+            self.setting.say(f"{part.lower()}: {name}")
+            calls = {n: partial(loss.gradient_hessian, scores[n], queries[n]) for n in queries}
+            seconds = growing(calls, _CALLS, longest=self._longest)
+            if self._first and len(seconds) < len(queries):
+                smallest = min(queries.keys() - seconds.keys())
+                self.note(f"{part}, {name}: from {smallest:,} on a call would take more than {self._longest:g} s.")
+            smooth = isinstance(loss, MPBoost) and type(loss.distance).__name__ not in _STEPS
+            yield self._row(part, name, seconds, lambdarank, targets=smooth and lists is real_grades)
+        for name, found in peers.items():
+            if found:
+                yield self._row(part, name, found, lambdarank, peer=True)
+
+    def _row(
+        self,
+        part: str,
+        name: str,
+        seconds: Mapping[int, float],
+        lambdarank: Mapping[int, float],
+        *,
+        targets: bool = False,
+        peer: bool = False,
+    ) -> Row:
+        values: dict[str, float | None] = {f"milliseconds_at_{n}": 1e3 * taken for n, taken in seconds.items()}
+        for n in _GROWTHS:
+            if n in seconds and n // 10 in seconds:
+                values[f"growth_to_{n}"] = seconds[n] / seconds[n // 10]
+        if 1_000 in lambdarank and 1_000 in seconds:
+            values["share"] = seconds[1_000] / lambdarank[1_000]
+        most = {"milliseconds_at_10000": 100.0, **{f"growth_to_{n}": 15.0 for n in _GROWTHS}}
+        return Row(part, name, values, most if targets else {}, peer=peer)
+
+    def _built_in(self, name: str, own: _OwnOf, lists: Lists) -> dict[int, float]:
+        """Return what a framework's own gradient of one list takes, by its size."""
+        seconds: dict[int, float] = {}
+        for n in (n for n in self._sizes if n <= _MOST_BUILT_IN):
+            if _ALL_PAIRS * seconds.get(n // 10, 0.0) > _LONGEST_OF_PEERS * self._shorter:
+                break
+            self.setting.say(f"{name}, {n:,} documents")
+            n_lists = max(1, _BATCH // n)
+            try:
+                found = own(lists(n_lists, n)).seconds(_ROUNDS if n < _MOST_BUILT_IN else _FEW_ROUNDS)
+            except ImportError:
+                self.note(f"{name} is left out: it is not installed.")
+                break
+            if found is not None:
+                seconds[n] = found / n_lists
+        return seconds
+
+    def _numpy(self, queries: Mapping[int, Queries]) -> dict[int, float]:
+        self.setting.say(_NUMPY)
+        calls = {n: partial(_plain_ranknet, scores_of(q), q.labels) for n, q in queries.items()}
+        return growing(calls, _CALLS, longest=_LONGEST_OF_PEERS * self._shorter)
+
+
+def _lambdarank(lists: Queries) -> Own:
+    return lightgbm_own(lists, 1, scores=scores_of(lists))
+
+
+def _rank_ndcg(lists: Queries) -> Own:
+    return xgboost_own(lists, 1, {"objective": "rank:ndcg"}, scores_of(lists))
+
+
+def _rank_pairwise(lists: Queries) -> Own:
+    longest = int(np.diff(lists.boundaries).max())
+    pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": longest}
+    return xgboost_own(lists, 1, {"objective": "rank:pairwise", **pairs}, scores_of(lists))
+
+
+_OWNS_OF: Mapping[Lists, Mapping[str, _OwnOf]] = {
+    grades: {_LAMBDARANK: _lambdarank, "XGBoost's rank:ndcg": _rank_ndcg, _PAIRWISE: _rank_pairwise},
+    real_grades: {_PAIRWISE: _rank_pairwise},
+}
+
+
+def _plain_ranknet(scores: Floats, labels: Floats) -> tuple[Floats, Floats]:
+    """Return RankNet's gradient and Hessian of one query over the matrix of its pairs, some rows at a time."""
+    gradient, hessian = np.zeros((2, len(scores)))
+    for start in range(0, len(scores), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        better = labels[rows, None] > labels
+        rho = better / (1.0 + np.exp(scores[rows, None] - scores))
+        curvature = rho * (1.0 - rho)
+        gradient[rows] -= rho.sum(axis=1)
+        gradient += rho.sum(axis=0)
+        hessian[rows] += curvature.sum(axis=1)
+        hessian += curvature.sum(axis=0)
+    return gradient, hessian

@@ -1,0 +1,68 @@
+"""Figures as files, by matplotlib, which is imported where it is needed."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["COLOURS", "DASHES", "MARKERS", "drawn", "require_matplotlib", "slug"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
+MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
+_SIZE, _DPI = (6.4, 4.2), 160  # inches
+
+
+def require_matplotlib() -> tuple[Any, Any]:
+    """Return matplotlib's figure, and the canvas that needs no screen.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as Canvas
+    except ImportError as error:
+        raise ImportError("figures need matplotlib: pip install 'boostplug[report]'") from error
+    return Canvas, FigureCanvasAgg
+
+
+def drawn(plot: Callable[[Any], object], title: str, path: Path, size: tuple[float, float] = _SIZE) -> list[Path]:
+    """Draw into new axes, and write them as PNG and SVG; return the files.
+
+    Parameters
+    ----------
+    plot : callable
+        Draws into matplotlib's axes.
+    title : str
+    path : Path
+        Of the files, without a suffix; its folder is made.
+    size : (float, float)
+        Width and height in inches.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    Canvas, FigureCanvasAgg = require_matplotlib()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    canvas = Canvas(figsize=size, layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.add_subplot()
+    plot(axes)
+    axes.set_title(title, fontsize=10)
+    axes.grid(alpha=0.3, linewidth=0.6)
+    handles, _ = axes.get_legend_handles_labels()
+    if handles:
+        canvas.legend(loc="outside lower center", ncols=min(3, len(handles)), fontsize=8, frameon=False)
+    files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg")]
+    for file in files:
+        canvas.savefig(file, dpi=_DPI, metadata={"Date": None} if file.suffix == ".svg" else None)
+    return files
+
+
+def slug(text: str) -> str:
+    """Return a text as the name of a file."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,0 +1,261 @@
+"""Eight numbers at once, said outright: `Lanes` are one value to a kernel, one or a few registers to the processor.
+
+LLVM's vectoriser makes of one short loop three, for many numbers, for some and for what is left, asks beforehand
+whether arrays overlap, and takes most of the time that the loop takes to compile. A query's runs are mostly shorter
+than what pays for that. Lanes past the end of a run are read too, so arrays have `WIDTH` elements more than they hold,
+and are set aside by `only`. Each lane is computed as a number alone would be.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.np.arrayobj import make_array, populate_array
+
+__all__ = [
+    "WIDTH",
+    "absolute",
+    "exponent",
+    "larger",
+    "largest_of",
+    "least_of",
+    "load",
+    "mantissa",
+    "only",
+    "part",
+    "power_of_two",
+    "smaller",
+    "spread",
+    "store",
+    "sum_of",
+    "where_positive",
+]
+
+WIDTH = 8
+
+_FLOATS = ir.VectorType(ir.DoubleType(), WIDTH)
+_INTS = ir.VectorType(ir.IntType(64), WIDTH)
+_INDEX = ir.IntType(32)
+_HELD = 0x4338000000000000  # of 1.5 · 2^52: an integer added to it is added to the number that it is
+_SQRT_HALF = 0x3FE6A09E667F3BCD  # of √½
+
+
+class _LanesType(types.Type):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__("Lanes")
+
+
+_LANES = _LanesType()
+
+
+@register_model(_LanesType)
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, lanes: Any) -> None:
+        super().__init__(manager, lanes, _FLOATS)
+
+
+def _in_every_lane(builder: Any, value: Any) -> Any:
+    alone = builder.insert_element(ir.Constant(ir.VectorType(value.type, WIDTH), ir.Undefined), value, _INDEX(0))
+    return builder.shuffle_vector(alone, alone, ir.Constant(ir.VectorType(_INDEX, WIDTH), [0] * WIDTH))
+
+
+def _halves(builder: Any, lanes: Any) -> tuple[Any, Any]:
+    half = lanes.type.count // 2
+    index = ir.VectorType(_INDEX, half)
+    low, high = (ir.Constant(index, [first + i for i in range(half)]) for first in (0, half))
+    return builder.shuffle_vector(lanes, lanes, low), builder.shuffle_vector(lanes, lanes, high)
+
+
+def _operator(function: Callable[..., Any], name: str) -> None:
+    """Let an operator take lanes on both sides, or a number on one."""
+
+    def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        a, b = (
+            value if kind == _LANES else _in_every_lane(builder, value)
+            for value, kind in zip(arguments, its.args, strict=True)
+        )
+        return getattr(builder, name)(a, b)
+
+    cases = [signature(_LANES, a, b) for a, b in ((_LANES, _LANES), (_LANES, types.float64), (types.float64, _LANES))]
+    infer_global(function)(type(f"_{name}", (ConcreteTemplate,), {"cases": cases}))
+    for case in cases:
+        lower_builtin(function, *case.args)(code)
+
+
+for _function, _name in (
+    (operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"), (operator.truediv, "fdiv"),
+):  # fmt: skip
+    _operator(_function, _name)
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, first: Any) -> Any:
+    data = cgutils.create_struct_proxy(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [first]), _FLOATS.as_pointer())
+
+
+@intrinsic
+def load(_context: Any, array: Any, first: Any) -> Any:
+    """Return ``array[first : first + WIDTH]``, of a contiguous array."""
+
+    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        lanes = builder.load(_place(context, builder, its.args[0], *arguments))
+        lanes.align = 8
+        return lanes
+
+    return _LANES(array, first), code
+
+
+@intrinsic
+def store(_context: Any, array: Any, first: Any, lanes: Any) -> Any:
+    """Set ``array[first : first + WIDTH]``, of a contiguous array."""
+
+    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _place(context, builder, its.args[0], *arguments[:2])).align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, first, lanes), code
+
+
+@intrinsic
+def part(_context: Any, array: Any, first: Any, size: Any) -> Any:  # noqa: ARG001 (of one type)
+    """Return ``array[first : first + size]`` of float64, which does not keep the whole alive.
+
+    Python makes one array faster than several, and hands it over faster.
+    """
+    view = types.Array(types.float64, 1, "C")
+
+    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        whole, out = make_array(its.args[0])(context, builder, arguments[0]), make_array(view)(context, builder)
+        populate_array(
+            out, builder.gep(whole.data, [arguments[1]]), [arguments[2]], [whole.itemsize], whole.itemsize, None
+        )
+        return out._getvalue()  # noqa: SLF001 (as numba's own functions do)
+
+    return view(array, types.intp, types.intp), code
+
+
+@intrinsic
+def spread(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
+    """Return a float64 in every lane."""
+
+    def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+        return _in_every_lane(builder, arguments[0])
+
+    return _LANES(types.float64), code
+
+
+@intrinsic
+def only(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # noqa: ARG001 (as above)
+    """Return the first n lanes and, in the others, those of the third, or a float64."""
+
+    def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        count, values, rest = arguments
+        inside = builder.icmp_signed("<", ir.Constant(_INTS, list(range(WIDTH))), _in_every_lane(builder, count))
+        return builder.select(inside, values, rest if its.args[2] == _LANES else _in_every_lane(builder, rest))
+
+    return _LANES(types.int64, lanes, _LANES if otherwise == _LANES else types.float64), code
+
+
+@intrinsic
+def power_of_two(_context: Any, value: Any) -> Any:
+    """Return 2^k of a float64 that holds k + 1.5 · 2^52, or of lanes of such; -1022 <= k <= 1023."""
+
+    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(its.args[0])
+        ints, count = (_INTS, WIDTH) if its.args[0] == _LANES else (ir.IntType(64), 0)
+        bias, bits = (ir.Constant(ints, [number] * count if count else number) for number in (1023, 52))
+        return builder.bitcast(builder.shl(builder.add(builder.bitcast(arguments[0], ints), bias), bits), kind)
+
+    return value(value), code
+
+
+def _parts(builder: Any, kind: Any, value: Any) -> tuple[Any, Any, Any]:
+    """Return k and m of value = 2^k m > 0, m from √½ to √2, both in bits, and what makes vectors of integers."""
+    ints, count = (_INTS, WIDTH) if kind == _LANES else (ir.IntType(64), 0)
+
+    def every(number: int) -> Any:
+        return ir.Constant(ints, [number] * count if count else number)
+
+    bits = builder.bitcast(value, ints)
+    k = builder.ashr(builder.sub(bits, every(_SQRT_HALF)), every(52))
+    return k, builder.sub(bits, builder.shl(k, every(52))), every
+
+
+@intrinsic
+def mantissa(_context: Any, value: Any) -> Any:
+    """Return m of a float64 2^k m > 0, m from √½ to √2; or of lanes of such."""
+
+    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        _, m, _ = _parts(builder, its.args[0], arguments[0])
+        return builder.bitcast(m, context.get_value_type(its.args[0]))
+
+    return value(value), code
+
+
+@intrinsic
+def exponent(_context: Any, value: Any) -> Any:
+    """Return k of a float64 2^k m > 0, m from √½ to √2, plus 1.5 · 2^52; or of lanes of such."""
+
+    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+        k, _, every = _parts(builder, its.args[0], arguments[0])
+        return builder.bitcast(builder.add(k, every(_HELD)), context.get_value_type(its.args[0]))
+
+    return value(value), code
+
+
+@intrinsic
+def absolute(_context: Any, lanes: Any) -> Any:
+    """Return the lanes without their signs."""
+
+    def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+        without = builder.and_(builder.bitcast(arguments[0], _INTS), ir.Constant(_INTS, [2**63 - 1] * WIDTH))
+        return builder.bitcast(without, _FLOATS)
+
+    return _LANES(lanes), code
+
+
+@intrinsic
+def where_positive(_context: Any, lanes: Any, a: Any, b: Any) -> Any:
+    """Return, lane by lane, a where the first is above 0, else b."""
+
+    def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+        values, yes, no = arguments
+        return builder.select(builder.fcmp_ordered(">", values, ir.Constant(_FLOATS, [0.0] * WIDTH)), yes, no)
+
+    return _LANES(lanes, a, b), code
+
+
+def _select(than: str) -> Any:
+    @intrinsic
+    def select(_context: Any, a: Any, b: Any) -> Any:
+        def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+            return builder.select(builder.fcmp_ordered(than, *arguments), *arguments)
+
+        return _LANES(a, b), code
+
+    return select
+
+
+def _fold(of_two: Callable[..., Any]) -> Any:
+    @intrinsic
+    def fold(_context: Any, lanes: Any) -> Any:
+        def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+            left = arguments[0]
+            while left.type.count > 1:
+                left = of_two(builder, *_halves(builder, left))
+            return builder.extract_element(left, _INDEX(0))
+
+        return types.float64(lanes), code
+
+    return fold
+
+
+larger, smaller = _select(">"), _select("<")
+sum_of = _fold(lambda builder, a, b: builder.fadd(a, b))
+largest_of = _fold(lambda builder, a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+least_of = _fold(lambda builder, a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))

@@ -1,0 +1,234 @@
+"""Compile before the first call: all kernels that losses, metrics, rankers and readers use, once for each machine.
+
+What is compiled is kept on disk (see `boostplug.kernels.compiling`), so that later processes find it: in the image of a
+container, in a new environment.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from boostplug.checks import shown
+from boostplug.datasets import load_letor
+from boostplug.kernels.compiling import kept
+from boostplug.losses import LOSSES, Loss, PairwiseLoss
+from boostplug.metrics import METRICS, Metric, PrecisionAtPercent
+from boostplug.naming import parameters
+from boostplug.pairs import Pairs
+from boostplug.queries import Queries
+from boostplug.rankers import RANKERS
+
+__all__ = ["WarmUp", "warmup"]
+
+Floats = NDArray[np.float64]
+
+_SIZES = (300, 40, 12, 3, 1)  # documents of the queries: sums of long lists are other kernels than those of short ones
+_LONG = (4000, 5)  # the same for lists of documents that all have grades of their own
+_SPREADS = (0.1, 3.0, 1000.0)  # of scores: where exponentials leave the range of floats, other kernels work
+
+
+class WarmUp(NamedTuple):
+    """What a warm-up did.
+
+    Attributes
+    ----------
+    n_compiled, n_found : int
+        Kernels, one for each combination of types: compiled now, and found in the cache or in this process.
+    seconds : float
+    folders : list of Path
+        Where the cache is.
+    """
+
+    n_compiled: int
+    n_found: int
+    seconds: float
+    folders: list[Path]
+
+    def __str__(self) -> str:
+        where = ", ".join(map(str, self.folders))
+        if not self.n_compiled:
+            return f"all {self.n_found} kernels were there ({self.seconds:.1f} s), in {where}"
+        return f"{self.n_compiled} kernels compiled in {self.seconds:.1f} s, {self.n_found} were there; in {where}"
+
+
+def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmUp:
+    """Compile all kernels for this machine, and keep them on disk for later processes.
+
+    A second time takes a few seconds, since all is there. The losses of the registry are called for value and
+    derivatives on lists of all kinds, weighted and not, on explicit pairs, and as the frameworks call them; then the
+    metrics, the reference rankers, and the reader of LETOR files.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called as ``progress(name, n_compiled, seconds)`` after each of them.
+
+    Returns
+    -------
+    WarmUp
+
+    Raises
+    ------
+    ValueError
+        If `progress` cannot be called.
+    OSError
+        If compiled code cannot be kept on disk.
+    """
+    if progress is not None and not callable(progress):
+        raise ValueError(
+            f"progress must be a callable of a name, how many kernels were compiled, and seconds, or None; got "
+            f"{shown(progress)}"
+        )
+    began = time.perf_counter()
+    before = kept()
+    for name, call in _calls():
+        start, compiled = time.perf_counter(), kept().n_compiled
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of data made to reach all kernels; what cannot be kept is said below
+            call()
+        if progress is not None:
+            progress(name, kept().n_compiled - compiled, time.perf_counter() - start)
+    after = kept()
+    if after.lost:
+        raise OSError(
+            f"compiled code cannot be kept ({after.lost}): let NUMBA_CACHE_DIR name a folder that can be written to"
+        )
+    n_compiled, n_found = after.n_compiled - before.n_compiled, after.n_found + before.n_compiled
+    return WarmUp(n_compiled, n_found, time.perf_counter() - began, after.folders)
+
+
+def _calls() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yield what is to be called, by name."""
+    data = [*_data()]
+    for name, losses in LOSSES.items():
+        settings = (changed for loss in losses for changed in _settings(loss))
+        yield name, partial(_each, partial(_call_loss, data=data), settings)
+    yield "PairwiseLoss", partial(_each, partial(_call_loss, data=data), _pairwise())
+    for name, kind in METRICS.items():
+        yield name, partial(_each, partial(_call_metric, data=data), _variants(kind))
+    for name, rankers in RANKERS.items():
+        yield name, partial(_each, _fit, rankers)
+    yield "load_letor", _read
+
+
+def _each(call: Callable[[Any], None], values: Iterable[Any]) -> None:
+    for value in values:
+        call(value)
+
+
+class _Data(NamedTuple):
+    queries: Queries
+    scores: list[Floats]
+
+
+def _data() -> Iterator[_Data]:
+    """Yield lists with grades, real-valued ones, two grades, weights, rows without a label, and explicit pairs."""
+    rng = np.random.default_rng(0)
+
+    def with_scores(queries: Queries, spreads: tuple[float, ...] = _SPREADS) -> _Data:
+        return _Data(queries, [spread * rng.normal(size=queries.n_rows) for spread in spreads])
+
+    n = sum(_SIZES)
+    grades = rng.integers(0, 5, n).astype(np.float64)
+    real = 4.0 * rng.random(n)
+    weight = 0.5 + rng.random(n)
+    winner, loser = rng.permutation(n)[: n // 2 * 2].reshape(2, -1)
+    for labels in (grades, np.minimum(grades, 1.0), real):
+        yield with_scores(Queries(labels, group=_SIZES))
+        yield with_scores(Queries(labels, group=_SIZES, weight=weight))
+    yield with_scores(Queries(grades, group=_SIZES, labelled=rng.random(n) < 0.8, weight=weight))
+    yield with_scores(Queries(4.0 * rng.random(sum(_LONG)), group=_LONG), (1.0,))
+    yield with_scores(Queries(grades, group=_SIZES, pairs=Pairs(winner, loser)))
+    margin = 0.5 + rng.random(len(winner))
+    pairs = Pairs(winner, loser, weight=margin, margin=margin)
+    yield with_scores(Queries(grades, group=_SIZES, weight=weight, pairs=pairs))
+
+
+def _settings(loss: Loss) -> Iterator[Loss]:
+    """Yield a loss, and with each of its parameters set to each name that it knows, or to a number at a bound."""
+    yield loss
+    as_dataclass: Any = loss  # its parameters are fields
+    hints = get_type_hints(type(loss))
+    for name, known, _ in parameters(loss):
+        for part in (hints.get(name), *get_args(hints.get(name))):
+            numbers = (0.0, 1.0) if part is float else ()
+            for value in get_args(part) if get_origin(part) is Literal else numbers:
+                with suppress(ValueError):  # a number that the parameter cannot be
+                    if value != known:
+                        yield replace(as_dataclass, **{name: value})
+
+
+def _call_loss(loss: Loss, data: list[_Data]) -> None:
+    for queries, all_scores in data:
+        if queries.pairs is None or loss.takes_pairs:
+            for scores in all_scores:
+                loss.value(scores, queries)
+                loss.gradient_hessian(scores.astype(np.float32), queries)
+    queries, (scores, *_) = data[0]
+    loss(queries.labels, scores, None, np.diff(queries.boundaries))
+
+
+def _pairwise() -> Iterator[PairwiseLoss]:
+    """Yield losses of a user's own function, with and without weights of pairs."""
+    for weight in (None, _gap):
+        yield PairwiseLoss(_softplus, _slope, _curvature, weight=weight)
+
+
+def _softplus(d: Floats) -> Floats:
+    return np.logaddexp(0.0, -d)
+
+
+def _slope(d: Floats) -> Floats:
+    return -0.5 * (1.0 - np.tanh(0.5 * d))
+
+
+def _curvature(d: Floats) -> Floats:
+    return 0.25 * (1.0 - np.tanh(0.5 * d) ** 2)
+
+
+def _gap(higher: Floats, lower: Floats) -> Floats:
+    return higher - lower
+
+
+def _variants(kind: type[Metric]) -> Iterator[Metric]:
+    """Yield a metric with small cut-offs and large ones, which are the work of other kernels."""
+    yield kind()
+    if "k" in kind().get_params(deep=False):
+        yield kind(k=5)  # type: ignore[call-arg]
+        yield kind(k=200)  # type: ignore[call-arg]
+    if kind is PrecisionAtPercent:
+        yield PrecisionAtPercent(20)
+
+
+def _call_metric(metric: Metric, data: list[_Data]) -> None:
+    for queries, all_scores in data[:2]:
+        for scores in all_scores[:1]:
+            metric.per_query(scores.astype(np.float32), queries)
+            metric(scores, queries)
+            metric(np.zeros(queries.n_rows), queries)  # ties alone
+
+
+def _fit(ranker: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y, group = rng.normal(size=(60, 3)), rng.integers(0, 3, 60), [20, 30, 10]
+    for dtype in (np.float64, np.float32):
+        model = clone(ranker).set_params(n_estimators=2)
+        model.fit(X.astype(dtype), y, group=group).predict(X.astype(dtype))
+
+
+def _read() -> None:
+    with TemporaryDirectory(prefix="boostplug-") as folder:
+        path = Path(folder, "lines.txt")
+        path.write_text("2 qid:1 1:0.5 2:-1.5e-3 # a\n0 qid:1 2:1\n")
+        for sparse in (False, True):
+            load_letor(path, sparse=sparse)

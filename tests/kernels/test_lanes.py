@@ -1,0 +1,75 @@
+"""Eight numbers at once are eight numbers, and those past the end are let alone."""
+
+import numpy as np
+import pytest
+
+from boostplug.kernels.arithmetic import exponential
+from boostplug.kernels.compiling import compiled
+from boostplug.kernels.lanes import (
+    WIDTH,
+    absolute,
+    larger,
+    largest_of,
+    least_of,
+    load,
+    only,
+    part,
+    smaller,
+    spread,
+    store,
+    sum_of,
+)
+
+
+@compiled()
+def reckon(a, b, n, out, folds):
+    for k in range(0, n, WIDTH):
+        x, y = load(a, k), load(b, k)
+        store(out[0], k, only(n - k, (x + y) * 2.0 - 1.0 * x, -1.0))
+        store(out[1], k, larger(x, y))
+        store(out[2], k, smaller(x, y))
+        store(out[3], k, absolute(x))
+        store(out[4], k, exponential(x))
+        store(out[5], k, spread(3.0) - x)
+        folds[0] += sum_of(only(n - k, x, 0.0))
+        folds[1] = max(folds[1], largest_of(only(n - k, x, -np.inf)))
+        folds[2] = min(folds[2], least_of(only(n - k, x, np.inf)))
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 29])
+def test_lanes_are_numbers_side_by_side(n):
+    rng = np.random.default_rng(n)
+    a, b = 100.0 * rng.normal(size=(2, n + WIDTH))
+    out = tuple(np.full(n + 2 * WIDTH, 7.0) for _ in range(6))
+    folds = np.array([0.0, -np.inf, np.inf])
+    reckon(a, b, n, out, folds)
+    x, y = a[:n], b[:n]
+    expected = (2.0 * (x + y) - x, np.maximum(x, y), np.minimum(x, y), np.abs(x), np.exp(x), 3.0 - x)
+    for found, values in zip(out, expected, strict=True):
+        np.testing.assert_allclose(found[:n], values, rtol=1e-14, atol=1e-13)
+        full = -(-n // WIDTH) * WIDTH
+        assert (found[full:] == 7.0).all()
+    assert (out[0][n:full] == -1.0).all()
+    np.testing.assert_allclose(folds, [x.sum(), x.max(), x.min()], rtol=1e-13)
+
+
+def test_exponentials_are_right_over_their_whole_range():
+    x = np.linspace(-700.0, 700.0, 8 * 999)
+    out = tuple(np.empty(len(x)) for _ in range(6))
+    reckon(x, x, len(x), out, np.zeros(3))
+    np.testing.assert_allclose(out[4], np.exp(x), rtol=4e-15)
+
+
+@compiled()
+def write_parts(room):
+    n = room.shape[0] // 2
+    for at, value in ((0, 1.0), (n, 2.0)):
+        view = part(room, at, n)
+        for i in range(view.shape[0]):
+            view[i] = value + i
+
+
+def test_parts_of_an_array_are_the_array():
+    room = np.zeros(6)
+    write_parts(room)
+    assert room.tolist() == [1.0, 2.0, 3.0, 2.0, 3.0, 4.0]

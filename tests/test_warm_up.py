@@ -1,0 +1,202 @@
+"""After `boostplug warmup` no first call compiles; a new loss is picked up; what cannot be kept is said."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import boostplug as bp
+from boostplug import cli, warm_up
+from boostplug.kernels import compiling
+from boostplug.warm_up import WarmUp
+
+ROOT = Path(__file__).parent.parent
+
+CALLS = """
+import itertools
+import numpy as np, boostplug as bp
+from boostplug.kernels.compiling import kept
+from boostplug.losses import LOSSES
+from boostplug.metrics import METRICS
+from boostplug.rankers import RANKERS
+from sklearn.base import clone
+
+bp.warmup()
+before = kept()
+
+def known(what):
+    after = kept()
+    assert after.n_compiled + after.n_found == before.n_compiled + before.n_found, what
+
+rng = np.random.default_rng(1)
+def frozen(x):
+    x.setflags(write=False)
+    return x
+
+def queries(labels, group, **more):
+    return bp.Queries(labels, group=group, **more)
+
+n = 700
+group = [500, 150, 30, 10, 9, 1]
+weight = rng.integers(1, 4, n)
+data = [
+    queries(rng.integers(0, 3, n), group),
+    queries(rng.integers(0, 2, n).astype(np.float32), group, weight=weight),
+    queries(frozen(rng.random(n)), group, weight=weight.astype(np.float32)),
+    queries(rng.integers(0, 40, n), group, labelled=rng.random(n) < 0.5),
+    queries(np.zeros(n), group),
+    queries([], []),
+    queries(rng.random(3000), [3000]),
+    queries(rng.integers(0, 3, n), group, pairs=bp.Pairs([0, 1, 2], [5, 6, 600])),
+    queries(rng.integers(0, 3, n), group, weight=weight, pairs=bp.Pairs([0, 1], [5, 6], weight=[1, 2], margin=[1, 2])),
+]
+registered = [*itertools.chain(*LOSSES.values())]
+losses = [
+    *registered,
+    *(kind(normalization=how) for kind in (bp.QBRank, bp.NDCGBoost, bp.RankNet) for how in ("rows", "query")),
+    *(bp.MPBoost(hessian=h) for h in ("gentle", "bound")), *(bp.QBRank(hessian=h) for h in ("global",)),
+    *(bp.NDCGBoost(hessian=h) for h in ("bound", "global")), bp.NDCGBoost(gain="linear"), bp.QBRank(margin=1.0),
+    bp.QBRank(preference_weight=1.0), bp.QBRank(preference_weight=0.0), bp.RankNet(sigmoid=2.0),
+    bp.AdaRank(metric=bp.MAP(), base=bp.MPBoost()), bp.AdaRank(metric=bp.ERR(), base=bp.QBRank()),
+    bp.MPBoost(distance=np.sqrt),
+]
+for loss, q in itertools.product(losses, data):
+    if q.pairs is None or loss.takes_pairs:
+        drawn = rng.normal(size=q.n_rows)
+        for scores in (np.zeros(q.n_rows), drawn.astype(np.float32), 1e4 * drawn):
+            if q.n_rows > 2000 and (scores.max() > 100 or loss not in registered):
+                continue
+            try:
+                loss.value(frozen(scores), q), loss.gradient_hessian(scores.tolist(), q)
+            except ValueError as error:
+                assert "max_grade" in str(error) or "distance" in str(error), error
+            known((loss, q, scores[:3]))
+loss = bp.MPBoost()
+loss(data[0].labels.astype(np.float32), rng.normal(size=n), weight.astype(np.float32), np.array(group, np.int32))
+known("as an objective")
+for kind in METRICS.values():
+    variants = [kind()]
+    for name, values in {"k": (1, 10, 64, 65, 10**6), "ties": ("order",), "pooled": (True,), "p": (3, 50)}.items():
+        variants += [kind(**{name: value}) for value in values if name in kind().get_params()]
+    for metric in variants:
+        for q in data[:1] + data[4:6]:
+            for scores in (np.zeros(q.n_rows), rng.normal(size=q.n_rows).astype(np.float32)):
+                metric.per_query(frozen(scores), q), metric(scores.tolist(), q)
+                known((metric, scores[:3]))
+X, y = rng.normal(size=(90, 4)).astype(np.float32), rng.integers(0, 3, 90).astype(float)
+for ranker in itertools.chain(*RANKERS.values()):
+    fitted = clone(ranker).set_params(n_estimators=3)
+    fitted.fit(X, y, group=[50, 40], sample_weight=np.repeat([1.0, 2.0], [50, 40]))
+    fitted.predict(X[:7].tolist())
+    known(ranker)
+for framework in ("lightgbm", "xgboost"):
+    try:
+        kind = bp.LGBMRanker if framework == "lightgbm" else bp.XGBRanker
+    except ImportError:
+        continue
+    metric = {"eval_metric": bp.NDCG(10)}
+    of_kind, of_fit = ({"verbose": -1}, metric) if framework == "lightgbm" else (metric, {"verbose": False})
+    for objective in (bp.MPBoost(), bp.NDCGBoost(), bp.AdaRank()):
+        fitted = kind(objective=objective, n_estimators=2, n_jobs=1, **of_kind)
+        fitted.fit(X, y, group=[50, 40], eval_set=[(X, y)], eval_group=[[50, 40]], **of_fit)
+        known((framework, objective))
+print(before.lost or "kept")
+"""
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning:boostplug", "-c", code],
+        capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_no_first_call_compiles_after_it():
+    """By the number of types that kernels are compiled for, whatever the cache has of earlier processes."""
+    pytest.importorskip("sklearn")
+    assert run(CALLS) == "kept"
+
+
+def test_a_loss_of_the_registry_is_called(monkeypatch):
+    called = []
+
+    class Mine(bp.RankNet):
+        def compute_gradient_hessian(self, scores, queries, scale):
+            called.append((queries.row_weight is not None, queries.pairs is not None, float(abs(scores).max()) > 600.0))
+            return super().compute_gradient_hessian(scores, queries, scale)
+
+    monkeypatch.setitem(warm_up.LOSSES, "mine", (Mine(), Mine(sigmoid=2.0)))
+    calls = dict(warm_up._calls())
+    assert {"mine", "mpboost", "PairwiseLoss", "NDCG", "MAP", "QBRankRanker", "load_letor"} <= set(calls)
+    calls["mine"]()
+    assert {(False, False, False), (True, False, True), (True, True, True)} <= set(called)
+
+
+PROBE = """
+import warnings; warnings.simplefilter("error")
+import numpy as np, boostplug as bp
+from boostplug.kernels.compiling import kept
+bp.MRR()(np.arange(3.0), bp.Queries([0, 1, 0], group=[3]))
+found = kept()
+print(found.n_compiled, found.n_found, *found.folders)
+"""
+
+
+def test_a_cache_for_any_processor_is_found_again_under_that_name_alone(tmp_path):
+    generic = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_CPU_NAME": "generic"}
+    first, second = run(PROBE, **generic), run(PROBE, **generic)
+    assert [first[:3], second[:3]] == ["1 0", "0 1"]
+    assert second.split()[2].startswith(str(tmp_path))
+    assert run(PROBE, NUMBA_CACHE_DIR=str(tmp_path))[:3] == "1 0"  # for this machine's own processor
+    assert run(PROBE, **generic)[:3] == "0 1"
+
+
+def test_what_this_process_has_compiled_is_there(monkeypatch):
+    monkeypatch.setattr(warm_up, "_calls", lambda: iter(()))
+    monkeypatch.setattr(warm_up, "kept", lambda: compiling.Kept(45, 17, [], ""))
+    done = warm_up.warmup()
+    assert (done.n_compiled, done.n_found) == (0, 62)
+
+
+def test_what_cannot_be_kept_is_an_error(monkeypatch):
+    monkeypatch.setattr(warm_up, "_calls", lambda: iter(()))
+    lost = compiling.Kept(3, 0, [], "OSError: [Errno 28] No space left on device")
+    monkeypatch.setattr(warm_up, "kept", lambda: lost)
+    with pytest.raises(OSError, match=r"cannot be kept .*No space left.*NUMBA_CACHE_DIR"):
+        bp.warmup()
+    outcome = CliRunner().invoke(cli.app, ["warmup"])
+    assert outcome.exit_code == 1
+    assert "No space left" in outcome.stderr
+
+
+def test_no_folder_at_all_is_an_error_too():
+    code = (
+        "from numba.core import caching\n"
+        "def refuse(cls, *args): return None\n"
+        "for locator in caching.CacheImpl._locator_classes: locator.from_function = classmethod(refuse)\n"
+        "import boostplug as bp\n"
+        "from boostplug.kernels.compiling import kept\n"
+        "bp.MRR()([0.0, 1.0], bp.Queries([1, 0], group=[2]))\n"
+        "print(kept().lost)"
+    )
+    assert run(code) == "there is no folder that can be written to"
+
+
+def test_the_command_says_what_it_has_done(monkeypatch):
+    def fake(progress):
+        progress("mpboost", 4, 1.25)
+        progress("ranknet", 0, 0.5)
+        return WarmUp(4, 2, 1.75, [Path("/opt/numba")])
+
+    monkeypatch.setattr(warm_up, "warmup", fake)
+    outcome = CliRunner().invoke(cli.app, ["warmup"])
+    assert outcome.exit_code == 0
+    assert outcome.stderr == "mpboost: 4 compiled, 1.2 s\n"
+    assert outcome.stdout == f"4 kernels compiled in 1.8 s, 2 were there; in {Path('/opt/numba')}\n"
+    monkeypatch.setattr(warm_up, "warmup", lambda _progress: WarmUp(0, 6, 0.25, [Path("/opt/numba")]))
+    assert "all 6 kernels were there" in CliRunner().invoke(cli.app, ["warmup"]).stdout
