@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import shown
+from boostplug.checks import frozen, scores_of_rows, shown
+from boostplug.kernels.rows import multiply_queries
 from boostplug.losses.loss import LARGEST_VALUE, Loss
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.metrics import NDCG, Metric
@@ -85,9 +86,21 @@ class AdaRank(Loss):
         """Return the base's."""
         return self.base.scale_terms(queries)
 
-    def factors(self, scores: Floats, queries: Queries) -> Floats:
-        """Return a_q of each query, of shape (n_queries,)."""
-        exponents, defined = self._exponents(scores, queries)
+    def factors(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return a_q of each query, of shape (n_queries,), with the mean over these queries alone.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite.
+        queries : Queries
+
+        Raises
+        ------
+        ValueError
+            If a score is not a finite real number, their number is not the number of rows, or the metric is infinite.
+        """
+        exponents, defined = self._exponents(scores_of_rows(scores, queries.n_rows, finite=True), queries)
         weights = _weights(exponents, defined, _largest(exponents, defined))
         return _relative_to_mean(weights, defined, float(weights[defined].sum()), float(defined.sum()))
 
@@ -96,8 +109,8 @@ class AdaRank(Loss):
         weight = queries.row_weight
         if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
             kept = weight > 0
-            scores, queries = scores[kept], queries.remember((AdaRank,), lambda: queries.of_rows(kept))
-        exponents = -self.metric.per_query(scores, queries)
+            scores, queries = frozen(scores[kept]), queries.remember((AdaRank,), lambda: queries.of_rows(kept))
+        exponents = -self.metric._per_query(scores, queries)  # noqa: SLF001 (they are checked)
         defined = np.isfinite(exponents)
         if not defined.all() and np.isinf(exponents).any():
             q = int(np.argmax(np.isinf(exponents)))
@@ -112,18 +125,30 @@ class AdaRank(Loss):
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return the derivatives of the base times a_q, with the mean of these queries alone."""
-        gradient, hessian = self.base._scaled(scores, queries, np.array([scale]), ALONE)  # noqa: SLF001 (a loss of a loss)
-        factor = self.factors(scores, queries)[queries.query_of_row]
-        return factor * gradient, factor * hessian
+        return self._times(self.factors(scores, queries), scores, queries, np.array([scale]), ALONE)
 
     def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
         """Take all machines' largest exponent, then the mean of their factors in the same sum as the base's scale."""
         exponents, defined = self._exponents(scores, queries)
         weights = _weights(exponents, defined, totals.largest(_largest(exponents, defined)))
         scales, (total, n) = self._scales(queries, totals, float(weights[defined].sum()), float(defined.sum()))
-        factor = _relative_to_mean(weights, defined, total, n)[queries.query_of_row]
+        return self._times(_relative_to_mean(weights, defined, total, n), scores, queries, scales, totals)
+
+    def _times(
+        self, factors: Floats, scores: Floats, queries: Queries, scales: Floats, totals: Totals
+    ) -> tuple[Floats, Floats]:
+        """Return the derivatives of the base, each query's times its factor."""
         gradient, hessian = self.base._scaled(scores, queries, scales, totals)  # noqa: SLF001 (a loss of a loss)
-        return factor * gradient, factor * hessian
+        gradient, hessian = _writable(gradient), _writable(hessian)
+        if np.may_share_memory(gradient, hessian):
+            hessian = hessian.copy()
+        multiply_queries(gradient, hessian, factors, queries.boundaries)
+        return gradient, hessian
+
+
+def _writable(array: Floats) -> Floats:
+    """Return what a loss has returned, as an array that a kernel writes to: a user's may be frozen, or a view."""
+    return array if array.flags.carray else array.copy()
 
 
 def _largest(exponents: Floats, defined: NDArray[np.bool_]) -> float:

@@ -79,6 +79,16 @@ def test_worse_queries_weigh_more():
     assert bad / good == pytest.approx(math.exp(1.0 - 1.0 / math.log2(3.0)))
 
 
+@pytest.mark.parametrize(("scores", "message"), [([1.0, np.nan, 0.0, 1.0], r"scores\[1\]"), ([1.0, 0.0], "4")])
+def test_factors_are_of_finite_scores_one_for_each_row(scores, message):
+    queries = bp.Queries([1, 0, 1, 0], group=[2, 2])
+    with pytest.raises(ValueError, match=message):
+        bp.AdaRank().factors(scores, queries)
+    np.testing.assert_array_equal(
+        bp.AdaRank().factors([2, 1, 0, 0], queries), bp.AdaRank().factors(np.array([2.0, 1.0, 0.0, 0.0]), queries)
+    )
+
+
 def test_rows_of_weight_0_are_not_there_for_the_metric_either():
     both = bp.Queries([0, 2, 1, 2, 0], group=[3, 2], weight=[0.0, 1.0, 1.0, 1.0, 1.0])
     rest = bp.Queries([2, 1, 2, 0], group=[2, 2])

@@ -363,6 +363,7 @@ def test_kernels_are_compiled_for_one_type_of_scores():
             metric(scores, queries)
             metric(scores, weighted)
     bp.AdaRank().gradient_hessian(drawn, bp.Queries(queries.labels, group=[200, 200], weight=[0.0] + [1.0] * 399))
+    bp.AdaRank().factors(drawn, queries)
     compiled = {
         name: len(kernel.signatures)
         for module in (positions, cascade, ranks, gaps)
