@@ -315,7 +315,7 @@ def parts_are_as_the_whole(loss: Loss, scores: Floats, queries: Queries, rng: np
     cut = queries.boundaries[rng.integers(queries.n_queries + 1)]
     parts = [np.arange(cut), np.arange(cut, queries.n_rows)]
     shared = _Shared()
-    for _ in range(3):  # what they are asked for, then the sum, then the largest too
+    for _ in range(3):  # what they are asked for, then what all say, then the largest too
         outputs = [loss.gradient_hessian(scores[rows], _of_rows(queries, rows), totals=shared) for rows in parts]
         shared.answer()
     together = np.concatenate(outputs, axis=1)
@@ -326,23 +326,23 @@ class _Shared:
     """Totals of machines that take turns: what each said is combined for the next round, where it is the answer."""
 
     def __init__(self) -> None:
-        self.sums: list[Floats] = []
+        self.said: list[Floats] = []
         self.values: list[float] = []
-        self.total: Floats | None = None
+        self.all: Floats | None = None
         self.top: float | None = None
 
-    def sum(self, values: Floats) -> Floats:
-        self.sums.append(values)
-        return values if self.total is None else self.total
+    def gather(self, values: Floats) -> Floats:
+        self.said.append(values)
+        return values[np.newaxis] if self.all is None else self.all
 
     def largest(self, value: float) -> float:
         self.values.append(value)
         return value if self.top is None else self.top
 
     def answer(self) -> None:
-        self.top = max(self.values, default=None) if self.total is not None else None
-        self.total = np.sum(self.sums, axis=0)
-        self.sums, self.values = [], []
+        self.top = max(self.values, default=None) if self.all is not None else None
+        self.all = np.array(self.said)
+        self.said, self.values = [], []
 
 
 def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:

@@ -7,20 +7,25 @@ from numpy.typing import NDArray
 
 __all__ = ["ALONE", "Totals"]
 
+Floats = NDArray[np.float64]
+
 
 class Totals(Protocol):
-    """Combines what each machine of a job knows; every machine asks the same questions in the same order."""
+    """Combines what each machine of a job knows.
 
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of each entry over all machines."""
+    Every machine asks the same questions in the same order: `gather` once, then `largest` at most once.
+    """
+
+    def gather(self, values: Floats) -> Floats:
+        """Return the values of all machines, of shape (n_machines, n_values)."""
 
     def largest(self, value: float) -> float:
         """Return the largest value of all machines."""
 
 
 class _Alone:
-    def sum(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return values
+    def gather(self, values: Floats) -> Floats:
+        return values[np.newaxis]
 
     def largest(self, value: float) -> float:
         return value

@@ -101,8 +101,7 @@ class AdaRank(Loss):
             If a score is not a finite real number, their number is not the number of rows, or the metric is infinite.
         """
         exponents, defined = self._exponents(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        weights = _weights(exponents, defined, _largest(exponents, defined))
-        return _relative_to_mean(weights, defined, float(weights[defined].sum()), float(defined.sum()))
+        return _relative_to_mean(exponents, defined, ALONE.gather(_terms(exponents, defined)))
 
     def _exponents(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
         """Return -E of each query and where E is defined."""
@@ -128,11 +127,10 @@ class AdaRank(Loss):
         return self._times(self.factors(scores, queries), scores, queries, np.array([scale]), ALONE)
 
     def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
-        """Take all machines' largest exponent, then the mean of their factors in the same sum as the base's scale."""
+        """Learn the mean over all machines from the same question as the base's scale."""
         exponents, defined = self._exponents(scores, queries)
-        weights = _weights(exponents, defined, totals.largest(_largest(exponents, defined)))
-        scales, (total, n) = self._scales(queries, totals, float(weights[defined].sum()), float(defined.sum()))
-        return self._times(_relative_to_mean(weights, defined, total, n), scores, queries, scales, totals)
+        scales, terms = self._scales(queries, totals, *_terms(exponents, defined))
+        return self._times(_relative_to_mean(exponents, defined, terms), scores, queries, scales, totals)
 
     def _times(
         self, factors: Floats, scores: Floats, queries: Queries, scales: Floats, totals: Totals
@@ -151,17 +149,23 @@ def _writable(array: Floats) -> Floats:
     return array if array.flags.carray else array.copy()
 
 
-def _largest(exponents: Floats, defined: NDArray[np.bool_]) -> float:
-    return float(exponents.max(initial=-np.inf, where=defined))
+def _terms(exponents: Floats, defined: NDArray[np.bool_]) -> Floats:
+    """Return what the mean of e^exponent takes of one machine: a reference, the sum over e^reference, how many."""
+    reference = _reference(float(exponents.max(initial=-np.inf, where=defined)))
+    total = np.exp(exponents[defined] - reference).sum()
+    return np.array([reference, total, defined.sum()])
 
 
-def _weights(exponents: Floats, defined: NDArray[np.bool_], largest: float) -> Floats:
-    """Return e^exponent of each query, or over e^largest where that might leave the range of floats; 0 if undefined."""
-    reference = largest if _FAR < abs(largest) < np.inf else 0.0
-    return np.exp(exponents - reference, out=np.zeros(len(exponents)), where=defined)
+def _reference(largest: float) -> float:
+    """Return 0, or the largest exponent where powers of e might leave the range of floats; -∞ where there is none."""
+    return 0.0 if abs(largest) <= _FAR else largest
 
 
-def _relative_to_mean(weights: Floats, defined: NDArray[np.bool_], total: float, n: float) -> Floats:
-    """Return the weights over their mean total / n, 1 where they are not defined, 0 next to nothing."""
-    factors = np.divide(weights, total / max(n, 1.0), out=np.ones(len(weights)), where=defined)
+def _relative_to_mean(exponents: Floats, defined: NDArray[np.bool_], terms: Floats) -> Floats:
+    """Return e^exponent over the mean of all machines' `_terms`, 1 where it is not defined, 0 next to nothing."""
+    references, totals, counts = terms.T
+    reference = max(float(references.max()), float(np.finfo(np.float64).min))
+    total = float((totals * np.exp(references - reference)).sum())
+    powers = np.exp(exponents - reference, out=np.zeros(len(exponents)), where=defined)
+    factors = np.divide(powers, total / max(float(counts.sum()), 1.0), out=np.ones(len(powers)), where=defined)
     return np.where(factors < _LEAST, 0.0, factors)

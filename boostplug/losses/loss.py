@@ -190,9 +190,9 @@ class Loss(Named, ABC):
         scores : array-like of shape (n_rows,)
         queries : Queries
         totals : Totals, optional
-            Where the queries are one machine's part of a job's: what adds up and compares over all machines. At every
-            call it is asked for one sum, and by some losses for one or two largest values, before or after it; the
-            same loss asks the same on every machine.
+            Where the queries are one machine's part of a job's: what gathers and compares over all machines. At every
+            call it is asked to gather a few numbers, and after that by some losses for one largest value; the same loss
+            asks the same on every machine.
 
         Returns
         -------
@@ -223,20 +223,21 @@ class Loss(Named, ABC):
         """
 
     def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian, with one sum over all machines."""
+        """Return gradient and Hessian, with one question to all machines."""
         scales, _ = self._scales(queries, totals)
         return self._scaled(scores, queries, scales, totals)
 
     def _scales(self, queries: Queries, totals: Totals, *more: float) -> tuple[Floats, Floats]:
-        """Return the scale of each part, and `more`, as they are over all machines."""
+        """Return the scale of each part over all machines, and each machine's `more`, of shape (n_machines, …)."""
         # By identity, as a loss need not be hashable; the loss is kept too, so that its id stays its own.
         key = ("scale", id(self))
         _, terms, alone = queries.remember(key, lambda: (self, *self._terms_and_ratios(queries)), limit=32)
-        if totals is ALONE:
-            return alone, np.array(more)
-        sums = totals.sum(np.concatenate([terms, more]))
+        gathered = totals.gather(np.concatenate([terms, more]))
         n = len(alone)
-        return _ratios(sums[:n], sums[n : 2 * n]), sums[2 * n :]
+        if totals is ALONE:
+            return alone, gathered[:, 2 * n :]
+        sums = gathered[:, : 2 * n].sum(axis=0)
+        return _ratios(sums[:n], sums[n:]), gathered[:, 2 * n :]
 
     def _terms_and_ratios(self, queries: Queries) -> tuple[Floats, Floats]:
         terms = self.scale_terms(queries)

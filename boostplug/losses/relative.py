@@ -47,8 +47,8 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
     # The largest output is e^(furthest + beyond); apart, so that a huge shift does not swallow the rest.
     beyond = float((np.log(np.maximum(top, _TINY)) + (shift - furthest)).max(initial=math.log(_TINY)))
     own = furthest + beyond
-    largest = totals.largest(own)
-    if largest <= _LOG_LARGEST + _SLACK and not furthest:
+    largest = totals.largest(own if top.any() else -np.inf)
+    if largest == -np.inf or (largest <= _LOG_LARGEST + _SLACK and not furthest):
         return gradient, hessian
     if largest < _BY_POWER:
         halvings = max(0, math.ceil((largest - _LOG_LARGEST - _SLACK) / math.log(2.0)))

@@ -125,7 +125,17 @@ class Metric(Named, ABC):
         -------
         total, count : float
             The values of the queries that have one, times their weights; and these weights.
+
+        Raises
+        ------
+        TypeError
+            If the metric is no such ratio (`couples_queries`).
         """
+        if self.couples_queries:
+            raise TypeError(
+                f"{self.name} counts queries together, so that it is no ratio of sums over queries; call the metric on "
+                "all queries at once"
+            )
         values = self.per_query(scores, queries)
         defined = ~np.isnan(values)
         if queries.query_weight is None:

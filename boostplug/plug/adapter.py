@@ -10,8 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.plug.job import Workers
 from boostplug.queries import Queries
 from boostplug.threads import Team, team_of
+from boostplug.totals import Totals
 
 __all__ = ["Adapter", "Fields", "MetricLike", "ObjectiveLike", "Part", "Training", "callers", "team_of_caller"]
 
@@ -21,7 +23,9 @@ _FRAMES = 12  # between the framework and us: wrappers of its own and of the use
 class ObjectiveLike(Protocol):
     """What the plug uses of a loss."""
 
-    def gradient_hessian(self, scores: Any, queries: Queries) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def gradient_hessian(
+        self, scores: Any, queries: Queries, *, totals: Totals = ...
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both derivatives per row."""
 
 
@@ -36,6 +40,9 @@ class MetricLike(Protocol):
 
     def __call__(self, scores: Any, data: Any) -> Any:
         """Return the mean over the queries `data`."""
+
+    def sum_and_count(self, scores: Any, queries: Queries) -> tuple[float, float]:
+        """Return two sums whose ratio is that mean, which add up over several workers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +137,10 @@ class Adapter(Protocol):
     def metric_result(self, metric: MetricLike, value: float) -> tuple[Any, ...]:
         """Return what the framework takes from a metric."""
 
+    def workers(self) -> Workers | None:
+        """Return the workers of the job in which this process trains now, where they can be asked; None outside one."""
+        return None
+
     def team(self, frame: FrameType | None) -> Team | None:  # noqa: ARG002 (the default: threads of our own)
         """Return the framework's threads where it is the framework that has called `frame`, and they wait for us."""
         return None
@@ -152,6 +163,10 @@ class Adapter(Protocol):
 
     def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:  # noqa: ARG002 (as above)
         """Return what among a training's parameters means nothing beside a loss, and what to do."""
+        return None
+
+    def fault_of_machines(self, dataset: Any, training: Training | None) -> str | None:  # noqa: ARG002 (as above)
+        """Return why one of several machines cannot call ours by itself: there are no `workers` to ask."""
         return None
 
     def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (the default: no threshold)

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from boostplug.checks import numbers
 from boostplug.kernels.single_precision import TINY, first_step, to_single
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
+from boostplug.plug.job import Workers, in_step
 from boostplug.plug.preferences import preferences_of
 from boostplug.plug.record import Preferences, Reading, Record, record_of
 from boostplug.plug.registry import ADAPTERS, adapter_of, calling, dataset_names
 from boostplug.queries import Queries, why_nothing_is_learnt
 from boostplug.threads import Team, threads_of_framework
+from boostplug.totals import ALONE, Totals
 
 __all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of", "refuse_fault"]
 
@@ -45,19 +47,32 @@ class _Call(NamedTuple):
     dataset: Any
 
 
-def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> tuple[Floats32, Floats32]:
-    """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective."""
+def objective(
+    loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, totals: Totals | None = None
+) -> tuple[Floats32, Floats32]:
+    """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective.
+
+    `totals` are for callers that know what all machines hold, where the framework's own workers cannot ask each other.
+    """
     # A frame that a variable of its own names would keep all that is made here until the garbage is collected.
-    call = _understood(a, b, weight, group, inspect.currentframe())
-    _check_length(call.scores, call.queries)
-    most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
-    with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
-        gradient, hessian = loss.gradient_hessian(call.scores, call.queries)
-    g, h, any_step = _as_float32(loss, gradient, hessian)
-    if not any_step and call.record.warned is not call.queries:
+    with in_step(_workers(b, totals), n_questions=2) as job:
+        call = _understood(a, b, weight, group, totals, inspect.currentframe())
+        _check_length(call.scores, call.queries)
+        job.n_queries = call.queries.n_queries
+        most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
+        with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
+            gradient, hessian = _derivatives(loss, call, job.totals if totals is None else totals)
+        g, h, any_step = _as_float32(loss, gradient, hessian)
+        if not job.alone:
+            job.finish(any_step=any_step)
+            any_step = job.any_step
+    if not any_step and call.queries.n_rows and call.record.warned is not call.queries:
         call.record.warned = call.queries
         _warn_of_nothing_to_learn(loss, call)
-    if any_step and call.record.begins(call.queries, loss, None if call.training is None else call.training.booster):
+    # Sums over one worker's rows say little of the trees of all.
+    whole = job.alone and totals is None
+    booster = None if call.training is None else call.training.booster
+    if any_step and whole and call.record.begins(call.queries, loss, booster):
         _look_at_first_step(loss, call, gradient, hessian)
     return g, h
 
@@ -71,11 +86,19 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
             f"{dataset_names()}) as feval of lgb.train or custom_metric of xgb.train. "
             "For a scikit-learn ranker pass it as eval_metric to boostplug.LGBMRanker or boostplug.XGBRanker"
         )
-    queries = queries_of(data)
-    _check_length(scores, queries)
-    threads = adapter.threads(data, adapter.training(inspect.currentframe()))
-    with threads_of_framework(threads, _team(adapter, queries, inspect.currentframe())):
-        value = float(metric(scores, queries))
+    with in_step(_workers(data, None), n_questions=1) as job:
+        training = adapter.training(inspect.currentframe())
+        refuse_fault(adapter.fault_of_machines(data, training))
+        queries = queries_of(data)
+        _check_length(scores, queries)
+        job.n_queries = queries.n_queries
+        threads = adapter.threads(data, training)
+        with threads_of_framework(threads, _team(adapter, queries, inspect.currentframe())):
+            if job.alone:
+                value = float(metric(scores, queries))
+            else:
+                total, count = job.gather(np.array(metric.sum_and_count(scores, queries))).sum(axis=0)
+                value = total / count if count > 0 else np.nan
     if np.isnan(value):
         raise ValueError(
             f"{metric.name} is undefined on every query of a validation set (no relevant document anywhere); "
@@ -120,13 +143,28 @@ def queries_of(dataset: Any) -> Queries:
     return _built(record.read, fields, preferences)
 
 
-def _understood(a: Any, b: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
+def _workers(dataset: Any, totals: Totals | None) -> Workers | None:
+    adapter = adapter_of(dataset) if totals is None else None
+    return None if adapter is None else adapter.workers()
+
+
+def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Totals | None, frame: FrameType | None) -> _Call:
     adapter = adapter_of(b)
     if adapter is not None:
-        return _call_with_dataset(adapter, _as_floats("scores", a), b, frame)
-    if adapter_of(a) is not None:
+        call = _call_with_dataset(adapter, _as_floats("scores", a), b, frame)
+    elif adapter_of(a) is not None:
         raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
-    return _call_with_arrays(_as_floats("labels", a), _as_floats("scores", b), weight, group, frame)
+    else:
+        call = _call_with_arrays(_as_floats("labels", a), _as_floats("scores", b), weight, group, frame)
+    if call.adapter is not None and totals is None:
+        refuse_fault(call.adapter.fault_of_machines(call.dataset, call.training))
+    return call
+
+
+def _derivatives(loss: ObjectiveLike, call: _Call, totals: Totals) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if totals is ALONE:  # a subclass may know no others
+        return loss.gradient_hessian(call.scores, call.queries)
+    return loss.gradient_hessian(call.scores, call.queries, totals=totals)
 
 
 def _team(adapter: Adapter, queries: Queries, frame: FrameType | None) -> Team | None:

@@ -1,19 +1,24 @@
 """What XGBoost's `DMatrix` and its calls mean."""
 
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.plug.adapter import Adapter, Fields, MetricLike, Part, Training, team_of_caller
 from boostplug.plug.aliases import XGBOOST as ALIASES
+from boostplug.plug.job import Workers
 from boostplug.plug.options import XGBOOST, fault_of_options
 from boostplug.threads import Team
 
 __all__ = ["XGBoost"]
+
+Floats = NDArray[np.float64]
 
 _LEAST_GAIN = 1e-6  # of a split, its kRtEps: smaller ones are not made
 _LARGEST_GAIN = float(np.finfo(np.float32).max)
@@ -31,6 +36,8 @@ class XGBoost(Adapter):
     def read(self, dataset: Any) -> Fields:
         """Return labels, group sizes and weights."""
         boundaries = dataset.get_uint_info("group_ptr")
+        if not dataset.num_row() and self.workers() is not None:  # a worker without data of its own
+            return Fields(np.empty(0, np.float32), np.empty(0, np.int64), None)
         if len(boundaries) < 2:
             raise ValueError(
                 "the xgb.DMatrix has no queries; pass qid=ids (sorted) or group=sizes to xgb.DMatrix, or call set_group"
@@ -92,6 +99,11 @@ class XGBoost(Adapter):
         n = next((n for n in (*given, getattr(dataset, "nthread", None)) if n is not None), None)
         return int(n) if n is not None and int(n) > 0 else None
 
+    def workers(self) -> Workers | None:
+        """Return those of `xgboost.collective`, whoever has begun it: Dask, Spark, Ray or a user's own job."""
+        collective = sys.modules["xgboost"].collective
+        return _Collective(collective) if collective.get_world_size() > 1 else None
+
     def team(self, frame: FrameType | None) -> Team | None:
         """Return the threads of the library that `xgboost.core` has loaded."""
         return team_of_caller(frame, "xgboost.core")
@@ -129,6 +141,29 @@ class XGBoost(Adapter):
             return part
 
         dataset.slice = slice_and_tell
+
+
+class _Collective:
+    """The workers that XGBoost has connected."""
+
+    def __init__(self, collective: Any) -> None:
+        self._collective = collective
+        self.rank = int(collective.get_rank())
+        self.n = int(collective.get_world_size())
+
+    def sum(self, values: Floats) -> Floats:
+        return self._reduced(values, self._collective.Op.SUM)
+
+    def largest(self, values: Floats) -> Floats:
+        return self._reduced(values, self._collective.Op.MAX)
+
+    def told(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
+        told: tuple[str, str] = self._collective.broadcast(text, rank)
+        return told
+
+    def _reduced(self, values: Floats, operation: Any) -> Floats:
+        reduced: Floats = self._collective.allreduce(values, operation).reshape(values.shape)
+        return reduced
 
 
 def _training(frame: FrameType | None) -> FrameType | None:

@@ -96,13 +96,13 @@ BREAKAGES = [
         ),
         (
             "AdaRank's exponents are as large as the metric",
-            "reference = largest if _FAR < abs(largest) < np.inf else 0.0",
-            "reference = 0.0",
+            "return 0.0 if abs(largest) <= _FAR else largest",
+            "return 0.0",
         ),
         (
             "each machine takes AdaRank's exponents from its own largest",
-            "totals.largest(_largest(exponents, defined))",
-            "(totals.largest(0.0), _largest(exponents, defined))[1]",
+            "(totals * np.exp(references - reference)).sum()",
+            "totals.sum()",
         ),
         (
             "AdaRank's metric sees rows of weight 0",
@@ -212,9 +212,30 @@ BREAKAGES = [
         ("a round's arrays are not handed on", "most = 0 if call.record is _of_nobody else 2", "most = 0"),
         (
             "a call's frame keeps itself, and all that was made in it",
-            "call = _understood(a, b, weight, group, inspect.currentframe())",
-            "frame = inspect.currentframe()\n    call = _understood(a, b, weight, group, frame)",
+            "call = _understood(a, b, weight, group, totals, inspect.currentframe())",
+            "frame = inspect.currentframe()\n        call = _understood(a, b, weight, group, totals, frame)",
         ),
+    ),
+    *_in(
+        "plug",
+        ("plug/test_job.py",),
+        (
+            "each worker has a scale of its own",
+            "loss.gradient_hessian(call.scores, call.queries, totals=totals)",
+            "loss.gradient_hessian(call.scores, call.queries)",
+        ),
+        (
+            "each worker's metric is that of its own queries",
+            "total, count = job.gather(np.array(metric.sum_and_count(scores, queries))).sum(axis=0)",
+            "total, count = job.gather(np.array(metric.sum_and_count(scores, queries)))[0]",
+        ),
+        ("one worker's error is its own", "call.fail(error, n_questions)", "raise"),
+        (
+            "a worker without rows stays out of the job",
+            "if not dataset.num_row() and self.workers() is not None:",
+            "if False:",
+        ),
+        ("a worker warns for all", "any_step = job.any_step", "pass"),
     ),
     *_in(
         "plug",
