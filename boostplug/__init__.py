@@ -57,7 +57,7 @@ _HOME = {
     "suggest": "selection.search",
     "warmup": "warm_up",
 }
-_MODULES = ("datasets", "testing")
+_MODULES = ("dask", "datasets", "testing")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 (strings, all of them)
 
@@ -78,7 +78,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from boostplug import datasets, testing
+    from boostplug import dask, datasets, testing
     from boostplug.estimators.lightgbm import LGBMRanker
     from boostplug.estimators.xgboost import XGBRanker
     from boostplug.experiments.compare import compare

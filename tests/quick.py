@@ -15,6 +15,7 @@ QUICK_OF_ROOM = {
 
 QUICK = frozenset(
     {
+        "dask/test_partitions.py",
         "datasets/test_synthetic.py",
         "estimators/test_lightgbm.py",
         "experiments/test_console.py",

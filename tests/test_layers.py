@@ -29,6 +29,7 @@ FLOORS = [
     ["estimators"],
     ["testing"],
     ["rankers"],
+    ["dask"],
     ["warm_up"],
     ["experiments"],
     ["replicate"],

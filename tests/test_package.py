@@ -54,7 +54,20 @@ def run(code):
 
 
 def test_import_is_lazy():
-    heavy = ["numpy", "lightgbm", "xgboost", "sklearn", "scipy", "numba", "matplotlib", "pandas", "rich", "typer"]
+    heavy = [
+        "numpy",
+        "lightgbm",
+        "xgboost",
+        "sklearn",
+        "scipy",
+        "numba",
+        "matplotlib",
+        "pandas",
+        "rich",
+        "typer",
+        "dask",
+        "distributed",
+    ]
     loaded = run(f"import sys, boostplug; print([m for m in {heavy} if m in sys.modules])")
     assert loaded.strip() == "[]"
 
@@ -69,7 +82,7 @@ def test_losses_and_metrics_load_no_framework():
     assert run(code).strip() == "[]"
 
 
-@pytest.mark.parametrize(("name", "extra"), [("LGBMRanker", "lightgbm"), ("XGBRanker", "xgboost")])
+@pytest.mark.parametrize(("name", "extra"), [("LGBMRanker", "lightgbm"), ("XGBRanker", "xgboost"), ("dask", "dask")])
 def test_name_whose_extra_is_missing_says_which(name, extra):
     code = (
         f"import sys; sys.modules['{extra}'] = None\nimport boostplug as bp\n"
@@ -82,7 +95,7 @@ def test_python_versions_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["requires-python"] == ">=3.11"
     extras = project["project"]["optional-dependencies"]
-    assert {"lightgbm", "xgboost", "report", "tune", "test", "docs", "all"} == set(extras)
+    assert {"lightgbm", "xgboost", "dask", "report", "tune", "test", "docs", "all"} == set(extras)
 
 
 def test_every_extra_brings_what_the_package_imports():

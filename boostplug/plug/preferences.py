@@ -45,6 +45,11 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     >>> bp.set_pairs(data, bp.Pairs([0, 1], [3, 2]))
     """
     if adapter_of(dataset) is None:
+        if "dask" in type(dataset).__module__.split("."):
+            raise TypeError(
+                "pairs on Dask collections are not possible, because pairs number the rows of one table, and a worker "
+                f"does not know the rows of others; got {type(dataset).__name__}: attach them on one machine"
+            )
         raise TypeError(f"dataset must be a {dataset_names()}, got {type(dataset).__name__}")
     if not isinstance(pairs, Pairs):
         raise TypeError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")

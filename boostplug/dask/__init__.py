@@ -1,0 +1,38 @@
+"""Training on a Dask cluster: whole queries per partition, one loss over all workers, the same model.
+
+>>> import boostplug as bp
+>>> bp.dask.partition_by_query.__name__
+'partition_by_query'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+try:
+    import dask.dataframe
+    import distributed
+except ImportError as error:
+    raise ImportError(f"boostplug.dask needs Dask: pip install 'boostplug[dask]' ({error})") from error
+
+# Public name -> the module of this package that defines it: each framework is loaded by its own ranker alone.
+_HOME = {
+    "check_partitions": "partitions",
+    "partition_by_query": "partitions",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605 (strings, all of them)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'boostplug.dask' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"boostplug.dask.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+if TYPE_CHECKING:
+    from boostplug.dask.partitions import check_partitions, partition_by_query

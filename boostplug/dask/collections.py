@@ -1,0 +1,288 @@
+"""What both rankers share: features, labels, ids and weights of a fit, checked and brought together by partition."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from dask.delayed import delayed
+from distributed import wait
+
+from boostplug.checks import shown
+from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
+from boostplug.estimators.inputs import Table, refuse_other_columns, table_of, without_qid
+from boostplug.queries import Queries
+
+__all__ = ["Part", "Parts", "Summary", "check_features", "joined", "parts_of", "refuse_on_collections"]
+
+
+class Part(NamedTuple):
+    """One partition of a training set, on the worker where it lies; the rows of a query stand together."""
+
+    X: Any
+    """A DataFrame, an array or a sparse matrix, without the column of ids."""
+    queries: Queries
+    """Labels and weights too."""
+    ids: Ids
+    """Of each query, in the order of `queries`."""
+
+
+class Summary(NamedTuple):
+    """What the driver knows of a partition."""
+
+    n_rows: int = 0
+    n_queries: int = 0
+    table: Table = Table(0, 0, None)
+    categories: tuple[tuple[str, str], ...] = ()
+    """Columns of categories, each with a digest of them in their order."""
+    fault: str | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A training or validation set on the cluster: for each partition a future of its `Part`, and its `Summary`.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    futures : list of Future
+    summaries : list of Summary
+    """
+
+    client: Any
+    futures: list[Any]
+    summaries: list[Summary]
+
+    @property
+    def n_rows(self) -> int:
+        """Of all partitions."""
+        return sum(summary.n_rows for summary in self.summaries)
+
+    @property
+    def n_queries(self) -> int:
+        """Of all partitions, each of which holds whole queries."""
+        return sum(summary.n_queries for summary in self.summaries)
+
+    @property
+    def table(self) -> Table:
+        """Rows, columns and their names, of all partitions."""
+        return self._filled()[0][1].table._replace(n_rows=self.n_rows)
+
+    def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Return what a function says of the `Part` of each partition, called where that lies."""
+        answers = [self.client.submit(function, future, *arguments, pure=False) for future in self.futures]
+        found: list[Any] = self.client.gather(answers)
+        return found
+
+    def by_worker(self) -> dict[str, list[int]]:
+        """Return the partitions that each worker is to train on, by the worker's address, in their order.
+
+        Partitions without rows are nobody's; a worker that holds no others is not in it.
+        """
+        filled = [number for number, _ in self._filled()]
+        holders = self.client.who_has([self.futures[number] for number in filled])
+        places: dict[str, list[int]] = {}
+        for number in filled:
+            addresses = holders[self.futures[number].key]
+            if not addresses:
+                raise RuntimeError(f"partition {number} lies on no worker any more; fit again")
+            places.setdefault(min(addresses), []).append(number)
+        return places
+
+    def _filled(self) -> list[tuple[int, Summary]]:
+        return [(number, summary) for number, summary in enumerate(self.summaries) if summary.n_rows]
+
+
+def parts_of(
+    client: Any,
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    local: str,
+    where: str = "",
+    fitted: Table | None = None,
+) -> Parts:
+    """Return a set on the cluster once its labels, queries, weights and columns are checked.
+
+    Each partition is checked as a set on one machine would be, where it lies; the driver sees summaries. Queries that
+    lie in several partitions are refused.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    X : dask.dataframe.DataFrame or dask.array.Array of shape (n_rows, n_features)
+        A frame may hold the query ids as a column named qid, which is no feature then.
+    y : dask.dataframe.Series or dask.array.Array of shape (n_rows,)
+    qid, sample_weight : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
+        In as many partitions as X, of the same numbers of rows.
+    local : str
+        Which ranker takes data in memory, for errors.
+    where : str, optional
+        Which set it is, for errors: "eval_set[0]'s ".
+    fitted : Table, optional
+        What the columns must be.
+
+    Raises
+    ------
+    ValueError
+        If the collections do not fit each other, a query is split, or what they hold is wrong; the message names the
+        partition, and rows by their places in it.
+    """
+    X, column = without_qid(check_features(X, local, f"{where}X"))
+    if column is not None and qid is not None:
+        raise ValueError(f"{where}queries are given twice: by X's column 'qid' and by qid; leave one out")
+    qid = column if column is not None else qid
+    if qid is None:
+        raise ValueError(f"{where}qid is missing: pass the query id of each row, or a frame with a column 'qid'")
+    given = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
+    pieces = {
+        name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
+        for name, value in given.items()
+        if not (name == "sample_weight" and value is None)
+    }
+    for name, its in pieces.items():
+        if len(its) != len(pieces["X"]):
+            raise ValueError(
+                f"{where}{name} has {len(its)} partitions, X has {len(pieces['X'])}; take both from one frame, or "
+                "repartition one as the other is"
+            )
+    # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
+    made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
+    futures = client.compute(made)
+    wait(futures)
+    parts = Parts(client, futures, client.gather(client.map(_summary, futures, pure=False)))
+    _refuse_faults(parts.summaries, where)
+    if not parts.n_rows:
+        raise ValueError(f"{where}X and its labels have no rows")
+    _refuse_unlike(parts.summaries, where)
+    if fitted is not None:
+        refuse_other_columns(parts.table, fitted, f"{where}X")
+    refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
+    return parts
+
+
+def check_features(X: Any, local: str, name: str = "X") -> Any:
+    """Return features on a cluster, in blocks of whole rows; refuse what lies in memory."""
+    if isinstance(X, da.Array) and X.ndim == 2:
+        return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    if isinstance(X, dd.DataFrame):
+        return X
+    if isinstance(X, (da.Array, dd.Series)):
+        raise ValueError(f"{name} must be a table, got {X.ndim} dimension(s); pass a dask DataFrame, or a 2-d array")
+    raise _in_memory(name, X, local)
+
+
+def refuse_on_collections(**arguments: Any) -> None:
+    """Raise for arguments of a fit that make no sense for collections: group and pairs, of validation sets too."""
+    for name, value in arguments.items():
+        if value is not None and name.endswith("group"):
+            raise ValueError(
+                f"{name} is not taken with collections: sizes say nothing of where partitions begin; pass "
+                f"{name.removesuffix('group')}qid, the query id of each row"
+            )
+        if value is not None:
+            raise ValueError(
+                f"{name} on collections are not possible, because pairs number the rows of one table, and a worker "
+                "does not know the rows of others; train on one machine, or build the pairs into grades"
+            )
+
+
+def joined(tables: list[Any]) -> Any:
+    """Return the features of several partitions as one table."""
+    if len(tables) == 1:
+        return tables[0]
+    if scipy.sparse.issparse(tables[0]):
+        return scipy.sparse.vstack(tables, format="csr")
+    if isinstance(tables[0], np.ndarray):
+        return np.concatenate(tables)
+    return pd.concat(tables)
+
+
+def _in_memory(name: str, value: Any, local: str) -> ValueError:
+    return ValueError(
+        f"{name} must be a Dask collection, got {shown(type(value).__name__)}; for data in memory use {local}, which "
+        "trains on one machine, or dask.dataframe.from_pandas and dask.array.from_array"
+    )
+
+
+def _pieces(name: str, value: Any, local: str, len_: int | None) -> list[Any]:
+    """Return the partitions of a collection as delayed values; `len_` is how many dimensions it must have."""
+    if not isinstance(value, (dd.DataFrame, dd.Series, da.Array)):
+        raise _in_memory(name, value, local)
+    if len_ is not None and value.ndim != len_:
+        raise ValueError(f"{name} must be one-dimensional, got {value.ndim} dimensions; pass one column of a frame")
+    pieces = value.to_delayed(optimize_graph=False)
+    return list(pieces.ravel()) if isinstance(value, da.Array) else list(pieces)
+
+
+def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
+    """Return a partition, or what is wrong with it: an error here would fill the worker's log."""
+    given = dict(zip(names, columns, strict=True))
+    X, y, qid, weight = given["X"], given["y"], given["qid"], given.get("sample_weight")
+    try:
+        table = table_of(X)
+        for name, values in given.items():
+            if np.shape(values)[0] != table.n_rows:
+                return (
+                    f"X has {table.n_rows} rows and {name} {np.shape(values)[0]}; take them from one frame, and call "
+                    "persist() on it after a shuffle"
+                )
+        Queries(y, group=[table.n_rows], weight=weight)  # for errors that name rows by where they stand now
+        ids, of_row = distinct(qid, "qid")
+        y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
+        if (of_row[1:] < of_row[:-1]).any():
+            order = np.argsort(of_row, kind="stable")
+            X = X[order] if isinstance(X, np.ndarray) or scipy.sparse.issparse(X) else X.iloc[order]
+            y, weight = y[order], None if weight is None else weight[order]
+        return Part(X, Queries(y, group=np.bincount(of_row, minlength=len(ids.ids)), weight=weight), ids)
+    except ValueError as error:
+        return str(error)
+
+
+def _summary(part: Part | str) -> Summary:
+    if isinstance(part, str):
+        return Summary(fault=part)
+    return Summary(part.queries.n_rows, part.queries.n_queries, table_of(part.X), _categories(part.X))
+
+
+def _categories(X: Any) -> tuple[tuple[str, str], ...]:
+    if not hasattr(X, "dtypes"):
+        return ()
+    return tuple(
+        (str(name), hashlib.sha256("\0".join(map(repr, kind.categories)).encode()).hexdigest())
+        for name, kind in X.dtypes.items()
+        if hasattr(kind, "categories")
+    )
+
+
+def _of_ids(part: Part, function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(part.ids, *arguments)
+
+
+def _refuse_faults(summaries: list[Summary], where: str) -> None:
+    wrong = [(number, summary.fault) for number, summary in enumerate(summaries) if summary.fault is not None]
+    if wrong:
+        number, fault = wrong[0]
+        more = f" (and in {len(wrong) - 1} more partitions)" if len(wrong) > 1 else ""
+        raise ValueError(f"in partition {number} of {where or 'the training set'}: {fault}{more}")
+
+
+def _refuse_unlike(summaries: list[Summary], where: str) -> None:
+    """Raise where partitions have other columns, or other categories, which would be other numbers."""
+    filled = [(number, summary) for number, summary in enumerate(summaries) if summary.n_rows]
+    first, known = filled[0]
+    for number, summary in filled[1:]:
+        refuse_other_columns(summary.table, known.table, f"{where}X in partition {number}, beside partition {first},")
+        other = dict(set(summary.categories) ^ set(known.categories))
+        if other:
+            raise ValueError(
+                f"{where}X's columns {shown(sorted(other))} have other categories in partition {number} than in "
+                f"partition {first}; call X.categorize() first"
+            )

@@ -1,0 +1,195 @@
+"""What both rankers make of collections before they train, on two workers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pytest.importorskip("distributed")
+
+import dask  # noqa: E402
+
+import boostplug as bp  # noqa: E402
+from boostplug.dask.collections import Part, joined, parts_of, refuse_on_collections  # noqa: E402
+
+pytestmark = pytest.mark.cluster
+LOCAL = "boostplug.LGBMRanker"
+SIZES = [3, 1, 4, 2, 5, 5]  # two queries in each of three partitions
+
+
+def table():
+    rng = np.random.default_rng(0)
+    n = sum(SIZES)
+    return pd.DataFrame(
+        {
+            "a": rng.random(n),
+            "b": rng.integers(0, 9, n),
+            "y": rng.integers(0, 3, n).astype(float),
+            "w": rng.random(n) + 0.5,
+            "qid": np.repeat([f"q{i}" for i in range(6)], SIZES),
+        }
+    )
+
+
+def frame(of=None):
+    of = table() if of is None else of
+    return dd.from_map(lambda at: of.iloc[at], [slice(0, 4), slice(4, 10), slice(10, 20)])
+
+
+def parts(client, ddf=None, X=("a", "b"), **changes):
+    ddf = frame() if ddf is None else ddf
+    given = {"X": ddf[list(X)], "y": ddf["y"], "qid": ddf["qid"], **changes}
+    return parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
+
+
+def test_a_part_holds_what_its_partition_held(client):
+    known = table()
+    found = parts(client, sample_weight=frame()["w"])
+    assert (found.n_rows, found.n_queries, found.table) == (20, 6, (20, 2, ("a", "b")))
+    held = client.gather(found.futures)
+    assert all(isinstance(part, Part) for part in held)
+    pd.testing.assert_frame_equal(joined([part.X for part in held]), known[["a", "b"]])
+    np.testing.assert_array_equal(np.concatenate([part.queries.labels for part in held]), known["y"])
+    np.testing.assert_array_equal(np.concatenate([part.queries.row_weight for part in held]), known["w"])
+    np.testing.assert_array_equal(np.concatenate([np.diff(part.queries.boundaries) for part in held]), SIZES)
+    assert np.concatenate([part.ids.ids for part in held]).tolist() == [f"q{i}" for i in range(6)]
+
+
+def test_rows_of_a_query_come_together_in_their_order(client):
+    known = table()
+    mixed = known.iloc[[2, 3, 0, 1, *range(4, 20)]]
+    part = parts(client, frame(mixed), sample_weight=frame(mixed)["w"]).futures[0].result()
+    np.testing.assert_array_equal(part.X["a"], known["a"].iloc[[2, 0, 1, 3]])
+    np.testing.assert_array_equal(part.queries.labels, known["y"].iloc[[2, 0, 1, 3]])
+    np.testing.assert_array_equal(part.queries.row_weight, known["w"].iloc[[2, 0, 1, 3]])
+    assert part.queries.boundaries.tolist() == [0, 3, 4]
+
+
+def test_a_column_named_qid_and_arrays_are_taken_alike(client):
+    ddf = frame()
+    expected = client.gather(parts(client).futures)
+    by_column = client.gather(parts(client, X=("a", "b", "qid"), qid=None).futures)
+    blocks = ddf[["a", "b"]].to_dask_array(lengths=True)
+    by_array = parts(client, X=("a", "b"), y=ddf["y"].values, qid=ddf["qid"]).futures
+    in_columns = parts_of(client, blocks.rechunk({1: 1}), ddf["y"].values, qid=ddf["qid"], local=LOCAL).futures
+    for others in (by_column, client.gather(by_array), client.gather(in_columns)):
+        for part, other in zip(expected, others, strict=True):
+            np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
+            np.testing.assert_array_equal(part.queries.labels, other.queries.labels)
+            np.testing.assert_array_equal(part.queries.boundaries, other.queries.boundaries)
+
+
+def test_one_frame_is_read_once(client, tmp_path):
+    known = table()
+
+    def read(at):
+        (tmp_path / f"{at.start}-{len(list(tmp_path.iterdir()))}-{np.random.default_rng().integers(2**60)}").touch()
+        return known.iloc[at]
+
+    ddf = dd.from_map(read, [slice(0, 4), slice(4, 10), slice(10, 20)], meta=known.iloc[:0])
+    parts(client, ddf, sample_weight=ddf["w"])
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_partitions_lie_on_workers_and_empty_ones_on_none(client):
+    known = table()
+    ddf = dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)])
+    found = parts(client, ddf)
+    places = found.by_worker()
+    assert sorted(number for numbers in places.values() for number in numbers) == [0, 2]
+    assert set(places) <= set(client.scheduler_info()["workers"])
+    assert [summary.n_rows for summary in found.summaries] == [4, 0, 16]
+
+
+def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
+    rng = np.random.default_rng(0)
+    query = rng.integers(0, 40, 500)
+    known = pd.DataFrame({"a": np.arange(500.0), "y": np.arange(500.0), "qid": query * 2**33})
+    with dask.config.set({"dataframe.shuffle.method": "p2p"}):
+        whole = bp.dask.partition_by_query(dd.from_pandas(known, npartitions=6), "qid", npartitions=3)
+        found = parts(client, whole, X=("a",))
+    held = client.gather(found.futures)
+    assert found.n_queries == len(np.unique(query))
+    for part in held:
+        np.testing.assert_array_equal(part.X["a"], part.queries.labels)
+        np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, part.ids.ids[part.queries.query_of_row])
+        assert all((np.diff(rows) > 0).all() for rows in np.split(part.queries.labels, part.queries.boundaries[1:-1]))
+
+
+def test_split_queries_are_an_error(client):
+    known = table()
+    known.loc[0, "qid"] = "q4"
+    with pytest.raises(ValueError, match=r"^1 of 6 queries lie in several partitions: 'q4' in 0 and 2; bring each"):
+        parts(client, frame(known))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("y", np.nan, r"in partition 1 of the training set: labels\[2\] = nan is not finite"),
+        ("w", -1.0, r"in partition 1 of the training set: weight\[2\] = -1.0 is not a finite weight"),
+        ("qid", None, r"in partition 1 of the training set: qid\[2\] = .* is not an id"),
+    ],
+)
+def test_wrong_values_are_named_where_they_stand(client, column, value, message):
+    known = table()
+    known.loc[6, column] = value
+    with pytest.raises(ValueError, match=message):
+        parts(client, frame(known), sample_weight=frame(known)["w"])
+
+
+def test_collections_that_do_not_fit_are_refused(client):
+    ddf, known = frame(), table()
+    with pytest.raises(ValueError, match="y has 2 partitions, X has 3; take both from one frame"):
+        parts(client, y=ddf["y"].repartition(npartitions=2))
+    shifted = dd.from_map(lambda at: known["y"].iloc[at], [slice(0, 5), slice(5, 10), slice(10, 20)])
+    with pytest.raises(ValueError, match="in partition 0 of the training set: X has 4 rows and y 5"):
+        parts(client, y=shifted)
+    with pytest.raises(ValueError, match="y must be one-dimensional, got 2 dimensions"):
+        parts(client, y=ddf[["y"]])
+    with pytest.raises(ValueError, match="qid is missing"):
+        parts(client, qid=None)
+    with pytest.raises(ValueError, match="queries are given twice"):
+        parts(client, X=("a", "qid"))
+    with pytest.raises(ValueError, match="X must be a table, got 1 dimension"):
+        parts_of(client, ddf["a"], ddf["y"], qid=ddf["qid"], local=LOCAL)
+    with pytest.raises(ValueError, match="no rows"):
+        parts(client, ddf[ddf["a"] > 2.0])
+
+
+@pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
+def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
+    ddf, known = frame(), table()
+    given = {"X": ddf[["a", "b"]], "y": ddf["y"], "qid": ddf["qid"], name: known["y"].to_numpy()}
+    with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
+        parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
+
+
+def test_other_columns_and_categories_are_refused(client):
+    known = table()
+    known["c"] = np.array(["red", "blue"])[known["b"] % 2]
+    found = parts(client, frame(known.astype({"c": "category"})), X=("a", "c"))
+    assert found.table.names == ("a", "c")
+
+    def read(at):
+        return known.iloc[at].astype({"c": "category"})
+
+    per_partition = dd.from_map(read, [slice(0, 1), slice(1, 20)], meta=read(slice(0, 0)))
+    with pytest.raises(ValueError, match=r"columns \['c'\] have other categories in partition 1.*categorize"):
+        parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
+    with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
+        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")
+
+
+def test_arguments_that_make_no_sense_for_collections_are_refused():
+    refuse_on_collections(group=None, pairs=None)
+    with pytest.raises(ValueError, match=r"eval_group is not taken .* pass eval_qid"):
+        refuse_on_collections(eval_group=[1])
+    with pytest.raises(ValueError, match="pairs on collections are not possible, because"):
+        refuse_on_collections(pairs=bp.Pairs([0], [1]))
+
+
+def test_set_pairs_refuses_collections_in_words():
+    with pytest.raises(TypeError, match="pairs on Dask collections are not possible, because"):
+        bp.set_pairs(frame(), bp.Pairs([0], [1]))

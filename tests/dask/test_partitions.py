@@ -1,0 +1,113 @@
+"""Queries brought together, and split ones seen; without a cluster, whose schedulers do the same."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+dd = pytest.importorskip("dask.dataframe")
+import dask  # noqa: E402
+
+import boostplug as bp  # noqa: E402
+from boostplug.dask import partitions  # noqa: E402
+
+N = 400
+QUERY = np.random.default_rng(0).integers(0, 30, N)
+IDS = {
+    "int64 beyond 2^32": QUERY.astype(np.int64) * 2**33,
+    "uint64 beyond 2^63": QUERY.astype(np.uint64) + np.uint64(2**63),
+    "int32": QUERY.astype(np.int32),
+    "negative": -QUERY,
+    "float": QUERY * 1.5,
+    "strings": np.array([f"q{i}" for i in QUERY], dtype=object),
+    "categories": pd.Categorical([f"q{i}" for i in QUERY]),
+    "nullable": pd.array(QUERY, dtype="Int64"),
+    "arrow": pd.array([f"q{i}" for i in QUERY], dtype="string[pyarrow]"),
+    "dates": pd.Timestamp("2020-01-01") + pd.to_timedelta(QUERY, "D"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _here():
+    """Compute in this process, also while other tests have a cluster."""
+    with dask.config.set({"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}):
+        yield
+
+
+def frame(ids, npartitions=5):
+    return dd.from_pandas(pd.DataFrame({"query": ids, "place": np.arange(len(ids))}), npartitions=npartitions)
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_queries_come_together_with_their_rows_in_order(kind):
+    ids = IDS[kind]
+    whole = bp.dask.partition_by_query(frame(ids), "query", npartitions=4)
+    parts = dask.compute(*whole.to_delayed())
+    assert len(parts) == whole.npartitions == 4
+    together = pd.concat(parts)
+    assert sorted(together["place"]) == list(range(N))
+    assert (np.asarray(together["query"])[np.argsort(together["place"])] == np.asarray(ids)).all()
+    at = QUERY[together["place"]]
+    heads = np.r_[True, at[1:] != at[:-1]]
+    assert heads.sum() == len(np.unique(QUERY))  # each whole, and in one partition
+    assert (np.diff(together["place"])[~heads[1:]] > 0).all()
+    assert sum(len(part) > 0 for part in parts) > 1
+    bp.dask.check_partitions(whole, "query")
+
+
+def test_the_number_of_partitions_remains_unless_it_is_given():
+    assert bp.dask.partition_by_query(frame(QUERY), "query").npartitions == 5
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_split_queries_are_named_with_their_partitions(kind):
+    with pytest.raises(ValueError, match=r"of 30 queries lie in several partitions: .*partition_by_query"):
+        bp.dask.check_partitions(frame(IDS[kind]), "query")
+
+
+def test_a_split_query_is_named():
+    ids = np.repeat(["a", "b", "c", "d"], 5)  # two partitions: rows 0 to 9, 10 to 19
+    bp.dask.check_partitions(frame(ids, 2), "query")
+    ids[[3, 17]] = "b", "b"
+    with pytest.raises(ValueError, match=r"^1 of 4 queries lie in several partitions: 'b' in 0 and 1; bring"):
+        bp.dask.check_partitions(frame(ids, 2), "query")
+
+
+def test_different_ids_of_one_hash_are_no_split(monkeypatch):
+    monkeypatch.setattr(pd.util, "hash_array", lambda ids, **_: np.zeros(len(ids), np.uint64))
+    ids = np.repeat(["a", "b", "c", "d"], 5)
+    bp.dask.check_partitions(frame(ids, 2), "query")
+    ids[17] = "b"
+    with pytest.raises(ValueError, match=r"^1 of 4 queries"):
+        bp.dask.check_partitions(frame(ids, 2), "query")
+
+
+def test_more_queries_than_the_driver_holds_at_once(monkeypatch):
+    monkeypatch.setattr(partitions, "_AT_ONCE", 7)
+    ids = np.repeat(np.arange(100), 4)
+    bp.dask.check_partitions(frame(ids, 4), "query")
+    ids[-1], ids[-2] = 3, 50
+    with pytest.raises(ValueError, match=r"^2 of 100 queries .*(3 in 0 and 3, 50 in 2 and 3|50 in 2 and 3, 3 in 0)"):
+        bp.dask.check_partitions(frame(ids, 4), "query")
+
+
+@pytest.mark.parametrize("missing", [np.nan, np.inf])
+def test_missing_ids_are_refused_when_computed(missing):
+    ddf = frame(np.r_[np.arange(9.0), missing], 2)
+    with pytest.raises(ValueError, match=r"query of partition 1: query\[4\] = (nan|inf) is not an id"):
+        bp.dask.check_partitions(ddf, "query")
+    with pytest.raises(ValueError, match=r"query\[4\] = (nan|inf) is not an id"):
+        bp.dask.partition_by_query(ddf, "query").compute()
+
+
+@pytest.mark.parametrize("function", [bp.dask.partition_by_query, bp.dask.check_partitions])
+def test_what_is_no_frame_or_column_is_refused(function):
+    with pytest.raises(TypeError, match=r"dask\.dataframe\.DataFrame, got 'DataFrame'; for data in memory"):
+        function(pd.DataFrame({"query": [1]}), "query")
+    with pytest.raises(ValueError, match=r"qid must name a column of ddf; got 'qid', the columns are \['query', 'pl"):
+        function(frame(QUERY), "qid")
+
+
+@pytest.mark.parametrize("npartitions", [0, 1.5, "2", True])
+def test_wrong_numbers_of_partitions_are_refused(npartitions):
+    with pytest.raises(ValueError, match="npartitions must be an integer of at least 1"):
+        bp.dask.partition_by_query(frame(QUERY), "query", npartitions=npartitions)
