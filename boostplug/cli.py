@@ -28,6 +28,7 @@ _BENCHES = (
     "scaling",
     "import",
     "cold",
+    "out-of-core",
 )  # in full here, as the help is not to import them
 _PLAIN = dict(zip("─│–…±Δ×≥≤→", "-|-.~Dx><>", strict=True))  # for terminals that know ASCII alone
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
@@ -20,12 +20,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import check_flag, check_integer, shown
+from boostplug.datasets.pieces import Again, Piece, ids_of_rows
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["load_files", "load_fold", "load_folds", "load_letor"]
+__all__ = [
+    "LetorPieces",
+    "ZeroBased",
+    "check_reading",
+    "load_files",
+    "load_fold",
+    "load_folds",
+    "load_letor",
+    "natural",
+]
 
 ZeroBased = bool | Literal["auto"]
 
@@ -160,7 +170,7 @@ def load_files(
     ValueError
         As `load_letor`.
     """
-    _check(n_features, sparse, zero_based)
+    check_reading(n_features, sparse, zero_based)
     return _assemble(
         [_parse(Path(path), n_features, sparse=sparse) for path in paths], n_features, zero_based, sparse=sparse
     )
@@ -195,7 +205,7 @@ def load_fold(
     ValueError
         As `load_letor`.
     """
-    _check(n_features, sparse, zero_based)
+    check_reading(n_features, sparse, zero_based)
     files = _fold_files(Path(directory))
     return Fold(*load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based))
 
@@ -227,9 +237,9 @@ def load_folds(
     ValueError
         As `load_letor`.
     """
-    _check(n_features, sparse, zero_based)
+    check_reading(n_features, sparse, zero_based)
     root = Path(directory)
-    folds = sorted((path for path in _entries(root) if path.is_dir() and path.name.startswith("Fold")), key=_natural)
+    folds = sorted((path for path in _entries(root) if path.is_dir() and path.name.startswith("Fold")), key=natural)
     if not folds:
         raise FileNotFoundError(f"{root} has no folder Fold*, {_listing(root)}; for a single fold use load_fold")
     files = [path for fold in folds for path in _fold_files(fold)]  # all are found before the first is read
@@ -237,7 +247,7 @@ def load_folds(
     return [Fold(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
 
 
-def _check(n_features: Any, sparse: Any, zero_based: Any) -> None:
+def check_reading(n_features: Any, sparse: Any, zero_based: Any) -> None:
     """Refuse an `n_features` that is no number of columns, and so on, before anything is read."""
     if n_features is not None:
         columns = check_integer("n_features", n_features, 1, ", or None for the file's own")
@@ -267,7 +277,8 @@ def _listing(directory: Path) -> str:
     return f"only {', '.join(names[:10])}{', …' if len(names) > 10 else ''}" if names else "it is empty"
 
 
-def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """Return what sorts files by the numbers in their names."""
     parts = re.findall(r"(\d+)|(\D+)", path.name)
     return [(int(digits or 0), text) for digits, text in parts], path.name
 
@@ -428,6 +439,17 @@ class _Scratch:
 
 def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
     parsed = _Parsed(path)
+    for _ in _parse_blocks(parsed, n_features, sparse=sparse):
+        pass
+    if not parsed.n_rows:
+        raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
+    return parsed
+
+
+def _parse_blocks(
+    parsed: _Parsed, n_features: int | None, *, sparse: bool, with_doc_ids: bool = True
+) -> Iterator[None]:
+    """Parse a file, and yield whenever a block of it is in `parsed`, from which a caller may take what it has used."""
     usual = _Scratch(_BLOCK // 2 + 1, _BLOCK // 4 + 1)  # the shortest row has 2 bytes, the shortest entry 4
     for buffer, end in _text_blocks(parsed):
         block = usual if end <= _BLOCK else _Scratch(buffer.count(b"\n", 0, end), buffer.count(b":", 0, end))
@@ -458,20 +480,18 @@ def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
                 parsed.runs.append((token, parsed.n_rows + row, line))
         parsed.labels.append(labels.copy())
         parsed.blocks.append(_held(row_end, ids, values, n["max_id"], sparse=sparse))
-        if n["docs"]:
+        if with_doc_ids and n["docs"]:
             parsed.has_doc_ids = True
             names = [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in block.docs[:n_rows].tolist()]
             length = sum(map(len, names))
             parsed.doc_length += length
             parsed.doc_ids.append(_texts(names, length / n_rows))
-        else:
+        elif with_doc_ids:
             parsed.doc_ids.append(np.broadcast_to(np.array(""), n_rows))
         parsed.n_rows += n_rows
         parsed.n_entries += n_entries
         parsed.n_lines += n["lines"]
-    if not parsed.n_rows:
-        raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
-    return parsed
+        yield
 
 
 def _held(
@@ -614,16 +634,7 @@ def _assemble(
     files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBased, *, sparse: bool
 ) -> list[RankingData]:
     """Return the data of files that share one width and one number for the first feature."""
-    with_zero = next((parsed for parsed in files if parsed.zero_line), None)
-    base = int(with_zero is None) if zero_based == "auto" else int(not zero_based)
-    if base and with_zero is not None:
-        _refuse(with_zero, with_zero.zero_line, 'feature 0 stands below the first, 1; pass zero_based=True or "auto"')
-    widest = max(files, key=lambda parsed: parsed.max_id)
-    width = max(0, widest.max_id + 1 - base)
-    if n_features is not None:
-        if width > n_features:
-            _refuse_width(widest, n_features, base)
-        width = int(n_features)
+    base, width, widest = _shape(files, n_features, zero_based)
     if not sparse:
         for parsed in files:
             _refuse_waste(parsed, base, width, widest)
@@ -635,6 +646,21 @@ def _assemble(
         X = _sparse(parsed, base, width) if sparse else _dense(parsed, base, width)
         result.append(RankingData(X=X, y=np.concatenate(parsed.labels), qid=qid, group=group, doc_ids=doc_ids))
     return result
+
+
+def _shape(files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBased) -> tuple[int, int, _Parsed]:
+    """Return the number of the first feature, how many there are, and which file has the last."""
+    with_zero = next((parsed for parsed in files if parsed.zero_line), None)
+    base = int(with_zero is None) if zero_based == "auto" else int(not zero_based)
+    if base and with_zero is not None:
+        _refuse(with_zero, with_zero.zero_line, 'feature 0 stands below the first, 1; pass zero_based=True or "auto"')
+    widest = max(files, key=lambda parsed: parsed.max_id)
+    width = max(0, widest.max_id + 1 - base)
+    if n_features is not None:
+        if width > n_features:
+            _refuse_width(widest, n_features, base)
+        width = int(n_features)
+    return base, width, widest
 
 
 def _refuse_waste(parsed: _Parsed, base: int, width: int, widest: _Parsed) -> None:
@@ -784,3 +810,110 @@ def _refuse_no_size(file: _File, text: bytes, at: int) -> NoReturn:
     if ends_line:
         _refuse_break(file, line, ends_line.group())
     _refuse(file, line, f"{_shown(token)} is not the size of a query; write a whole number of up to 18 digits")
+
+
+# --- Piece by piece ------------------------------------------------------------------------------------------------
+
+
+class LetorPieces:
+    """Files as one, in the order given, of which one block is held at a time.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Each as `load_letor` takes it, but with ids: side files are not read.
+    n_features, zero_based
+        As `load_letor` takes them, for all files together.
+    rows : int
+        Of the largest dense matrix that is asked for.
+    """
+
+    feature_names = None
+
+    def __init__(self, paths: Sequence[Path], n_features: int | None, zero_based: ZeroBased, rows: int) -> None:
+        self._paths, self._n_features, self._zero_based, self._rows = paths, n_features, zero_based, rows
+        self._as_text = False
+        self._base = 0  # the feature of column 0
+        self.n_features = 0
+
+    def pieces(self, *, features: bool) -> Iterator[Piece]:
+        """Yield all rows in order; the whole is parsed, with features or without."""
+        files = []
+        for path in self._paths:
+            parsed = _Parsed(path)
+            files.append(parsed)
+            row = 0
+            for _ in _parse_blocks(parsed, self._n_features, sparse=not features, with_doc_ids=False):
+                labels, entries = parsed.labels.pop(), parsed.blocks.pop()
+                if features:
+                    self._refuse_changes(parsed)
+                if len(labels):
+                    starts, tokens, lines = _runs(parsed, row)
+                    yield Piece(
+                        y=labels,
+                        weight=None,
+                        starts=starts,
+                        ids=self._ids(tokens),
+                        place=lambda run, path=path, lines=lines: f"{path}, line {lines[run]}",  # type: ignore[misc]
+                        fill=partial(_fill, entries, self._base),
+                    )
+                row = parsed.n_rows
+            if not row:
+                raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
+        if not features:
+            self._base, self.n_features, widest = _shape(files, self._n_features, self._zero_based)
+            self._refuse_waste(files, widest)
+
+    def qids(self, ids: list[Any], group: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the id of each row of some queries."""
+        return ids_of_rows(ids, group, str if self._as_text else np.int64)
+
+    def _ids(self, tokens: list[bytes]) -> list[Any]:
+        if self._as_text:
+            return [_decoded(token) for token in tokens]
+        if all(_INTEGER.fullmatch(token) for token in tokens):
+            ids = [int(token) for token in tokens]
+            if min(ids) >= -(2**63) and max(ids) < 2**63:
+                return ids
+        self._as_text = True
+        raise Again
+
+    def _refuse_changes(self, parsed: _Parsed) -> None:
+        """Raise for a feature that was not there when the width was found."""
+        if parsed.max_id - self._base >= self.n_features or (self._base and parsed.zero_line):
+            raise ValueError(f"{parsed.path} has changed since it was read first; read it anew")
+
+    def _refuse_waste(self, files: Sequence[_Parsed], widest: _Parsed) -> None:
+        """Raise where next to nothing of each dense matrix would be written."""
+        n_rows, n_entries = sum(file.n_rows for file in files), sum(file.n_entries for file in files)
+        cells = min(self._rows, n_rows) * self.n_features
+        if cells <= _DENSE or n_rows * self.n_features <= _SPARSEST * n_entries:
+            return
+        what = f"{self.n_features} columns, {cells / 2**28:.1f} GiB a batch, for {n_entries / n_rows:.1f} values a row"
+        if self.n_features > widest.max_id + 1 - self._base:
+            raise ValueError(f"{widest.path}: n_features={self.n_features} asks for {what}; pass less")
+        what = f"feature {widest.max_id} asks for {what}; correct it if it is wrong, else use load_letor(sparse=True)"
+        _refuse(widest, widest.max_id_line, what)
+
+
+def _fill(entries: _Entries, base: int, start: int, stop: int, X: NDArray[np.float32]) -> None:
+    """Write the features of some rows of a block into zeros."""
+    if entries.dense is not None:
+        X[:, : max(entries.dense.shape[1] - base, 0)] = entries.dense[start:stop, base:]
+        return
+    first = entries.row_end[start - 1] if start else np.int32(0)
+    of_rows = slice(first, entries.row_end[stop - 1])
+    _svmlight().scatter(entries.row_end[start:stop] - first, entries.ids[of_rows], entries.values[of_rows], base, X)
+
+
+def _runs(parsed: _Parsed, row: int) -> tuple[NDArray[np.int64], list[bytes], list[int]]:
+    """Take the runs of the block from `row` on: where they start in it, their ids, the lines of their first rows."""
+    runs = parsed.runs
+    if len(runs) > 1 and runs[1][1] == row:  # the last run of the block before has ended with it
+        runs = runs[1:]
+    parsed.runs = runs[-1:]
+    tokens = [token for token, _, _ in runs if token is not None]
+    if len(tokens) < len(runs):
+        line = next(line for token, _, line in runs if token is None)
+        _refuse(parsed, line, "no qid; write qid:<query> after each grade (side files of sizes are for load_letor)")
+    return np.array([max(first - row, 0) for _, first, _ in runs]), tokens, [line for _, _, line in runs]

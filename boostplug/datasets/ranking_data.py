@@ -29,6 +29,8 @@ class RankingData(Mapping[str, Any]):
         Sizes of the queries, in row order.
     doc_ids : ndarray of shape (n_rows,), str, or None
         Names of the documents, empty for a row without one; None where no row has one.
+    weight : ndarray of shape (n_rows,), float64, or None
+        Weights of the rows; None where all are 1.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class RankingData(Mapping[str, Any]):
     qid: NDArray[Any]
     group: NDArray[np.int64]
     doc_ids: NDArray[np.str_] | None = None
+    weight: NDArray[np.float64] | None = None
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
     __hash__ = object.__hash__
@@ -85,8 +88,8 @@ class RankingData(Mapping[str, Any]):
 
     @Computed
     def queries(self) -> Queries:
-        """The grades and queries as `boostplug.Queries`, for losses and metrics; built once."""
-        return Queries(self.y, group=self.group)
+        """Grades, queries and weights as `boostplug.Queries`, for losses and metrics; built once."""
+        return Queries(self.y, group=self.group, weight=self.weight)
 
 
 class Fold(NamedTuple):

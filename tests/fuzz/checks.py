@@ -16,6 +16,7 @@ from boostplug.plug.call import queries_of
 
 __all__ = [
     "booster_agrees",
+    "check_batches",
     "check_derivatives",
     "check_ensemble",
     "check_fitted",
@@ -272,6 +273,27 @@ def check_ranking_data(data):
     assert data.group.sum() == data.n_rows == len(data.qid)
     assert data.n_rows
     check_queries(data.queries)
+
+
+def check_batches(found):
+    """Check that batches are whole queries, all of them, twice, and that their fields are theirs."""
+    parts = list(found)
+    assert len(parts) == len(found)
+    for part in parts:
+        check_ranking_data(part)
+        assert part.n_rows <= found.rows or part.n_queries == 1
+        assert part.n_features == found.n_features == len(found.feature_names or range(found.n_features))
+        assert len(dict.fromkeys(part.qid.tolist())) == part.n_queries
+    firsts = [id_ for part in parts for id_ in dict.fromkeys(part.qid.tolist())]
+    assert len({*firsts}) == len(firsts) == found.n_queries
+    assert np.array_equal(np.concatenate([part.group for part in parts]), found.group)
+    assert sum(part.n_rows for part in parts) == found.n_rows
+    fields = found.fields()
+    assert np.array_equal(np.concatenate([part.y for part in parts]), fields["label"])
+    for part, again in zip(parts, found, strict=True):
+        assert np.array_equal(part.X, again.X, equal_nan=True)
+    sequence = found.sequence()
+    assert np.array_equal(sequence[:], np.concatenate([part.X for part in parts]), equal_nan=True)
 
 
 # Models

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import scipy.sparse
 import sklearn
 import xgboost as xgb
@@ -62,6 +63,7 @@ __all__ = [  # noqa: PLE0604 (strings, all of them)
     "nothing",
     "np",
     "pa",
+    "parquet",
     "pd",
     "pl",
     "read_only",
@@ -279,6 +281,17 @@ def folder():
     made = tempfile.TemporaryDirectory(prefix="boostplug-fuzz-")
     atexit.register(made.cleanup)
     return Path(made.name)
+
+
+def parquet(*tables):
+    """Return a folder of a file for each table, a dict of columns."""
+    where = folder() / "parquet"
+    where.mkdir(exist_ok=True)
+    for old in where.iterdir():
+        old.unlink()
+    for number, table in enumerate(tables):
+        pq.write_table(pa.table(table), where / f"{number}.parquet")
+    return where
 
 
 def file(content, name="data.txt", **sides):

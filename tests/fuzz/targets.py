@@ -491,6 +491,55 @@ def load_folds(dice):
     return f"{clean}{files}\nfor data in datasets.load_fold({where}{_loading(dice)}):\n    check_ranking_data(data)"
 
 
+_COLUMNS = {
+    "x": ("[0.5, 1.0, None, 2.0]", "[1, 2, 3, 4]", "[True, None, False, True]", "np.eye(4, dtype=np.float32)[0]"),
+    "y": ("[2, 0, 1, 0]", "[0.5, 1.0, -1.0, 0.0]", "[True, False, True, False]", "[0, 0, 0, 0]"),
+    "q": (
+        *("['a', 'a', 'b', 'c']", "[1, 1, 2**60, -5]", "pd.Categorical(['a', 'b', 'b', 'b'])", "[-1, -2, -2, 7]"),
+        *("[1.0, 1.0, 2.0, 3.0]", "np.array([2**64 - 1, 1, 1, 1], np.uint64)", "['', '', 'é', 'x' * 100]"),
+    ),
+    "w": ("[1.0, 2.0, 0.0, 1e-100]", "[1, 1, 2, 3]", "[None, 1.0, 1.0, 1.0]"),
+}
+_FILE_NAMES = ("'data.txt'", "'data.txt.gz'", "'data.parquet'")
+_BAD_COLUMNS = (
+    *("['a', 'b', 'c', 'd']", "[None] * 4", "[[1], [2], [3], [4]]", "[b'a'] * 4", "[1e300, -1e300, 0.0, np.inf]"),
+    *("[np.nan, 1.0, 2.0, 3.0]", "[1, 2, 1, 2]", "['a', 'b', 'a', None]", "[0.5, 0.5, 1e17, 3.0]", "[-1, 0, 1, 2]"),
+    *("pd.date_range('2020', periods=4)", "pd.to_timedelta([1, 2, 3, 4])", "[{'a': 1}] * 4", "[Decimal('1.5')] * 4"),
+    *("[True, True, False, None]", "np.arange(4, dtype=np.float16)", "pa.nulls(4)", "[2**63] * 4"),
+)
+
+
+@target("datasets.batches_by_query", "datasets.QueryBatches", weight=20)
+def batches_by_query(dice):
+    options = {"rows": ("1", "2", "3", "100", "2**62")}
+    if dice.percent(40):
+        options |= {
+            "label": ("None", "'grade'"),
+            "zero_based": _LETOR["zero_based"],
+            "n_features": _LETOR["n_features"],
+        }
+        path = dice.one(HOSTILE) if dice.percent(3) else f"file({_letor(dice)}, {dice.one(_FILE_NAMES)})"
+    else:
+        tables = [_table(dice) for _ in range(dice.one((1, 1, 1, 2)))]
+        path = f"parquet({', '.join(tables)})"
+        options |= {"weight": ("'w'", "None"), "features": ("['x']", "['x', 'w']", "None", "['z']")}
+    given = {"label": "'y'", "qid": "'q'"} | chosen(dice, options)
+    for most in ("1e308", "2**63", "np.uint64(2**64 - 1)", "10**400"):  # memory is the caller's
+        given = {name: "5" if name == "n_features" and text == most else text for name, text in given.items()}
+    texts = ", ".join(f"{name}={text}" for name, text in given.items())
+    return f"found = datasets.batches_by_query({path}, {texts})\ncheck_batches(found)"
+
+
+def _table(dice):
+    """Return the text of a table of four rows, at times with a column that is not as it should be, or without one."""
+    columns = {name: dice.one(texts) for name, texts in _COLUMNS.items() if name in "yq" or dice.percent(70)}
+    if dice.spoils():
+        columns[dice.one(("x", "y", "q", "w", "z"))] = dice.one(_BAD_COLUMNS)
+    if dice.percent(3):
+        columns.pop(dice.one(tuple(columns)))
+    return f"{{{', '.join(f'{name!r}: {text}' for name, text in columns.items())}}}"
+
+
 # Models
 
 

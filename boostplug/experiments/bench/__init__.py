@@ -4,6 +4,7 @@ from boostplug.experiments.bench.benchmark import Benchmark
 from boostplug.experiments.bench.cold import Cold
 from boostplug.experiments.bench.gradients import Gradients
 from boostplug.experiments.bench.imports import Import
+from boostplug.experiments.bench.out_of_core import OutOfCore
 from boostplug.experiments.bench.rankers import Rankers
 from boostplug.experiments.bench.result import BenchResult, BenchResults
 from boostplug.experiments.bench.rounds import Rounds
@@ -12,7 +13,9 @@ from boostplug.experiments.bench.scaling import Scaling
 
 __all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
 
-BENCHES: dict[str, type[Benchmark]] = {kind.name: kind for kind in (Gradients, Rounds, Rankers, Scaling, Import, Cold)}
+BENCHES: dict[str, type[Benchmark]] = {
+    kind.name: kind for kind in (Gradients, Rounds, Rankers, Scaling, Import, Cold, OutOfCore)
+}
 
 SHORT = 0.05
 """The scale of a quick look."""

@@ -1,0 +1,468 @@
+"""`batches_by_query`: files that are larger than memory, in batches of whole queries."""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import check_integer, frozen, shown
+from boostplug.datasets.letor import LetorPieces, ZeroBased, check_reading, natural
+from boostplug.datasets.pieces import Again, Piece, Pieces
+from boostplug.datasets.ranking_data import RankingData
+from boostplug.threads import Computed
+
+__all__ = ["QueryBatches", "batches_by_query"]
+
+Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+_ROWS = 1 << 17
+_CHECKED = 1 << 16  # ids that wait until they are looked for among those before
+_NO_ID: Any = object()
+
+
+def batches_by_query(
+    path: Paths,
+    *,
+    label: str | None = None,
+    qid: str | None = None,
+    weight: str | None = None,
+    rows: int = _ROWS,
+    features: Sequence[str] | None = None,
+    n_features: int | None = None,
+    zero_based: ZeroBased = "auto",
+) -> "QueryBatches":
+    r"""Read Parquet or LETOR files in batches of whole queries, for data that do not fit into memory.
+
+    All is read once when this is called, Parquet without its features: the sizes of the queries are known from then
+    on, and an error in labels, ids or weights comes now, not in the middle of a training. Held beside one batch and
+    one block of a file are 8 bytes for each query, while all is read 40.
+
+    Parameters
+    ----------
+    path : str, path-like, or iterable of them
+        A Parquet file, a folder of Parquet files (in the natural order of their names: ``part.2`` before ``part.10``;
+        what starts with ``_`` or ``.`` is passed over), or LETOR files, plain or compressed by gzip. Several are read
+        as one, in the order given: a query may go on in the next.
+    label, qid, weight : str, optional
+        Columns of Parquet: the first two must be named. Labels are finite numbers. Ids are integers or strings of any
+        length, also dates and decimals, which become strings; none is missing. Weights are per row, 0 or from 1e-100 to
+        1e100. LETOR lines have places for grade and id, so that names mean nothing there, and have no weights.
+    rows : int, default 131072
+        A batch takes as many whole queries as have no more rows than this together; a longer query is a batch of its
+        own.
+    features : sequence of str, optional
+        Columns of Parquet, in the order in which the batches have them: integers, floats, decimals, booleans. Default:
+        all others of the first file, but not an index that pandas has written. Pass ``features=train.feature_names``
+        for a validation set.
+    n_features, zero_based : optional
+        For LETOR, as in `load_letor`. Pass ``n_features=train.n_features`` for a validation set.
+
+    Returns
+    -------
+    QueryBatches
+        Each pass over it reads the files again, and yields a `RankingData` for each batch.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file or folder.
+    ImportError
+        If the files are Parquet and pyarrow is not installed.
+    ValueError
+        If the rows of a query do not stand together, over all files; if a column is missing, features are no numbers
+        (strings, categories, dates), a label is not finite, an id missing; and as `load_letor`, but for lines without
+        ids: side files are not read here. The message names file, row or line, and id.
+
+    Notes
+    -----
+    Features are rounded to float32, missing ones are NaN (in LETOR what is not written is 0). Names of documents in
+    LETOR files are not read. That a query appears again is found by 64-bit hashes of the ids, and then checked by the
+    ids themselves.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> lines = "2 qid:1 1:0.5\n0 qid:1 2:1\n1 qid:2 1:3\n0 qid:3 1:1\n1 qid:3 1:2\n"
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "train.txt")
+    ...     _ = path.write_text(lines)
+    ...     batches = batches_by_query(path, rows=3)
+    ...     print(batches)
+    ...     for batch in batches:
+    ...         print(batch.X.tolist(), batch.qid)
+    QueryBatches(n_batches=2, n_queries=3, n_rows=5, n_features=2)
+    [[0.5, 0.0], [0.0, 1.0], [3.0, 0.0]] [1 1 2]
+    [[1.0, 0.0], [2.0, 0.0]] [3 3]
+    """
+    rows = check_integer("rows", rows, 1)
+    for name, column in (("label", label), ("qid", qid), ("weight", weight)):
+        if column is not None and not isinstance(column, str):
+            raise ValueError(f"{name} must be the name of a column; got {shown(column)}")
+    check_reading(n_features, False, zero_based)
+    paths = _files(path)
+    if all(map(_is_parquet, paths)):
+        return QueryBatches(_parquet(paths, label, qid, weight, features, n_features, zero_based), rows)
+    if any(map(_is_parquet, paths)):
+        one, other = next(p for p in paths if _is_parquet(p)), next(p for p in paths if not _is_parquet(p))
+        raise ValueError(f"{one} is Parquet and {other} is not; pass files of one kind")
+    if weight is not None:
+        raise ValueError(f"weight={weight!r}: LETOR lines have no weights; write Parquet, with a column of them")
+    if features is not None:
+        raise ValueError("features names columns of Parquet; LETOR files are read whole, so pass none")
+    return QueryBatches(LetorPieces(paths, n_features, zero_based, rows), rows)
+
+
+class QueryBatches:
+    """Batches of whole queries, read from files in each pass anew; made by `batches_by_query`.
+
+    Attributes
+    ----------
+    n_rows, n_queries, n_features : int
+    rows : int
+        The most rows of a batch, but for longer queries.
+    group : ndarray of shape (n_queries,), int64
+        Sizes of the queries.
+    feature_names : tuple of str, or None
+        None for LETOR.
+    """
+
+    def __init__(self, pieces: Pieces, rows: int) -> None:
+        self._pieces = pieces
+        self.rows = rows
+        while True:
+            try:
+                scan = _Scan(pieces)
+                break
+            except Again:
+                continue
+        self.group: NDArray[np.int64] = frozen(scan.group())
+        self._uneven = scan.uneven
+        self._weighted = scan.weighted
+        self.n_rows, self.n_queries = int(self.group.sum()), len(self.group)
+        self.n_features, self.feature_names = pieces.n_features, pieces.feature_names
+
+    def __repr__(self) -> str:
+        return (
+            f"QueryBatches(n_batches={len(self)}, n_queries={self.n_queries}, n_rows={self.n_rows}, "
+            f"n_features={self.n_features})"
+        )
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+        return len(self._cuts) - 1
+
+    def __iter__(self) -> Iterator[RankingData]:
+        """Read the files, and yield batch after batch."""
+        rest = _Rest(self._pieces.pieces(features=True))
+        for first, last in pairwise(self._cuts):
+            group = self.group[first:last]
+            n_rows = int(group.sum())
+            X, y = np.zeros((n_rows, self.n_features), np.float32), np.empty(n_rows)
+            weight = np.empty(n_rows) if self._weighted else None
+            ids: list[Any] = []
+            starts: list[int] = []
+            row = 0
+            while row < n_rows:
+                taken = rest.take(n_rows - row)
+                if taken is None:
+                    raise _changed()
+                piece, at, stop = taken
+                rows = slice(row, row + stop - at)
+                piece.fill(at, stop, X[rows])
+                y[rows] = piece.y[at:stop]
+                if weight is not None:
+                    assert piece.weight is not None
+                    weight[rows] = piece.weight[at:stop]
+                runs = slice(
+                    int(np.searchsorted(piece.starts, at, "right")) - 1, int(np.searchsorted(piece.starts, stop))
+                )
+                for start, id_ in zip(piece.starts[runs].tolist(), piece.ids[runs], strict=True):
+                    if not ids or ids[-1] != id_:
+                        ids.append(id_)
+                        starts.append(row + max(start - at, 0))
+                row = rows.stop
+            if not np.array_equal(np.diff([*starts, n_rows]), group):
+                raise _changed()
+            yield RankingData(X=X, y=y, qid=self._pieces.qids(ids, group), group=group, weight=weight)
+            del X, y, weight  # before the next are made
+        if rest.take(1) is not None:
+            raise _changed()
+
+    def data_iter(self, *, cache_prefix: str | PathLike[str] | None = None, on_host: bool = True) -> Any:
+        """Return the batches as XGBoost takes them: an ``xgb.DataIter``.
+
+        Give it to ``xgb.QuantileDMatrix`` (bins in memory: a byte for each value up to 256 bins), or with a
+        `cache_prefix` to ``xgb.ExtMemQuantileDMatrix`` (bins on disk) or ``xgb.DMatrix`` (values on disk too). Queries
+        are numbered over all batches, as ids of any type and size. The model is that of all data in memory.
+
+        Parameters
+        ----------
+        cache_prefix : str or path-like, optional
+            How the names of cache files start; XGBoost removes them with the matrix. Without it they are written into
+            the working directory.
+        on_host : bool, default True
+            As in ``xgb.DataIter``; it matters with a GPU alone.
+
+        Raises
+        ------
+        ImportError
+            If XGBoost is not installed.
+        ValueError
+            If weights differ within a query: XGBoost has one weight for each query. LightGBM takes weights per row.
+        """
+        if self._uneven is not None:
+            raise ValueError(
+                f"the weights of query {shown(self._uneven)} differ, and a DMatrix has one weight per query; write one "
+                "for all rows of a query, or train by LightGBM (sequence()), which has weights per row"
+            )
+        try:
+            from boostplug.datasets.xgboost_batches import BatchIter
+        except ImportError as error:
+            raise ImportError("QueryBatches.data_iter needs XGBoost: pip install 'boostplug[xgboost]'") from error
+        return BatchIter(self, self.feature_names, None if cache_prefix is None else str(cache_prefix), on_host=on_host)
+
+    def sequence(self) -> Any:
+        """Return the features as LightGBM takes them: an ``lgb.Sequence``; `fields` returns what else it needs.
+
+        LightGBM reads the rows twice, each time from the first on: once to choose bins by a sample of 200,000 rows
+        (``bin_construct_sample_cnt``), then to put all into bins. Rows out of that order are found by reading the files
+        from the start again. The model is that of all data, as float32, in memory.
+
+        Raises
+        ------
+        ImportError
+            If LightGBM is not installed.
+
+        Examples
+        --------
+        >>> import lightgbm as lgb  # doctest: +SKIP
+        >>> train = lgb.Dataset(batches.sequence(), **batches.fields(), params={"max_bin": 255})  # doctest: +SKIP
+        """
+        try:
+            from boostplug.datasets.lightgbm_batches import BatchSequence
+        except ImportError as error:
+            raise ImportError("QueryBatches.sequence needs LightGBM: pip install 'boostplug[lightgbm]'") from error
+        return BatchSequence(self, self.n_rows)
+
+    def fields(self) -> dict[str, Any]:
+        """Return labels, sizes of queries, and where there are some, weights and names of features, read once more.
+
+        Returns
+        -------
+        dict
+            Arguments of ``lgb.Dataset``: `label` (n_rows,), `group` (n_queries,), `weight` (n_rows,) or None,
+            `feature_name`, a list or "auto". 8 bytes for each row, or 16 with weights.
+        """
+        y = np.empty(self.n_rows)
+        weight = np.empty(self.n_rows) if self._weighted else None
+        rest = _Rest(self._pieces.pieces(features=False))
+        row = 0
+        while (taken := rest.take(self.n_rows)) is not None:
+            piece = taken[0]
+            rows = slice(row, row + piece.n_rows)
+            if rows.stop > self.n_rows:
+                raise _changed()
+            y[rows] = piece.y
+            if weight is not None:
+                weight[rows] = piece.weight
+            row = rows.stop
+        if row < self.n_rows:
+            raise _changed()
+        names = "auto" if self.feature_names is None else list(self.feature_names)
+        return {"label": y, "group": self.group, "weight": weight, "feature_name": names}
+
+    @Computed
+    def _cuts(self) -> list[int]:
+        """The first query of each batch, and the number of queries."""
+        ends = np.r_[0, np.cumsum(self.group)]
+        cuts = [0]
+        while cuts[-1] < self.n_queries:
+            most = min(int(ends[cuts[-1]]) + self.rows, self.n_rows)
+            fits = int(np.searchsorted(ends, most, "right")) - 1
+            cuts.append(max(fits, cuts[-1] + 1))
+        return cuts
+
+
+class _Rest:
+    """Pieces of which some rows are taken."""
+
+    def __init__(self, pieces: Iterator[Piece]) -> None:
+        self._pieces = pieces
+        self._piece: Piece | None = None
+        self._at = 0
+
+    def take(self, most: int) -> tuple[Piece, int, int] | None:
+        """Return a piece and its next rows, at most so many, from where to where; None at the end."""
+        if self._piece is None or self._at == self._piece.n_rows:
+            self._piece, self._at = next(self._pieces, None), 0
+        if self._piece is None:
+            return None
+        start = self._at
+        self._at = min(start + most, self._piece.n_rows)
+        return self._piece, start, self._at
+
+
+class _Scan:
+    """What one pass over labels, ids and weights tells, and what it refuses.
+
+    Attributes
+    ----------
+    weighted : bool
+    uneven : the id of the first query whose weights differ, or None
+    """
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces = pieces
+        self.weighted, self.uneven = False, None
+        self._firsts = array("q")  # row of each query
+        self._seen = np.empty(0, np.int64)  # hashes, sorted
+        self._waiting = array("q")
+        self._n_rows = 0
+        last_id, last_weight = _NO_ID, np.nan
+        for piece in pieces.pieces(features=False):
+            begins = []
+            for start, id_ in zip(piece.starts.tolist(), piece.ids, strict=True):
+                if id_ != last_id:
+                    begins.append(start)
+                    self._waiting.append(hash(id_))
+                    last_id = id_
+            self._firsts.extend(self._n_rows + start for start in begins)
+            if piece.weight is not None:
+                self.weighted = True
+                if self.uneven is None:
+                    differs = np.diff(piece.weight, prepend=last_weight) != 0.0
+                    differs[begins] = False
+                    if differs.any():
+                        self.uneven = piece.ids[int(np.searchsorted(piece.starts, np.argmax(differs), "right")) - 1]
+                last_weight = piece.weight[-1]
+            self._n_rows += piece.n_rows
+            if len(self._waiting) >= max(_CHECKED, len(self._seen)):
+                self._look_for_repeats()
+        self._look_for_repeats()
+        if not self._n_rows:
+            raise ValueError("the files hold no rows; check the path")
+
+    def group(self) -> NDArray[np.int64]:
+        """Return the sizes of the queries."""
+        firsts = np.r_[np.frombuffer(self._firsts, np.int64), self._n_rows]
+        sizes: NDArray[np.int64] = firsts[1:] - firsts[:-1]
+        return sizes
+
+    def _look_for_repeats(self) -> None:
+        """Find ids that appear again: all hashes are sorted whenever there are twice as many."""
+        hashes = np.concatenate([self._seen, np.frombuffer(self._waiting, np.int64)])
+        self._waiting = array("q")
+        hashes.sort()
+        again = hashes[1:] == hashes[:-1]
+        if again.any():
+            _refuse_repeats(self._pieces, set(hashes[1:][again].tolist()))
+            hashes = np.unique(hashes)
+        self._seen = hashes
+
+
+def _refuse_repeats(pieces: Pieces, hashes: set[int]) -> None:
+    """Raise for the first id that appears again; different ids of one hash are none."""
+    begun: dict[Any, str] = {}
+    last = _NO_ID
+    for piece in pieces.pieces(features=False):
+        for run, id_ in enumerate(piece.ids):
+            if id_ != last and hash(id_) in hashes:
+                if id_ in begun:
+                    raise ValueError(
+                        f"{piece.place(run)}: query {shown(id_)} appears again after other queries (it starts at "
+                        f"{begun[id_]}); sort the rows by query first (stably), or give each query an id of its own"
+                    )
+                begun[id_] = piece.place(run)
+            last = id_
+
+
+def _changed() -> ValueError:
+    return ValueError("the files have changed since batches_by_query read them; call it again")
+
+
+# --- Files ---------------------------------------------------------------------------------------------------------
+
+
+def _files(path: Any) -> list[Path]:
+    """Return the files that are meant, folders opened."""
+    if isinstance(path, (str, PathLike)):
+        given: list[Any] = [path]
+    elif isinstance(path, Iterable) and not isinstance(path, bytes):
+        given = [*path]
+    else:
+        given = [None]
+    if not given:
+        raise ValueError("path is an empty list; pass a file, a folder of Parquet, or several of them")
+    files: list[Path] = []
+    for one in given:
+        if not isinstance(one, (str, PathLike)):
+            raise ValueError(f"path must be a file, a folder of Parquet, or a list of them; got {shown(path)}")
+        where = Path(one)
+        if not where.exists():
+            raise FileNotFoundError(f"there is no file or folder {where}; check the path")
+        files += _files_of_folder(where) if where.is_dir() else [where]
+    return files
+
+
+def _files_of_folder(folder: Path) -> list[Path]:
+    files = sorted((entry for entry in folder.iterdir() if entry.name[0] not in "._"), key=natural)
+    if not files:
+        raise FileNotFoundError(f"{folder} holds no Parquet files: it is empty, or all that it has is hidden")
+    for file in files:
+        if file.is_dir():
+            raise ValueError(
+                f"{folder} holds the folder {file.name}; pass a list of files and of folders with files alone (what "
+                "names of folders say, as in day=1, is not read)"
+            )
+        if not _is_parquet(file):
+            raise ValueError(
+                f"{folder} holds {file.name}, which is no Parquet; remove it, or pass a list of files (as for LETOR)"
+            )
+    return files
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        begins = file.read(4) == b"PAR1"
+    if not begins and path.suffix in {".parquet", ".pq"}:
+        raise ValueError(
+            f"{path} does not begin as a Parquet file does; it is damaged, or something else: write it again"
+        )
+    return begins
+
+
+def _parquet(
+    paths: list[Path],
+    label: str | None,
+    qid: str | None,
+    weight: str | None,
+    features: Any,
+    n_features: int | None,
+    zero_based: ZeroBased,
+) -> Pieces:
+    if label is None or qid is None:
+        raise ValueError(
+            f"{'label' if label is None else 'qid'} is missing; name the column of {paths[0]} that holds it"
+        )
+    fields = [name for name in (label, qid, weight) if name is not None]
+    if len(set(fields)) < len(fields):
+        raise ValueError(f"label, qid and weight are three columns; got {', '.join(map(repr, fields))}")
+    if n_features is not None or zero_based != "auto":
+        raise ValueError("n_features and zero_based are for LETOR files; features=[…] names columns of Parquet")
+    if features is not None:
+        names = [] if isinstance(features, str) else [*features] if isinstance(features, Iterable) else []
+        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise ValueError(f"features must be a list of names of columns, each once; got {shown(features)}")
+        used = next((name for name in names if name in fields), None)
+        if used is not None:
+            raise ValueError(f"features holds {used!r}, which is the label, the qid or the weight; leave it out")
+        features = names
+    from boostplug.datasets.parquet import ParquetPieces
+
+    return ParquetPieces(paths, label, qid, weight, features)
