@@ -101,7 +101,7 @@ def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float 
     """Return what one way takes of this process; None where its framework is missing."""
     framework, build = _WAYS[name]
     try:
-        module = __import__(framework)
+        module = _module(framework)
     except ImportError:
         return None
     import pandas as pd
@@ -138,6 +138,16 @@ def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float 
         "round_seconds": median(np.diff(calls).tolist()),
         "ndcg": float(NDCG(10)(scores, queries)),
     }
+
+
+def _module(framework: str) -> Any:
+    if framework == "xgboost":
+        import xgboost
+
+        return xgboost
+    import lightgbm
+
+    return lightgbm
 
 
 def _mib(what: str) -> float | None:
