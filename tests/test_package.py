@@ -95,7 +95,7 @@ def test_python_versions_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["requires-python"] == ">=3.11"
     extras = project["project"]["optional-dependencies"]
-    assert {"lightgbm", "xgboost", "dask", "report", "tune", "test", "docs", "all"} == set(extras)
+    assert {"lightgbm", "xgboost", "dask", "report", "tune", "parquet", "test", "docs", "all"} == set(extras)
 
 
 def test_every_extra_brings_what_the_package_imports():
