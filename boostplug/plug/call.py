@@ -57,7 +57,7 @@ def objective(
     # A frame that a variable of its own names would keep all that is made here until the garbage is collected.
     with in_step(_workers(b, totals), n_questions=2) as job:
         call = _understood(a, b, weight, group, totals, inspect.currentframe())
-        _check_length(call.scores, call.queries)
+        call = call._replace(scores=_one_per_row(call.scores, call.queries))
         job.n_queries = call.queries.n_queries
         most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
         with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
@@ -90,7 +90,7 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
         training = adapter.training(inspect.currentframe())
         refuse_fault(adapter.fault_of_machines(data, training))
         queries = queries_of(data)
-        _check_length(scores, queries)
+        scores = _one_per_row(scores, queries)
         job.n_queries = queries.n_queries
         threads = adapter.threads(data, training)
         with threads_of_framework(threads, _team(adapter, queries, inspect.currentframe())):
@@ -233,13 +233,16 @@ def _as_floats(name: str, values: Any) -> Any:
     return values if isinstance(values, np.ndarray) and values.dtype.kind == "f" else numbers(name, values)
 
 
-def _check_length(scores: Any, queries: Queries) -> None:
+def _one_per_row(scores: Any, queries: Queries) -> Any:
     shape = np.shape(scores)
+    if not queries.n_rows and 0 in shape:  # XGBoost 3.4 gives a worker without rows an empty table
+        return np.ravel(scores)
     if shape != (queries.n_rows,):
         raise ValueError(
             f"the framework passed scores of shape {shape} for {queries.n_rows} rows; a ranking model has one output "
             "per row: leave num_class and multi-output parameters at their defaults"
         )
+    return scores
 
 
 def _warn_of_nothing_to_learn(loss: ObjectiveLike, call: _Call) -> None:
