@@ -11,7 +11,7 @@ from boostplug.losses import Loss
 from boostplug.queries import Queries
 from boostplug.threads import set_num_threads
 
-__all__ = ["bytes_per_document", "found", "threads_woken"]
+__all__ = ["bytes_per_document", "count_anew", "found", "most_bytes", "resident_bytes", "threads_woken"]
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # man 5 proc
@@ -37,14 +37,29 @@ def bytes_per_document(n_queries: int, size: int, threads: int) -> dict[str, dic
 
 def _of_calls(loss: Loss, queries: Queries) -> dict[str, float]:
     scores = scores_of(queries)
-    start, per_document = _bytes("VmRSS"), 1.0 / queries.n_rows
+    start, per_document = resident_bytes(), 1.0 / queries.n_rows
     most = {}
     for call in ("first", "later"):
-        _CLEAR.write_text(_RESET_PEAK)
-        before = _bytes("VmRSS")
+        before = count_anew()
         loss.gradient_hessian(scores, queries)
-        most[f"{call}_call_bytes"] = per_document * (_bytes("VmHWM") - before)
-    return {**most, "kept_bytes": per_document * (_bytes("VmRSS") - start)}
+        most[f"{call}_call_bytes"] = per_document * (most_bytes() - before)
+    return {**most, "kept_bytes": per_document * (resident_bytes() - start)}
+
+
+def count_anew() -> int:
+    """Start to count the most that this process has had; return what it has."""
+    _CLEAR.write_text(_RESET_PEAK)
+    return resident_bytes()
+
+
+def most_bytes() -> int:
+    """Return the largest resident set of this process, in bytes, since it was counted anew; on Linux alone."""
+    return _bytes("VmHWM")
+
+
+def resident_bytes() -> int:
+    """Return the resident set of this process, in bytes; on Linux alone."""
+    return _bytes("VmRSS")
 
 
 def _bytes(what: str) -> int:

@@ -1,9 +1,12 @@
 """The page on speed, from the JSON files of `boostplug bench`.
 
 ``python -m boostplug.experiments.bench.page PAGE.md RESULT.json …``; figures are drawn into the folder ``figures``
-beside the page.
+beside the page. A page that is there and marks tables, as docs/explanation/scale.md does, keeps its text: each
+``<!-- table: PART -->`` to ``<!-- end -->`` gets the rows of that part, ``<!-- machine -->`` to ``<!-- end -->`` where
+they were measured.
 """
 
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +17,9 @@ from boostplug.experiments.bench.figures import draw
 from boostplug.experiments.bench.result import SCHEMA, cells, columns_of, number, parts_of
 from boostplug.experiments.document import read, write_whole
 
-__all__ = ["main", "page"]
+__all__ = ["main", "page", "with_tables"]
+
+_MARKED = re.compile(r"(<!-- (?:table: ([^\n]+)|machine) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 _INTRODUCTION = """\
 What boostplug costs, measured by `boostplug bench` ([guide](../guides/bench.md)): every ratio is of numbers of one run,
@@ -48,10 +53,31 @@ def page(documents: Sequence[Mapping[str, Any]], figures: Mapping[str, Sequence[
             lines += [f"![{Path(figure).stem}]({figure})", ""]
         for part, rows in parts_of(document).items():
             lines += [f"**{part}**", ""] if part else []
-            columns = columns_of(document, rows)
-            lines += _table(["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows])
+            lines += _table_of(document, rows)
         lines += [*(f"- {text}" for text in document["notes"]), *([""] if document["notes"] else [])]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def with_tables(text: str, documents: Sequence[Mapping[str, Any]]) -> str:
+    """Return a page with its marked tables anew.
+
+    Raises
+    ------
+    KeyError
+        If it marks a part of which the documents have no rows.
+    """
+    tables = {part: [*_table_of(document, rows)] for document in documents for part, rows in parts_of(document).items()}
+
+    def anew(found: re.Match[str]) -> str:
+        lines = [*_machines(documents)] if found[2] is None else tables[found[2]]
+        return "\n".join([found[1], *lines, found[3]])
+
+    return _MARKED.sub(anew, text)
+
+
+def _table_of(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    columns = columns_of(document, rows)
+    return _table(["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows])
 
 
 def _machines(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -113,6 +139,10 @@ def main(arguments: Sequence[str]) -> None:
         for source in sources
         for document in _documents(read(source, SCHEMA, lambda document: page(_documents(document), {})))
     ]
+    text = target.read_text(encoding="utf-8") if target.exists() else ""
+    if _MARKED.search(text):
+        write_whole(target, with_tables(text, documents))
+        return
     try:
         figures = {
             document["benchmark"]: draw(document, BENCHES[document["benchmark"]].figures, target.parent / "figures")

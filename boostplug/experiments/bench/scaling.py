@@ -1,12 +1,15 @@
-"""`boostplug bench scaling`: how the cost of a call grows with the documents of one query, beside peers."""
+"""`boostplug bench scaling`: one query of more and more documents beside peers, and data of 1e8 and 1e9 documents."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from boostplug.experiments.bench.arithmetic import EFFICIENCY, Cluster, Costs, needs
 from boostplug.experiments.bench.benchmark import Benchmark, Column, Row, Setting
-from boostplug.experiments.bench.clock import growing
+from boostplug.experiments.bench.clock import ask_process, growing
+from boostplug.experiments.bench.costs import TRAININGS
 from boostplug.experiments.bench.data import Floats, grades, named_losses, real_grades, scores_of
 from boostplug.experiments.bench.figures import Growth
 from boostplug.experiments.bench.peers import Own, lightgbm_own, xgboost_own
@@ -28,15 +31,30 @@ _STEPS = ("BinaryDistance",)  # distances of which a call groups documents by gr
 _FIVE, _DIFFERENT = "Five grades", "Different grades"
 _BLOCK = 256  # rows of the matrix of pairs at once
 
+_QUERIES, _FEATURES, _OF_TRAINING = 8_333, 100, 9  # of 120 documents: a million; rounds
+_LEAST_QUERIES = 200
+_TREES, _LOSSES, _DATA = "Trees, on one thread", "Losses, on one thread", "{:,.0f} documents × {} features"
+_CLUSTERS: Mapping[float, tuple[Cluster, ...]] = {
+    1e8: (Cluster(1, 16), Cluster(4, 16)),
+    1e9: (Cluster(1, 64), Cluster(16, 16)),
+}
+_LOSS = "MPBoost"
+_PROGRAM = """
+import json, sys
+from boostplug.experiments.bench.costs import found
+print(json.dumps(found(sys.argv[1], *map(int, sys.argv[2:]))))
+"""
+_QUIET = {"OMP_NUM_THREADS": "1"}
+
 Lists = Callable[[int, int], Queries]
 _OwnOf = Callable[[Queries], Own]
 
 
 class Scaling(Benchmark):
-    """Calls on one query of more and more documents, with five grades and with all grades different."""
+    """Calls on one query of more and more documents, and what trainings on very many documents need."""
 
     name = "scaling"
-    title = "one query of more and more documents"
+    title = "one query of more and more documents, and data of more and more"
     about = f"""\
 Milliseconds of one `gradient_hessian` on one query of 10 to a million documents with normal scores, with the five
 grades of MSLR-WEB30K and with a different grade for each document; *×10 to* is how many times a call takes what it
@@ -47,11 +65,32 @@ Peers, one query on one thread as they work: LightGBM's lambdarank (30 documents
 takes no query beyond {_MOST_BUILT_IN:,} documents and no real-valued grades), XGBoost's rank:ndcg as it is by default
 and its rank:pairwise told to take all pairs, each less its round of squared errors as in the gradients; and RankNet
 as one would write it in NumPy, over all pairs. *Of lambdarank's* is the time on 1,000 documents over lambdarank's.
+
+What a training costs is measured on a million documents × {_FEATURES} features (lists of 120, {_LOSS}), each way in a
+process of its own, on one thread: the median round without the first, less the loss's part, for a document and a
+feature (*tree*); the loss as the framework calls it, for a document (*gradient*); and the resident set beyond the
+features themselves, at the end and at the most since they were handed over. Memory is measured in the first run alone.
+
+From these follows what {" and ".join(f"{n:,.0f}" for n in _CLUSTERS)} documents need, if every core does
+{EFFICIENCY:.0%} of what one alone does ([the formulas](../explanation/scale.md)): memory of a worker at the most;
+beside it the features as float32, while a frame of them is in memory; what a worker sends in a round.
 """
     columns = (
         *(Column(f"milliseconds_at_{n}", f"{n:,}: ms") for n in _SIZES),
         *(Column(f"growth_to_{n}", f"×10 to {n:,}", "ratio", 1) for n in _GROWTHS),
         Column("share", "of lambdarank's", "ratio", 3),
+        Column("documents", "documents", "given"),
+        Column("gradient_ns", "gradient, ns/document"),
+        Column("xgboost_ns", "in XGBoost, ns/document"),
+        Column("lightgbm_ns", "in LightGBM, ns/document"),
+        Column("tree_ns", "tree, ns/document/feature"),
+        Column("after_bytes", "after, B/document/feature", digits=2),
+        Column("peak_bytes", "at the most, B/document/feature", digits=2),
+        Column("worker_gigabytes", "a worker, GB"),
+        Column("frame_gigabytes", "its frame, GB"),
+        Column("seconds_per_round", "s/round"),
+        Column("gradient_share", "of it the gradient", digits=3),
+        Column("network_megabytes", "a worker sends, MB/round", "given", digits=0),
     )
     figures = tuple(
         Growth(name=part, title=f"Time of one query, {part.lower()}", part=part, prefix="milliseconds_at_", unit="ms")
@@ -65,11 +104,13 @@ as one would write it in NumPy, over all pairs. *Of lambdarank's* is the time on
         self._shorter = min(1.0, setting.scale)
         self._longest = _LONGEST * self._shorter
         self._first = True
+        self._memory: dict[str, dict[str, float]] = {}  # by training
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once."""
         yield from self._on(_FIVE, grades)
         yield from self._on(_DIFFERENT, real_grades)
+        yield from self._of_trainings()
         self._longest, self._first = _LONGEST_AGAIN * self._shorter, False
 
     def _on(self, part: str, lists: Lists) -> Iterator[Row]:
@@ -131,6 +172,61 @@ as one would write it in NumPy, over all pairs. *Of lambdarank's* is the time on
         self.setting.say(_NUMPY)
         calls = {n: partial(_plain_ranknet, scores_of(q), q.labels) for n, q in queries.items()}
         return growing(calls, _CALLS, longest=_LONGEST_OF_PEERS * self._shorter)
+
+    def _of_trainings(self) -> Iterator[Row]:
+        """Measure what trainings cost, and reckon what more documents need."""
+        n_queries, rounds = self.setting.count(_QUERIES, _LEAST_QUERIES), self.setting.count(_OF_TRAINING, 3)
+        found = {}
+        for name, training in TRAININGS.items():
+            self.setting.say(name)
+            answer = ask_process(_PROGRAM, name, n_queries, _FEATURES, rounds, **_QUIET)
+            if "missing" in answer:
+                self.note(f"{name} is left out: {training.library} is not installed.")
+                continue
+            if name not in self._memory:
+                self._memory[name] = _bytes(answer)
+            found[name] = answer
+        if self.setting.scale < 1:
+            self.note("Below full scale a tree's histograms weigh more: what many documents need comes out too large.")
+        if not all(self._memory.values()):
+            self.note("Memory of trainings is left out: this system does not tell the most that a process has had.")
+        for name, answer in found.items():
+            values = {"gradient_ns": answer["gradient_ns"][_LOSS], "tree_ns": answer["tree_ns"], **self._memory[name]}
+            yield Row(_TREES, name, {"documents": answer["documents"], **values})
+        yield from _of_losses(found)
+        for documents, clusters in _CLUSTERS.items():
+            for name, answer in found.items():
+                yield from self._reckoned(name, answer, documents, clusters)
+
+    def _reckoned(
+        self, name: str, answer: Mapping[str, Any], documents: float, clusters: tuple[Cluster, ...]
+    ) -> Iterator[Row]:
+        training, peak = TRAININGS[name], self._memory[name].get("peak_bytes")
+        least = float(_FEATURES)  # a byte for each bin
+        of_histograms = training.histogram_bytes(_FEATURES) / answer["documents"]
+        each = None if peak is None else max(least, peak * _FEATURES - of_histograms)
+        costs = Costs(answer["gradient_ns"][_LOSS], answer["tree_ns"], each)
+        for cluster in clusters if training.in_memory else clusters[:1]:
+            values = needs(training, costs, cluster, documents=documents, features=_FEATURES)
+            yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster.name}", values)
+
+
+def _bytes(answer: Mapping[str, Any]) -> dict[str, float]:
+    """Return the memory for a document and a feature; empty where it is not known."""
+    if answer["peak"] is None:
+        return {}
+    return {f"{when}_bytes": answer[when] / (answer["documents"] * _FEATURES) for when in ("after", "peak")}
+
+
+def _of_losses(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+    """Yield a row for each loss, with what it takes in each framework in memory."""
+    values: dict[str, dict[str, float | None]] = {}
+    for name, answer in found.items():
+        if TRAININGS[name].in_memory:
+            for loss, taken in answer["gradient_ns"].items():
+                values.setdefault(loss, {"documents": answer["documents"]})[f"{TRAININGS[name].library}_ns"] = taken
+    for loss, of_loss in values.items():
+        yield Row(_LOSSES, loss, of_loss)
 
 
 def _lambdarank(lists: Queries) -> Own:
