@@ -24,6 +24,7 @@ __all__ = [
     "loss_of",
     "metrics_of",
     "one_per_set",
+    "pairs_of",
     "ranking_score",
     "refuse_other_columns",
     "refuse_twice",
@@ -220,14 +221,7 @@ def evaluation_sets(
 
     `eval_weight` is fit's argument for their weights, under the framework's name for it.
     """
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
-        eval_set = [eval_set]  # LightGBM takes a single pair
-    sets = _entries("eval_set", eval_set, "pairs (X, y)", "pass [(X, y)]")
-    for pair in sets:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(
-                f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]: {shown(pair)}"
-            )
+    sets = pairs_of(eval_set)
     arguments = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_pairs": eval_pairs, **eval_weight}
     lists = [one_per_set(name, values, len(sets)) for name, values in arguments.items()]
     weights = lists[3] if eval_weight else [None] * len(sets)
@@ -241,6 +235,19 @@ def evaluation_sets(
         else:
             out.append(checked(X, y, qid, group, weight, pairs, of_set=i, fitted=fitted))
     return out
+
+
+def pairs_of(eval_set: Any) -> list[Any]:
+    """Return fit's validation sets as a list of pairs."""
+    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
+        eval_set = [eval_set]  # LightGBM takes a single pair
+    sets = _entries("eval_set", eval_set, "pairs (X, y)", "pass [(X, y)]")
+    for pair in sets:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(
+                f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]: {shown(pair)}"
+            )
+    return sets
 
 
 def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
@@ -300,16 +307,26 @@ def labels_in_single(queries: Queries, *, read: bool) -> Floats:
     return np.clip(queries.labels, -_INFINITE / 10, _INFINITE / 10)
 
 
-def relative_weight(weight: Floats | None) -> Floats | None:
-    """Return weights over their mean: XGBoost places the bins of features by sums of them in single precision."""
-    mean = 0.0 if weight is None else float(weight.mean())
-    return weight if weight is None or mean == 0.0 else weight / mean
+def relative_weight(weight: Floats | None, mean: float | None = None) -> Floats | None:
+    """Return weights over their mean: XGBoost places the bins of features by sums of them in single precision.
+
+    `mean` is that of all weights, where these are some of them.
+    """
+    if weight is None:
+        return None
+    mean = float(weight.mean()) if mean is None else mean
+    return weight if mean == 0.0 else weight / mean
 
 
-def weight_in_single(weight: Floats | None) -> Floats | None:
-    """Return weights in a unit, a power of two, in which single precision holds them: only ratios count."""
-    largest = 1.0 if weight is None else float(weight.max())
-    if weight is None or largest == 0.0 or 1e-30 < largest < 1e30:
+def weight_in_single(weight: Floats | None, largest: float | None = None) -> Floats | None:
+    """Return weights in a unit, a power of two, in which single precision holds them: only ratios count.
+
+    `largest` is that of all weights, where these are some of them.
+    """
+    if weight is None:
+        return None
+    largest = float(weight.max()) if largest is None else largest
+    if largest == 0.0 or 1e-30 < largest < 1e30:
         return weight
     return np.ldexp(weight, -math.frexp(largest)[1])
 

@@ -146,32 +146,15 @@ class XGBRanker(xgb.XGBRanker):
         ValueError
             If labels, queries or weights are wrong; before any training.
         """
-        loss = loss_of(self.objective)
-        if loss is None and not isinstance(self.objective, str):
-            raise ValueError(
-                f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
-                "functions: derive a boostplug.Loss, or call xgb.train with obj="
-            )
-        if loss is not None:
-            named = {"objective": None, "eval_metric": metrics_of(self.eval_metric)}
-            refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
+        loss, metrics = self._objective_and_metrics(self.eval_metric)
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective, loss, pairs)
         sets = evaluation_sets(
             eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             sample_weight_eval_set=sample_weight_eval_set,
         )  # fmt: skip
-        callbacks = callbacks_of(
-            self.callbacks, lambda c: isinstance(c, xgb.callback.TrainingCallback), "xgboost.callback.TrainingCallback"
-        )
-        if self.early_stopping_rounds is not None:
-            check_integer("early_stopping_rounds", self.early_stopping_rounds, 1, ", or None")
-        feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        if feature_weights is not None:
-            n_features, shape = table_of(features).n_columns, np.shape(feature_weights)
-            if shape != (n_features,):
-                raise ValueError(f"feature_weights must hold one weight per feature ({n_features}), got shape {shape}")
-        metrics = frameworks_metrics_of(self.eval_metric)
+        callbacks = self._checked_callbacks(self.early_stopping_rounds)
+        feature_weights = self._checked_feature_weights(feature_weights, table_of(features).n_columns)
         matrix = partial(self._matrix, read=loss is None or not all(isinstance(m, Metric) for m in metrics))
         train = matrix(
             features,
@@ -188,19 +171,7 @@ class XGBRanker(xgb.XGBRanker):
                 start = starting_scores(f"base_margin_eval_set[{i}]", margin, of_set.n_rows)
                 evals.append(matrix(X_valid, of_set, base_margin=start, ref=train))
 
-        params = self.get_xgb_params()
-        built_in, custom_metric = self._metrics(
-            metrics or ([NDCG(10)] if loss is not None and has_labels(sets) else [])
-        )
-        params.pop("eval_metric", None)
-        if built_in:
-            params["eval_metric"] = built_in
-        elif custom_metric is not None or loss is not None:
-            params["disable_default_eval_metric"] = 1
-        if loss is not None:
-            params["objective"] = "rank:pairwise"
-            if params.get("base_score") is None:
-                params["base_score"] = 0.0
+        params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets))
         if isinstance(xgb_model, xgb.XGBModel):
             xgb_model = xgb_model.get_booster()
         results: dict[str, Any] = {}
@@ -211,7 +182,7 @@ class XGBRanker(xgb.XGBRanker):
                 num_boost_round=self.get_num_boosting_rounds(),
                 evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
                 obj=loss,
-                custom_metric=custom_metric,
+                custom_metric=self._custom_metric(custom),
                 evals_result=results,
                 early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
@@ -266,7 +237,7 @@ class XGBRanker(xgb.XGBRanker):
     ) -> float:
         """Return a metric of the predictions: `metric`, else the first of ours in `eval_metric`, else `NDCG` (10)."""
         if metric is None:
-            metric = next((m for m in metrics_of(self.eval_metric) if isinstance(m, Metric)), None)
+            metric = self._first_metric()
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
     def export(self) -> xgb.XGBRanker:
@@ -328,18 +299,77 @@ class XGBRanker(xgb.XGBRanker):
             "feature_types": self.feature_types,
             "nthread": self.n_jobs,
         }
-        if self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear":
+        if self._grows_on_quantiles():
             matrix = xgb.QuantileDMatrix(X, **fields, max_bin=self.max_bin, ref=ref)
         else:
             matrix = xgb.DMatrix(X, **fields)
         assign(matrix, queries)
         return matrix
 
-    def _metrics(self, metrics: list[Any]) -> tuple[list[str], Callable[..., Any] | None]:
-        """Return the built-in metrics' names, and one function for all the others."""
-        built_in = [m for m in metrics if isinstance(m, str)]
-        custom = [m for m in metrics if not isinstance(m, str)]
-        if not custom:
-            return built_in, None
-        wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in custom]
-        return built_in, lambda scores, matrix: [m(scores, matrix) for m in wrapped]
+    def _objective_and_metrics(self, eval_metric: Any) -> tuple[Loss | None, list[Any]]:
+        """Return the loss, if it is one of ours, and the metrics; refuse what is none, and options without effect."""
+        loss = loss_of(self.objective)
+        if loss is None and not isinstance(self.objective, str):
+            raise ValueError(
+                f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
+                "functions: derive a boostplug.Loss, or call xgb.train with obj="
+            )
+        metrics = frameworks_metrics_of(eval_metric)
+        if loss is not None:
+            named = {"objective": None, "eval_metric": metrics}
+            refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
+        return loss, metrics
+
+    def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any] | None:
+        """Return what is called each round, checked, as is early stopping."""
+        if early_stopping_rounds is not None:
+            check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
+        kind = xgb.callback.TrainingCallback
+        return callbacks_of(self.callbacks, lambda c: isinstance(c, kind), "xgboost.callback.TrainingCallback")
+
+    def _checked_feature_weights(self, given: ArrayLike | None, n_features: int) -> ArrayLike | None:
+        """Return a weight for each feature: fit's, else the constructor's."""
+        weights = self.feature_weights if given is None else given
+        if weights is not None and np.shape(weights) != (n_features,):
+            raise ValueError(
+                f"feature_weights must hold one weight per feature ({n_features}), got shape {np.shape(weights)}"
+            )
+        return weights
+
+    def _training_parameters(
+        self, loss: Loss | None, metrics: list[Any], *, evaluates: bool
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """Return what `xgb.train` gets, and the metrics that it is to get as functions.
+
+        `evaluates` says whether there are sets by which a loss of ours has its default metric.
+        """
+        if not metrics and loss is not None and evaluates:
+            metrics = [NDCG(10)]
+        built_in = [metric for metric in metrics if isinstance(metric, str)]
+        custom = [metric for metric in metrics if not isinstance(metric, str)]
+        params = self.get_xgb_params()
+        params.pop("eval_metric", None)
+        if built_in:
+            params["eval_metric"] = built_in
+        elif custom or loss is not None:
+            params["disable_default_eval_metric"] = 1
+        if loss is not None:
+            params["objective"] = "rank:pairwise"
+            if params.get("base_score") is None:
+                params["base_score"] = 0.0
+        return params, custom
+
+    def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:
+        """Return one function for all metrics that are none of XGBoost's own."""
+        if not metrics:
+            return None
+        wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in metrics]
+        return lambda scores, matrix: [m(scores, matrix) for m in wrapped]
+
+    def _first_metric(self) -> Metric | None:
+        """Return the first of our metrics in `eval_metric`."""
+        return next((m for m in metrics_of(self.eval_metric) if isinstance(m, Metric)), None)
+
+    def _grows_on_quantiles(self) -> bool:
+        """Return whether the trees are grown on bins of quantiles, for which a matrix need hold no more."""
+        return self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
