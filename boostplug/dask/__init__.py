@@ -16,6 +16,7 @@ except ImportError as error:
 
 # Public name -> the module of this package that defines it: each framework is loaded by its own ranker alone.
 _HOME = {
+    "XGBRanker": "xgboost",
     "check_partitions": "partitions",
     "partition_by_query": "partitions",
 }
@@ -36,3 +37,4 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug.dask.partitions import check_partitions, partition_by_query
+    from boostplug.dask.xgboost import XGBRanker

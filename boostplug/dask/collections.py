@@ -1,6 +1,7 @@
 """What both rankers share: features, labels, ids and weights of a fit, checked and brought together by partition."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -75,23 +76,25 @@ class Parts:
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return what a function says of the `Part` of each partition, called where that lies."""
-        answers = [self.client.submit(function, future, *arguments, pure=False) for future in self.futures]
-        found: list[Any] = self.client.gather(answers)
-        return found
+        return _asked(self.client, self.futures, function, *arguments)
 
     def by_worker(self) -> dict[str, list[int]]:
         """Return the partitions that each worker is to train on, by the worker's address, in their order.
 
-        Partitions without rows are nobody's; a worker that holds no others is not in it.
+        Partitions without rows are nobody's; a worker that holds no others is not in it. Of several workers that hold
+        a partition, the one with the fewest rows so far gets it.
         """
-        filled = [number for number, _ in self._filled()]
-        holders = self.client.who_has([self.futures[number] for number in filled])
+        filled = self._filled()
+        holders = self.client.who_has([self.futures[number] for number, _ in filled])
         places: dict[str, list[int]] = {}
-        for number in filled:
+        rows: Counter[str] = Counter()
+        for number, summary in filled:
             addresses = holders[self.futures[number].key]
             if not addresses:
                 raise RuntimeError(f"partition {number} lies on no worker any more; fit again")
-            places.setdefault(min(addresses), []).append(number)
+            address = min(addresses, key=lambda a: (rows[a], a))
+            places.setdefault(address, []).append(number)
+            rows[address] += summary.n_rows
         return places
 
     def _filled(self) -> list[tuple[int, Summary]]:
@@ -157,7 +160,7 @@ def parts_of(
     made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
     futures = client.compute(made)
     wait(futures)
-    parts = Parts(client, futures, client.gather(client.map(_summary, futures, pure=False)))
+    parts = Parts(client, futures, _asked(client, futures, _summary))
     _refuse_faults(parts.summaries, where)
     if not parts.n_rows:
         raise ValueError(f"{where}X and its labels have no rows")
@@ -220,6 +223,24 @@ def _pieces(name: str, value: Any, local: str, len_: int | None) -> list[Any]:
         raise ValueError(f"{name} must be one-dimensional, got {value.ndim} dimensions; pass one column of a frame")
     pieces = value.to_delayed(optimize_graph=False)
     return list(pieces.ravel()) if isinstance(value, da.Array) else list(pieces)
+
+
+def _asked(client: Any, futures: list[Any], function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Return what a function says of each future, called where that lies: on an idle worker it would copy the data."""
+    holders = client.who_has(futures)
+    answers = [
+        client.submit(
+            function,
+            future,
+            *arguments,
+            workers=list(holders[future.key]) or None,
+            allow_other_workers=True,
+            pure=False,
+        )
+        for future in futures
+    ]
+    found: list[Any] = client.gather(answers)
+    return found
 
 
 def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:

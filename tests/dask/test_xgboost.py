@@ -1,0 +1,493 @@
+"""XGBRanker on two workers: the model and the metrics of one machine, whatever lies where, and when one is lost."""
+
+import os
+import pickle
+import signal
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import boostplug as bp
+from boostplug.losses import LOSSES
+
+xgb = pytest.importorskip("xgboost")
+dd = pytest.importorskip("dask.dataframe")
+da = pytest.importorskip("dask.array")
+pytest.importorskip("distributed")
+
+from boostplug.dask import jobs  # noqa: E402
+
+pytestmark = pytest.mark.cluster
+
+PARAMS = {"n_estimators": 8, "max_depth": 3, "min_child_weight": 0.1}
+EVERY = [loss for variants in LOSSES.values() for loss in variants]
+
+
+def table(n_queries=40, seed=0, **columns):
+    """Return features that have few values, so that machines bin them alike whatever rows they hold."""
+    data = bp.datasets.make_ranking(n_queries=n_queries, random_state=seed)
+    frame = pd.DataFrame(np.round(data.X[:, :6], 1), columns=[f"f{i}" for i in range(6)])
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(frame)).round(2)
+    return frame.assign(y=data.y, query=pd.factorize(data.qid)[0], weight=weight, **columns)
+
+
+FEATURES = [f"f{i}" for i in range(6)]
+TRAIN, VALID = table(), table(24, 1)
+
+
+def on_workers(client, frame, *, cut=None, places=(0, 1)):
+    """Return a frame in partitions, each on a worker; before the next one there are `cut` queries, default half."""
+    workers = sorted(client.nthreads())
+    query = pd.factorize(frame["query"])[0]
+    partition = np.searchsorted([query.max() // 2 + 1] if cut is None else cut, query, side="right")
+    return dd.concat(
+        [
+            client.persist(
+                dd.from_pandas(frame[partition == p], npartitions=1, sort=False),
+                workers=[workers[places[p]]],
+                allow_other_workers=True,
+            )
+            for p in range(partition.max() + 1)
+        ]
+    )
+
+
+class Seen(xgb.callback.TrainingCallback):
+    """Leaves a file for each worker that trains."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = str(folder)
+
+    def before_training(self, model):
+        rank, n = xgb.collective.get_rank(), xgb.collective.get_world_size()
+        Path(self.folder, f"{rank} of {n} in {os.getpid()}").touch()
+        return model
+
+    def after_iteration(self, model, epoch, evals_log):
+        if xgb.collective.get_rank() == 0:
+            with Path(self.folder, "rounds").open("a", encoding="utf-8") as file:
+                file.write(f"{epoch} ")
+
+
+class Fatal(xgb.callback.TrainingCallback):
+    """Once, on the second worker of two, ends that process, or raises."""
+
+    def __init__(self, folder, round_, *, kills=True):
+        super().__init__()
+        self.folder, self.round, self.kills = str(folder), round_, kills
+
+    def before_iteration(self, model, epoch, evals_log):
+        done = Path(self.folder, "done")
+        if epoch == self.round and xgb.collective.get_rank() == 1 and not done.exists():
+            done.touch()
+            if self.kills:
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise LookupError("nothing here")
+
+
+def fit(client, tmp_path, loss, frame, valid=None, *, weighted=False, workers=2, **params):
+    """Return a ranker that so many workers have trained."""
+    ranker = bp.dask.XGBRanker(objective=loss, client=client, callbacks=[Seen(tmp_path)], **{**PARAMS, **params})
+    sets = {} if valid is None else {"eval_set": [(valid[FEATURES], valid["y"])], "eval_qid": [valid["query"]]}
+    weight = {"sample_weight": frame["weight"]} if weighted else {}
+    if weighted and valid is not None:
+        sets["sample_weight_eval_set"] = [valid["weight"]]
+    ranker.fit(frame[FEATURES], frame["y"], qid=frame["query"], verbose=False, **weight, **sets)
+    files = sorted(path.name for path in tmp_path.glob("* of *"))
+    assert [name.split(" in ")[0] for name in files] == [f"{rank} of {workers}" for rank in range(workers)]
+    assert len({name.split(" in ")[1] for name in files}) == workers
+    return ranker
+
+
+def alone(loss, frame=TRAIN, valid=None, *, weighted=False, **params):
+    """Return the ranker of one machine."""
+    ranker = bp.XGBRanker(objective=loss, n_jobs=1, **{**PARAMS, **params})
+    sets = {} if valid is None else {"eval_set": [(valid[FEATURES], valid["y"])], "eval_qid": [valid["query"]]}
+    weight = {"sample_weight": frame["weight"]} if weighted else {}
+    if weighted and valid is not None:
+        sets["sample_weight_eval_set"] = [valid["weight"]]
+    return ranker.fit(frame[FEATURES], frame["y"], qid=frame["query"], verbose=False, **weight, **sets)
+
+
+def assert_same(ranker, other, frame=TRAIN):
+    expected = other.predict(frame[FEATURES])
+    assert np.ptp(expected) > 0.01
+    np.testing.assert_allclose(ranker.predict(frame[FEATURES]), expected, rtol=0, atol=1e-6)
+
+
+# --- the model of one machine -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", EVERY, ids=lambda loss: loss.name)
+def test_every_loss(client, tmp_path, loss):
+    ranker = fit(client, tmp_path, loss, on_workers(client, TRAIN))
+    assert_same(ranker, alone(loss))
+
+
+def test_weights_of_rows(client, tmp_path):
+    loss = bp.AdaRank(base=bp.MPBoost())
+    ranker = fit(client, tmp_path, loss, on_workers(client, TRAIN), on_workers(client, VALID), weighted=True)
+    other = alone(loss, valid=VALID, weighted=True)
+    assert_same(ranker, other)
+    assert ranker.evals_result() == other.evals_result()
+    with pytest.raises(AssertionError):
+        assert_same(ranker, alone(loss))
+
+
+def test_clicks_on_one_worker_and_grades_on_the_other(client, tmp_path):
+    grades = np.where(TRAIN["query"] < TRAIN["query"].max() // 2 + 1, TRAIN["y"] > 0, TRAIN["y"]).astype(float)
+    frame = TRAIN.assign(y=grades)
+    loss = bp.MPBoost()
+    assert_same(fit(client, tmp_path, loss, on_workers(client, frame)), alone(loss, frame))
+
+
+@pytest.mark.parametrize("name", ["{:03d}, a name", None])
+def test_ids_of_any_kind(client, tmp_path, name):
+    """Of 64 bits too, of which a DMatrix would take the lower half alone."""
+    query = TRAIN["query"]
+    frame = TRAIN.assign(query=query.map(name.format) if name else query.astype(np.int64) * 2**33)
+    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, frame, cut=[10, 20, 30], places=(0, 1, 0, 1)))
+    assert_same(ranker, alone(bp.RankNet()))
+
+
+def test_rows_in_any_order_by_a_column_of_ids(client, tmp_path):
+    mixed = TRAIN.sample(frac=1.0, random_state=0).rename(columns={"query": "qid"})
+    whole = client.persist(bp.dask.partition_by_query(dd.from_pandas(mixed, npartitions=3, sort=False), "qid"))
+    ranker = bp.dask.XGBRanker(objective=bp.QBRank(), client=client, callbacks=[Seen(tmp_path)], **PARAMS)
+    ranker.fit(whole[[*FEATURES, "qid"]], whole["y"], verbose=False)
+    assert_same(ranker, alone(bp.QBRank()))
+
+
+def test_a_worker_without_training_rows(client, tmp_path):
+    frame, valid = on_workers(client, TRAIN, places=(0, 0)), on_workers(client, VALID, places=(1, 1))
+    metrics = {"eval_metric": ["ndcg@3", bp.MAP(), bp.NDCG(5)]}
+    ranker = fit(client, tmp_path, bp.AdaRank(), frame, valid, **metrics)
+    other = alone(bp.AdaRank(), valid=VALID, **metrics)
+    assert_same(ranker, other)
+    assert ranker.evals_result() == other.evals_result()
+
+
+def test_all_queries_in_one_partition(client, tmp_path):
+    frame = on_workers(client, TRAIN, cut=[1000])
+    assert_same(fit(client, tmp_path, bp.MPBoost(), frame, workers=1), alone(bp.MPBoost()))
+
+
+def test_arrays(client, tmp_path):
+    frame = on_workers(client, TRAIN)
+    X = frame[FEATURES].to_dask_array(lengths=True)
+    ranker = bp.dask.XGBRanker(objective=bp.RankNet(), client=client, callbacks=[Seen(tmp_path)], **PARAMS)
+    ranker.fit(X, frame["y"].to_dask_array(lengths=True), qid=frame["query"].to_dask_array(lengths=True), verbose=False)
+    expected = alone(bp.RankNet()).predict(TRAIN[FEATURES])
+    scores = ranker.predict(X)
+    assert isinstance(scores, da.Array)
+    assert scores.chunks == X.chunks[:1]
+    np.testing.assert_allclose(scores.compute(), expected, rtol=0, atol=1e-6)
+
+
+def test_columns_are_drawn_alike_on_all_workers(client, tmp_path):
+    params = {"colsample_bynode": 0.5, "feature_weights": np.arange(1.0, 7.0)}
+    assert_same(fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN), **params), alone(bp.RankNet(), **params))
+
+
+def test_matrices_that_are_not_of_quantiles(client, tmp_path):
+    """Bins of approx are made of all workers' quantiles: not those of one machine, but close."""
+    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN, places=(0, 1)), tree_method="approx")
+    value = ranker.score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"])
+    other = alone(bp.RankNet(), tree_method="approx")
+    assert value == pytest.approx(other.score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"]), abs=0.03)
+
+
+def test_a_training_goes_on_from_a_model(client, tmp_path):
+    first = alone(bp.RankNet())
+    ranker = bp.dask.XGBRanker(objective=bp.RankNet(), client=client, **PARAMS)
+    frame = on_workers(client, TRAIN)
+    ranker.fit(frame[FEATURES], frame["y"], qid=frame["query"], verbose=False, xgb_model=first)
+    other = bp.XGBRanker(objective=bp.RankNet(), n_jobs=1, **PARAMS)
+    other.fit(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"], verbose=False, xgb_model=first)
+    assert ranker.get_booster().num_boosted_rounds() == 16
+    assert_same(ranker, other)
+
+
+# --- metrics and early stopping -----------------------------------------------------------------------------------
+
+
+def test_metrics_and_early_stopping_are_those_of_all_workers(client, tmp_path):
+    """Of whom one holds five queries of 24, and would stop elsewhere."""
+    valid = on_workers(client, VALID, cut=[5])
+    params = {"n_estimators": 60, "early_stopping_rounds": 3, "eval_metric": [bp.MAP(), "ndcg@3", bp.NDCG(5)]}
+    ranker = fit(client, tmp_path, bp.MPBoost(), on_workers(client, TRAIN), valid, **params)
+    other = alone(bp.MPBoost(), valid=VALID, **params)
+    told, expected = ranker.evals_result()["validation_0"], other.evals_result()["validation_0"]
+    np.testing.assert_allclose(told.pop("ndcg@3"), expected.pop("ndcg@3"), rtol=1e-12)  # XGBoost's own
+    assert told == expected
+    assert ranker.best_iteration == other.best_iteration < 56
+    assert ranker.best_score == other.best_score
+    assert_same(ranker, other)
+    few = VALID[VALID["query"] < 5]
+    assert alone(bp.MPBoost(), valid=few, **params).best_iteration != other.best_iteration
+
+
+def test_the_arguments_of_fit_go_before_those_of_the_ranker(client):
+    frame, valid = on_workers(client, TRAIN), on_workers(client, VALID)
+    ranker = bp.dask.XGBRanker(
+        objective=bp.MPBoost(), client=client, eval_metric="map", **{**PARAMS, "n_estimators": 40}
+    )
+    ranker.fit(
+        frame[FEATURES], frame["y"], qid=frame["query"], verbose=False,
+        eval_set=[(frame[FEATURES], frame["y"]), (valid[FEATURES], valid["y"])],
+        eval_qid=[frame["query"], valid["query"]],
+        eval_metric=bp.NDCG(5), early_stopping_rounds=3,
+    )  # fmt: skip
+    other = alone(bp.MPBoost(), valid=VALID, n_estimators=40, eval_metric=bp.NDCG(5), early_stopping_rounds=3)
+    assert ranker.evals_result()["validation_1"] == other.evals_result()["validation_0"]
+    assert ranker.best_iteration == other.best_iteration
+    assert (ranker.eval_metric, ranker.early_stopping_rounds) == ("map", None)
+
+
+def test_the_training_set_as_validation_set_is_recognised(client):
+    frame = on_workers(client, TRAIN)
+    X, y = frame[FEATURES], frame["y"]
+    ranker = bp.dask.XGBRanker(objective=bp.MPBoost(), client=client, **PARAMS)
+    ranker.fit(X, y, qid=frame["query"], eval_set=[(X, y)], verbose=False)
+    value = ranker.score(X, y, qid=frame["query"])
+    assert ranker.evals_result()["validation_0"]["pre_NDCG@10"][-1] == pytest.approx(value, abs=1e-6)
+    assert value == pytest.approx(alone(bp.MPBoost()).score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"]), abs=1e-12)
+
+
+# --- a ranker as others are ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted(client):
+    frame = on_workers(client, TRAIN)
+    ranker = bp.dask.XGBRanker(objective=bp.MPBoost(), client=client, **PARAMS)
+    return ranker.fit(frame[FEATURES], frame["y"], qid=frame["query"], verbose=False)
+
+
+def test_predictions_of_a_frame_are_lazy(client, fitted):
+    frame = on_workers(client, TRAIN.rename(columns={"query": "qid"}).assign(query=TRAIN["query"]))
+    scores = fitted.predict(frame[[*FEATURES, "qid"]])
+    assert isinstance(scores, dd.Series)
+    assert scores.npartitions == frame.npartitions
+    found = scores.compute()
+    assert found.index.equals(TRAIN.index)
+    assert (found.dtype, scores.dtype) == (np.float32, np.float32)
+    np.testing.assert_array_equal(found, fitted.predict(TRAIN[FEATURES]))
+    margins = fitted.predict(frame[FEATURES], output_margin=True, iteration_range=(0, 2)).compute()
+    np.testing.assert_array_equal(margins, fitted.to_local().predict(TRAIN[FEATURES], iteration_range=(0, 2)))
+    with pytest.raises(ValueError, match="another order"):
+        fitted.predict(frame[FEATURES[::-1]])
+
+
+def test_to_local_saved_and_exported(fitted, tmp_path):
+    local = fitted.to_local()
+    assert type(local) is bp.XGBRanker
+    assert local.objective == bp.MPBoost()
+    expected = local.predict(TRAIN[FEATURES])
+    fitted.save_model(tmp_path / "model.json")
+    booster = xgb.Booster(model_file=tmp_path / "model.json")
+    np.testing.assert_array_equal(booster.predict(xgb.DMatrix(TRAIN[FEATURES])), expected)
+    plain = fitted.export()
+    assert type(plain) is xgb.XGBRanker
+    np.testing.assert_array_equal(plain.predict(TRAIN[FEATURES]), expected)
+    assert (fitted.n_features_in_, list(fitted.feature_names_in_)) == (6, FEATURES)
+
+
+def test_pickles_leave_the_client_out(fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.client is None
+    np.testing.assert_array_equal(again.predict(TRAIN[FEATURES]), fitted.predict(TRAIN[FEATURES]))
+    assert again.get_params()["objective__distance__lam"] == 3.0
+
+
+def test_parameters_and_clones(client, fitted):
+    ranker = bp.dask.XGBRanker(objective=bp.MPBoost(), client=client, retries=1, checkpoint_rounds=3, max_depth=2)
+    ranker.set_params(objective__distance__lam=2.0, retries=2)
+    assert ranker.objective == bp.MPBoost(distance=bp.LogDistance(lam=2.0))
+    params = ranker.get_params()
+    assert [params[name] for name in ("retries", "checkpoint_rounds", "max_depth")] == [2, 3, 2]
+    assert not {"client", "retries", "checkpoint_rounds"} & set(ranker.get_xgb_params())
+    other = clone(ranker)
+    assert other.client is client
+    assert other.get_params() == params
+    assert not hasattr(clone(fitted), "_Booster")
+
+
+# --- refused before any training ----------------------------------------------------------------------------------
+
+
+def test_split_queries(client):
+    frame = on_workers(client, TRAIN)
+    cut = TRAIN["query"].to_numpy().copy()
+    cut[cut == cut.max()] = 0
+    with pytest.raises(ValueError, match=r"1 of 39 queries lie in several partitions: 0 in 0 and 1; .*partition_by"):
+        fit_on(client, frame, qid=on_workers(client, TRAIN.assign(other=cut))["other"])
+
+
+def fit_on(client, frame, loss=None, ranker=None, **arguments):
+    ranker = bp.dask.XGBRanker(objective=loss or bp.MPBoost(), client=client, **{**PARAMS, **(ranker or {})})
+    return ranker.fit(frame[FEATURES], **{"y": frame["y"], "qid": frame["query"], "verbose": False, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"group": [3, 4]}, "group is not taken with collections"),
+        ({"pairs": bp.Pairs([0], [1])}, "pairs on collections are not possible"),
+        ({"base_margin": np.zeros(3)}, "base_margin is not taken with collections"),
+        ({"eval_qid": dd.from_pandas(VALID["query"], npartitions=1)}, r"pass \[eval_qid\]"),
+        ({"eval_metric": lambda y, scores: 0.0}, "would see the rows of one worker"),
+        ({"eval_metric": "ndcg", "ranker": {"lambdarank_unbiased": True}}, "lambdarank_unbiased"),
+        ({"ranker": {"callbacks": [Seen(iter([1]))]}}, None),
+        ({"ranker": {"booster": "gblinear"}}, "booster='gblinear' trains on one machine only"),
+        ({"ranker": {"tree_method": "exact"}}, "tree_method='exact' trains on one machine only"),
+        ({"ranker": {"retries": -1}}, "retries must be"),
+        ({"ranker": {"checkpoint_rounds": 0}}, "checkpoint_rounds must be"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+    ],
+)
+def test_what_has_no_meaning_here(client, arguments, message):
+    if message is None:
+        arguments["ranker"]["callbacks"][0].lock, message = threading.Lock(), "callbacks go to each worker, but cannot"
+    with pytest.raises(ValueError, match=message):
+        fit_on(client, dd.from_pandas(TRAIN, npartitions=1), **arguments)
+
+
+def test_data_in_memory_are_for_the_local_ranker(client):
+    with pytest.raises(ValueError, match=r"for data in memory use boostplug\.XGBRanker"):
+        fit_on(client, TRAIN)
+
+
+def test_a_label_that_is_no_number(client):
+    y = TRAIN["y"].mask(TRAIN["query"] == 39)
+    with pytest.raises(ValueError, match=r"in partition 1 of the training set: labels\["):
+        fit_on(client, on_workers(client, TRAIN.assign(y=y)))
+
+
+def test_columns_of_a_validation_set(client):
+    valid = on_workers(client, VALID)
+    with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
+        fit_on(
+            client, on_workers(client, TRAIN), eval_set=[(valid[FEATURES[::-1]], valid["y"])], eval_qid=[valid["query"]]
+        )
+
+
+# --- what goes wrong in a training --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Broken(bp.RankNet):
+    """Cannot train on queries of one worker."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if queries.n_queries == 30:
+            raise ArithmeticError("thirty queries are too many")
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+def test_errors_of_losses_are_raised_and_not_tried_again(client, tmp_path):
+    frame = on_workers(client, TRAIN, cut=[10])
+    with pytest.raises(ArithmeticError, match="on worker 1 of 2: thirty queries are too many"):
+        fit_on(client, frame, Broken(), {"retries": 3, "callbacks": [Seen(tmp_path)]})
+    assert len(list(tmp_path.glob("* of 2 in *"))) == 2
+    assert_same(fit(client, tmp_path, bp.RankNet(), frame), alone(bp.RankNet()))
+
+
+def test_an_error_of_one_worker_alone(client, tmp_path):
+    frame = on_workers(client, TRAIN)
+    with pytest.raises(LookupError, match="nothing here"):
+        fit_on(client, frame, ranker={"callbacks": [Fatal(tmp_path, 3, kills=False)], "retries": 1})
+    assert_same(fit(client, tmp_path, bp.RankNet(), frame), alone(bp.RankNet()))
+
+
+def test_a_metric_that_several_workers_cannot_tell(client):
+    frame = on_workers(client, TRAIN)
+    with pytest.raises(TypeError, match="PrecisionAtPercent"):
+        fit_on(
+            client, frame, eval_set=[(frame[FEATURES], frame["y"])], eval_qid=[frame["query"]],
+            eval_metric=bp.PrecisionAtPercent(10),
+        )  # fmt: skip
+
+
+def test_checkpoints_change_nothing(client, tmp_path):
+    params = {"n_estimators": 30, "early_stopping_rounds": 9, "eval_metric": bp.NDCG(3)}
+    frame, valid = on_workers(client, TRAIN), on_workers(client, VALID)
+    ranker = fit(client, tmp_path, bp.AdaRank(), frame, valid, checkpoint_rounds=4, **params)
+    other = alone(bp.AdaRank(), valid=VALID, **params)
+    assert_same(ranker, other)
+    assert ranker.evals_result() == other.evals_result()
+    assert ranker.best_iteration == other.best_iteration
+
+
+# --- XGBoost's own way --------------------------------------------------------------------------------------------
+
+
+def test_xgboosts_own_training_on_dask_is_right_through_the_loss(client):
+    from xgboost import dask as xgb_dask
+
+    grades = np.where(TRAIN["query"] < 20, TRAIN["y"] > 0, TRAIN["y"]).astype(float)
+    frame = on_workers(client, TRAIN.assign(y=grades))
+    params = {"max_depth": 3, "min_child_weight": 0.1, "objective": "rank:pairwise", "base_score": 0.0, "nthread": 1}
+    matrix = xgb_dask.DaskQuantileDMatrix(client, frame[FEATURES], frame["y"], qid=frame["query"])
+    booster = xgb_dask.train(client, {**params, "disable_default_eval_metric": 1}, matrix, 8, obj=bp.MPBoost())[
+        "booster"
+    ]
+    expected = alone(bp.MPBoost(), TRAIN.assign(y=grades)).predict(TRAIN[FEATURES])
+    np.testing.assert_allclose(booster.predict(xgb.DMatrix(TRAIN[FEATURES])), expected, rtol=0, atol=1e-6)
+
+
+# --- a worker is lost ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mortal(client):
+    """Return the client, and wait at the end for a worker that was killed."""
+    yield client
+    client.wait_for_workers(2, timeout=60)
+
+
+LONG = {"n_estimators": 30, "early_stopping_rounds": 9, "eval_metric": bp.NDCG(3), "colsample_bytree": 0.5}
+
+
+def test_a_training_goes_on_after_a_worker_was_killed(mortal, tmp_path, monkeypatch):
+    """Model, metrics, early stopping and the columns that are drawn are those of a training that lost no worker."""
+    client = mortal
+    monkeypatch.setattr(jobs, "_COMEBACK", 0.0)  # on the one that is left
+    frame, valid = on_workers(client, TRAIN), on_workers(client, VALID)
+    (tmp_path / "first").mkdir()
+    expected = fit(client, tmp_path / "first", bp.MPBoost(), frame, valid, checkpoint_rounds=4, **LONG)
+    ranker = bp.dask.XGBRanker(
+        objective=bp.MPBoost(), client=client, checkpoint_rounds=4, retries=1, **{**PARAMS, **LONG}
+    )
+    ranker.set_params(callbacks=[Seen(tmp_path), Fatal(tmp_path, 10)])
+    with pytest.warns(UserWarning, match="has left the cluster; the training goes on, with 8 of 30 rounds done"):
+        ranker.fit(
+            frame[FEATURES], frame["y"], qid=frame["query"], verbose=False,
+            eval_set=[(valid[FEATURES], valid["y"])], eval_qid=[valid["query"]],
+        )  # fmt: skip
+    assert_same(ranker, expected)
+    assert ranker.evals_result() == expected.evals_result()
+    assert ranker.best_iteration == expected.best_iteration
+    rounds = [int(number) for number in (tmp_path / "rounds").read_text().split()]
+    n_rounds = len(ranker.evals_result()["validation_0"]["pre_NDCG@3"])
+    assert rounds == [*range(10), *range(8, n_rounds)]
+    assert 10 < n_rounds < 30
+
+
+def test_a_worker_that_is_killed(mortal, tmp_path):
+    client = mortal
+    frame, killed = on_workers(client, TRAIN), sorted(client.nthreads())[1]
+    ranker = bp.dask.XGBRanker(
+        objective=bp.MPBoost(), client=client, checkpoint_rounds=2, callbacks=[Fatal(tmp_path, 5)], **PARAMS
+    )
+    with pytest.raises(RuntimeError, match=f"worker {killed} has left the cluster; 4 of 8 rounds"):
+        ranker.fit(frame[FEATURES], frame["y"], qid=frame["query"], verbose=False)
+    assert_same(ranker, alone(bp.MPBoost(), n_estimators=4))
+    ranker.set_params(callbacks=None).fit(frame[FEATURES], frame["y"], qid=frame["query"], verbose=False)
+    assert_same(ranker, alone(bp.MPBoost()))
