@@ -64,7 +64,7 @@ def test_python_in_the_docs_runs(block):
 @pytest.mark.parametrize("page", TOLD, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
     """A block that names its file is a script for a process that cannot import boostplug."""
-    for library in ("onnxmltools", "onnxruntime", "treelite"):
+    for library in ("onnxmltools", "onnxruntime", "treelite", "polars", "pyarrow"):
         pytest.importorskip(library)
     names = {"__name__": "__main__"}
     for script_name, block in blocks(page):

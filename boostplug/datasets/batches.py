@@ -57,8 +57,8 @@ def batches_by_query(
         own.
     features : sequence of str, optional
         Columns of Parquet, in the order in which the batches have them: integers, floats, decimals, booleans. Default:
-        all others of the first file, but not an index that pandas has written. Pass ``features=train.feature_names``
-        for a validation set.
+        all others of the first file, but not an index that pandas or Dask has written. For a validation set pass
+        ``features=train.feature_names``.
     n_features, zero_based : optional
         For LETOR, as in `load_letor`. Pass ``n_features=train.n_features`` for a validation set.
 
@@ -211,6 +211,8 @@ class QueryBatches:
 
         Raises
         ------
+        FileNotFoundError
+            If `cache_prefix` names a folder that is not there.
         ImportError
             If XGBoost is not installed.
         ValueError
@@ -225,7 +227,12 @@ class QueryBatches:
             from boostplug.datasets.xgboost_batches import BatchIter
         except ImportError as error:
             raise ImportError("QueryBatches.data_iter needs XGBoost: pip install 'boostplug[xgboost]'") from error
-        return BatchIter(self, self.feature_names, None if cache_prefix is None else str(cache_prefix), on_host=on_host)
+        prefix = None if cache_prefix is None else str(cache_prefix)
+        if prefix is not None and not Path(prefix).parent.is_dir():
+            raise FileNotFoundError(
+                f"there is no folder {Path(prefix).parent} for cache_prefix={prefix!r}; make it first"
+            )
+        return BatchIter(self, self.feature_names, prefix, on_host=on_host)
 
     def sequence(self) -> Any:
         """Return the features as LightGBM takes them: an ``lgb.Sequence``; `fields` returns what else it needs.

@@ -1,5 +1,6 @@
 """`ParquetPieces`: Parquet files, read some rows at a time by pyarrow."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ _IS_TEXT = (  # or becomes one
     pa.types.is_date,
     pa.types.is_timestamp,
 )
+_INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # what other tools make of it
 _NUMBERS = "numbers (integers, floats, decimals, booleans)"
 
 
@@ -191,7 +193,7 @@ def _names_of(path: Path) -> list[str]:
 def _without_index(schema: Any) -> list[str]:
     """Return the names of columns but those of an index of pandas, which it writes as columns too."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
-    return [name for name in schema.names if name not in index]
+    return [name for name in schema.names if name not in index and not _INDEX.fullmatch(name)]
 
 
 def _listed(names: list[str]) -> str:

@@ -1148,4 +1148,57 @@ BREAKAGES = [
             "whole + 0.0 * call for whole, call in zip",
         ),
     ),
+    *_in(
+        "datasets",
+        ("datasets/test_batches.py",),
+        (
+            "a batch takes fewer queries than fit",
+            'np.searchsorted(ends, most, "right")',
+            'np.searchsorted(ends, most, "left")',
+        ),
+        ("queries that appear again are let pass", "            _refuse_repeats(self._pieces, ", "            print("),
+        ("different ids of one hash are one query", "                if id_ in begun:", "                if begun:"),
+        (
+            "files of a folder go by the alphabet",
+            'if entry.name[0] not in "._"), key=natural)',
+            'if entry.name[0] not in "._"))',
+        ),
+        (
+            "a run that has ended with a block goes on in the next",
+            "        runs = runs[1:]\n    parsed.runs",
+            "        pass\n    parsed.runs",
+        ),
+        (
+            "a wider line than before is written beyond its matrix",
+            "                    self._refuse_changes(parsed)",
+            "                    pass",
+        ),
+        (
+            "a file that has changed is read on",
+            "            if not np.array_equal(np.diff([*starts, n_rows]), group):",
+            "            if False:",
+        ),
+        ("a number beyond float32 becomes infinite", "                if beyond.any():", "                if False:"),
+    ),
+    *_in(
+        "datasets",
+        ("datasets/test_batches_in_frameworks.py",),
+        ("queries are numbered anew in each batch", "        self._n_queries += n\n", ""),
+        (
+            "a query's weight is that of another's row",
+            "firsts = np.cumsum(batch.group) - batch.group",
+            "firsts = np.cumsum(batch.group) - 1",
+        ),
+        ("weights that change from query to query are refused", "differs[begins] = False", "differs[:1] = False"),
+        (
+            "weights that change where a file ends are let pass",
+            "prepend=last_weight) != 0.0",
+            "prepend=piece.weight[0]) != 0.0",
+        ),
+        (
+            "a row that has passed is another",
+            "        if row < self._start or self._stop == 0:",
+            "        if self._stop == 0:",
+        ),
+    ),
 ]

@@ -235,6 +235,10 @@ def test_an_index_of_pandas_is_no_feature_but_may_be_the_id(tmp_path):
     frame.index = [5, 7, 9]
     frame.to_parquet(tmp_path / "index.parquet")
     assert batches_by_query(tmp_path / "index.parquet", **COLUMNS).feature_names == ("x",)
+    table = pq.read_table(tmp_path / "index.parquet")
+    assert "__index_level_0__" in table.column_names
+    pq.write_table(table.replace_schema_metadata(), tmp_path / "again.parquet")  # as polars or Spark would
+    assert batches_by_query(tmp_path / "again.parquet", **COLUMNS).feature_names == ("x",)
     frame.set_index("q").to_parquet(tmp_path / "id.parquet")
     found = batches_by_query(tmp_path / "id.parquet", **COLUMNS)
     assert (found.feature_names, found.group.tolist()) == (("x",), [2, 1])

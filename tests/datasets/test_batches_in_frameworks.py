@@ -8,19 +8,14 @@ import pytest
 
 import boostplug as bp
 from boostplug.datasets import batches_by_query
+from boostplug.losses import LOSSES as LOSSES_BY_NAME
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 N_QUERIES, N_FEATURES, ROUNDS = 40, 5, 5
 NAMES = [f"f{j}" for j in range(N_FEATURES)]
-LOSSES = [
-    bp.MPBoost(),
-    bp.QBRank(),
-    bp.NDCGBoost(),
-    bp.RankNet(),
-    bp.AdaRank(metric=bp.NDCG(5), base=bp.RankNet()),
-]
+LOSSES = [type(variants[0])() for variants in LOSSES_BY_NAME.values()]
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +138,18 @@ def test_validation_and_early_stopping_on_batches(kind, whole, folder, tmp_path)
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+def test_caches_go_with_their_matrix(folder, tmp_path):
+    pytest.importorskip("xgboost")
+    with pytest.raises(
+        FileNotFoundError, match=r"there is no folder .*nowhere for cache_prefix='.*cache'; make it first"
+    ):
+        matrix_of("ExtMemQuantileDMatrix", batches(folder), tmp_path / "nowhere")
+    matrix = matrix_of("ExtMemQuantileDMatrix", batches(folder), tmp_path)
+    assert [path.name.startswith("cache") for path in tmp_path.iterdir()] == [True]
+    del matrix
+    assert not [*tmp_path.iterdir()]
+
+
 def test_the_model_loads_in_plain_xgboost(whole, folder, tmp_path):
     xgb = pytest.importorskip("xgboost")
     booster = xgb.train(PARAMETERS, matrix_of("QuantileDMatrix", batches(folder), tmp_path), ROUNDS, obj=bp.MPBoost())
@@ -211,6 +218,21 @@ def test_lightgbm_trains_the_same_model(loss, weight, whole, folder, tmp_path):
     assert np.array_equal(kept.get_field("label"), y)
     assert weights is None or np.array_equal(kept.get_field("weight"), weights.astype(np.float32))
     assert np.array_equal(lightgbm_scores(loss, kept, X), expected)
+
+
+def test_bins_of_a_sample_are_those_of_the_same_sample(whole, folder):
+    rng = np.random.default_rng(0)
+    X, y, sizes, *_ = whole
+    table = {"x": rng.normal(size=len(X)), "y": y, "q": np.repeat(np.arange(N_QUERIES), sizes)}
+    path = folder.parent / "continuous.parquet"
+    pq.write_table(pa.table(table), path)
+    found = batches_by_query(path, label="y", qid="q", rows=50)
+    lgb = pytest.importorskip("lightgbm")
+    params = {"bin_construct_sample_cnt": 100, "num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5}
+    plain = lgb.Dataset(table["x"].astype(np.float32)[:, None], label=y, group=sizes, params=params)
+    streamed = lgb.Dataset(found.sequence(), **found.fields() | {"feature_name": "auto"}, params=params)
+    trained = [lgb.train({**params, "objective": bp.MPBoost()}, data, ROUNDS) for data in (plain, streamed)]
+    assert trained[0].model_to_string() == trained[1].model_to_string()
 
 
 def test_a_binary_file_gives_metrics_their_queries(whole, folder, tmp_path):
