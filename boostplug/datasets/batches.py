@@ -199,7 +199,7 @@ class QueryBatches:
 
         Give it to ``xgb.QuantileDMatrix`` (bins in memory: a byte for each value up to 256 bins), or with a
         `cache_prefix` to ``xgb.ExtMemQuantileDMatrix`` (bins on disk) or ``xgb.DMatrix`` (values on disk too). Queries
-        are numbered over all batches, as ids of any type and size. The model is that of all data in memory.
+        are handed over as sizes, so that ids may be of any type and size. The model is that of all data in memory.
 
         Parameters
         ----------

@@ -907,10 +907,11 @@ def _fill(entries: _Entries, base: int, start: int, stop: int, X: NDArray[np.flo
 
 
 def _runs(parsed: _Parsed, row: int) -> tuple[NDArray[np.int64], list[bytes], list[int]]:
-    """Take the runs of the block from `row` on: where they start in it, their ids, the lines of their first rows."""
+    """Take the runs of the block from `row` on: where they start in it, their ids, the lines of their first rows.
+
+    The last of the block before is among them; it may have no rows in this one.
+    """
     runs = parsed.runs
-    if len(runs) > 1 and runs[1][1] == row:  # the last run of the block before has ended with it
-        runs = runs[1:]
     parsed.runs = runs[-1:]
     tokens = [token for token, _, _ in runs if token is not None]
     if len(tokens) < len(runs):

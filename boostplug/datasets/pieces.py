@@ -26,7 +26,8 @@ class Piece:
         Finite.
     weight : ndarray of shape (n_rows,), float64, or None
     starts : ndarray of shape (n_runs,)
-        The row at which each run of one query starts; the first is 0, even if its query has begun in the piece before.
+        The row at which each run of one query starts; the first is 0, even if its query has begun in the piece before,
+        or ended with it: then the second is 0 too.
     ids : list
         Of each run: an int or a str.
     place : callable
