@@ -197,6 +197,8 @@ def _together(address: dict[str, Any], place: int) -> Iterator[None]:
 def _trained(job: Job, sets: list[list[Part]], checkpoint: Checkpoint | None) -> tuple[bytes, dict[str, Any]]:
     nthread = job.params.get("n_jobs") or job.params.get("nthread") or get_worker().state.nthreads
     params = {**job.params, "nthread": nthread, "n_jobs": nthread}
+    if job.checkpoint_rounds and job.draws:
+        params.setdefault("seed_per_iteration", True)
     with xgb.config_context(verbosity=1 if params.get("verbosity") is None else params["verbosity"], nthread=nthread):
         matrices = _matrices(job, sets, nthread)
         return _rounds(job, params, matrices, checkpoint)

@@ -1195,4 +1195,38 @@ BREAKAGES = [
             "        if self._stop == 0:",
         ),
     ),
+    *_in(
+        "dask",
+        ("dask/test_xgboost.py", "dask/test_collections.py"),
+        (
+            "XGBoost gets weights relative to one worker's mean",
+            "relative_weight(weight, float(total / n_queries))",
+            "relative_weight(weight)",
+        ),
+        (
+            "a training that goes on counts its rounds from the beginning",
+            "first = checkpoint.n_rounds",
+            "first = 0",
+        ),
+        (
+            "rounds after each checkpoint draw the same columns",
+            'params.setdefault("seed_per_iteration", True)',
+            'params.setdefault("seed_per_iteration", False)',
+        ),
+        (
+            "a booster draws on where a training that goes on begins anew",
+            "if job.draws:  # as",
+            "if False:  # as",
+        ),
+        (
+            "an error of a loss counts as a loss of a worker",
+            "if isinstance(error, LostError):",
+            "if isinstance(error, Exception):",
+        ),
+        (
+            "of the copies of a partition the first worker's is taken",
+            "key=lambda a: (rows[a], a))",
+            "key=str)",
+        ),
+    ),
 ]

@@ -102,6 +102,14 @@ def test_partitions_lie_on_workers_and_empty_ones_on_none(client):
     assert [summary.n_rows for summary in found.summaries] == [4, 0, 16]
 
 
+def test_parts_are_not_copied_and_copies_are_shared_out(client):
+    found = parts(client)
+    assert [len(workers) for workers in client.who_has(found.futures).values()] == [1, 1, 1]
+    client.replicate(found.futures)
+    # four rows, six, ten: each goes to the worker that has fewer
+    assert sorted(found.by_worker().values()) == [[0, 2], [1]]
+
+
 def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
     rng = np.random.default_rng(0)
     query = rng.integers(0, 40, 500)

@@ -21,6 +21,7 @@ da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
 
 from boostplug.dask import jobs  # noqa: E402
+from boostplug.dask.collections import Parts  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 
@@ -40,21 +41,25 @@ FEATURES = [f"f{i}" for i in range(6)]
 TRAIN, VALID = table(), table(24, 1)
 
 
-def on_workers(client, frame, *, cut=None, places=(0, 1)):
-    """Return a frame in partitions, each on a worker; before the next one there are `cut` queries, default half."""
-    workers = sorted(client.nthreads())
-    query = pd.factorize(frame["query"])[0]
-    partition = np.searchsorted([query.max() // 2 + 1] if cut is None else cut, query, side="right")
-    return dd.concat(
-        [
-            client.persist(
-                dd.from_pandas(frame[partition == p], npartitions=1, sort=False),
-                workers=[workers[places[p]]],
-                allow_other_workers=True,
-            )
-            for p in range(partition.max() + 1)
-        ]
-    )
+@pytest.fixture(autouse=True)
+def _places(monkeypatch):
+    """Give each partition to the next worker in turn, wherever Dask has computed it."""
+
+    def by_worker(parts):
+        workers, places = sorted(parts.client.nthreads()), {}
+        for number, summary in enumerate(parts.summaries):
+            if summary.n_rows:
+                places.setdefault(workers[number % len(workers)], []).append(number)
+        return places
+
+    monkeypatch.setattr(Parts, "by_worker", by_worker)
+
+
+def on_workers(client, frame, cut=(20,)):
+    """Return a frame in partitions, of which each begins after so many queries; those of even number go together."""
+    at = np.searchsorted(cut, pd.factorize(frame["query"])[0], side="right")
+    parts = [dd.from_pandas(frame[at == place], npartitions=1, sort=False) for place in range(len(cut) + 1)]
+    return client.persist(dd.concat(parts))
 
 
 class Seen(xgb.callback.TrainingCallback):
@@ -131,11 +136,16 @@ def test_every_loss(client, tmp_path, loss):
 
 
 def test_weights_of_rows(client, tmp_path):
-    loss = bp.AdaRank(base=bp.MPBoost())
-    ranker = fit(client, tmp_path, loss, on_workers(client, TRAIN), on_workers(client, VALID), weighted=True)
-    other = alone(loss, valid=VALID, weighted=True)
+    """They may be larger on one worker than on the other."""
+    loss, metrics = bp.AdaRank(base=bp.MPBoost()), {"eval_metric": ["ndcg@3", bp.NDCG(5)]}
+    train, valid = (f.assign(weight=f["weight"] * np.where(f["query"] < 20, 1.0, 9.0)) for f in (TRAIN, VALID))
+    frames = (on_workers(client, train), on_workers(client, valid))
+    ranker = fit(client, tmp_path, loss, *frames, weighted=True, **metrics)
+    other = alone(loss, train, valid, weighted=True, **metrics)
     assert_same(ranker, other)
-    assert ranker.evals_result() == other.evals_result()
+    told, expected = ranker.evals_result()["validation_0"], other.evals_result()["validation_0"]
+    np.testing.assert_allclose(told["ndcg@3"], expected["ndcg@3"], rtol=1e-6)
+    assert told["pre_NDCG@5"] == expected["pre_NDCG@5"]
     with pytest.raises(AssertionError):
         assert_same(ranker, alone(loss))
 
@@ -152,7 +162,7 @@ def test_ids_of_any_kind(client, tmp_path, name):
     """Of 64 bits too, of which a DMatrix would take the lower half alone."""
     query = TRAIN["query"]
     frame = TRAIN.assign(query=query.map(name.format) if name else query.astype(np.int64) * 2**33)
-    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, frame, cut=[10, 20, 30], places=(0, 1, 0, 1)))
+    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, frame, [10, 20, 30]))
     assert_same(ranker, alone(bp.RankNet()))
 
 
@@ -165,7 +175,7 @@ def test_rows_in_any_order_by_a_column_of_ids(client, tmp_path):
 
 
 def test_a_worker_without_training_rows(client, tmp_path):
-    frame, valid = on_workers(client, TRAIN, places=(0, 0)), on_workers(client, VALID, places=(1, 1))
+    frame, valid = on_workers(client, TRAIN, [40]), on_workers(client, VALID, [0])
     metrics = {"eval_metric": ["ndcg@3", bp.MAP(), bp.NDCG(5)]}
     ranker = fit(client, tmp_path, bp.AdaRank(), frame, valid, **metrics)
     other = alone(bp.AdaRank(), valid=VALID, **metrics)
@@ -174,7 +184,7 @@ def test_a_worker_without_training_rows(client, tmp_path):
 
 
 def test_all_queries_in_one_partition(client, tmp_path):
-    frame = on_workers(client, TRAIN, cut=[1000])
+    frame = on_workers(client, TRAIN, [40])
     assert_same(fit(client, tmp_path, bp.MPBoost(), frame, workers=1), alone(bp.MPBoost()))
 
 
@@ -197,7 +207,7 @@ def test_columns_are_drawn_alike_on_all_workers(client, tmp_path):
 
 def test_matrices_that_are_not_of_quantiles(client, tmp_path):
     """Bins of approx are made of all workers' quantiles: not those of one machine, but close."""
-    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN, places=(0, 1)), tree_method="approx")
+    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN), tree_method="approx")
     value = ranker.score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"])
     other = alone(bp.RankNet(), tree_method="approx")
     assert value == pytest.approx(other.score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"]), abs=0.03)
@@ -219,7 +229,7 @@ def test_a_training_goes_on_from_a_model(client, tmp_path):
 
 def test_metrics_and_early_stopping_are_those_of_all_workers(client, tmp_path):
     """Of whom one holds five queries of 24, and would stop elsewhere."""
-    valid = on_workers(client, VALID, cut=[5])
+    valid = on_workers(client, VALID, [5])
     params = {"n_estimators": 60, "early_stopping_rounds": 3, "eval_metric": [bp.MAP(), "ndcg@3", bp.NDCG(5)]}
     ranker = fit(client, tmp_path, bp.MPBoost(), on_workers(client, TRAIN), valid, **params)
     other = alone(bp.MPBoost(), valid=VALID, **params)
@@ -392,7 +402,7 @@ class Broken(bp.RankNet):
 
 
 def test_errors_of_losses_are_raised_and_not_tried_again(client, tmp_path):
-    frame = on_workers(client, TRAIN, cut=[10])
+    frame = on_workers(client, TRAIN, [10])
     with pytest.raises(ArithmeticError, match="on worker 1 of 2: thirty queries are too many"):
         fit_on(client, frame, Broken(), {"retries": 3, "callbacks": [Seen(tmp_path)]})
     assert len(list(tmp_path.glob("* of 2 in *"))) == 2
@@ -425,6 +435,11 @@ def test_checkpoints_change_nothing(client, tmp_path):
     assert ranker.best_iteration == other.best_iteration
 
 
+def test_rounds_after_checkpoints_draw_anew(client, tmp_path):
+    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN), checkpoint_rounds=1, colsample_bytree=0.2)
+    assert len(ranker.get_booster().get_score()) > 1
+
+
 # --- XGBoost's own way --------------------------------------------------------------------------------------------
 
 
@@ -452,7 +467,7 @@ def mortal(client):
     client.wait_for_workers(2, timeout=60)
 
 
-LONG = {"n_estimators": 30, "early_stopping_rounds": 9, "eval_metric": bp.NDCG(3), "colsample_bytree": 0.5}
+LONG = {"n_estimators": 50, "early_stopping_rounds": 7, "eval_metric": bp.NDCG(3), "colsample_bytree": 0.5}
 
 
 def test_a_training_goes_on_after_a_worker_was_killed(mortal, tmp_path, monkeypatch):
@@ -466,7 +481,7 @@ def test_a_training_goes_on_after_a_worker_was_killed(mortal, tmp_path, monkeypa
         objective=bp.MPBoost(), client=client, checkpoint_rounds=4, retries=1, **{**PARAMS, **LONG}
     )
     ranker.set_params(callbacks=[Seen(tmp_path), Fatal(tmp_path, 10)])
-    with pytest.warns(UserWarning, match="has left the cluster; the training goes on, with 8 of 30 rounds done"):
+    with pytest.warns(UserWarning, match="has left the cluster; the training goes on, with 8 of 50 rounds done"):
         ranker.fit(
             frame[FEATURES], frame["y"], qid=frame["query"], verbose=False,
             eval_set=[(valid[FEATURES], valid["y"])], eval_qid=[valid["query"]],
@@ -477,7 +492,7 @@ def test_a_training_goes_on_after_a_worker_was_killed(mortal, tmp_path, monkeypa
     rounds = [int(number) for number in (tmp_path / "rounds").read_text().split()]
     n_rounds = len(ranker.evals_result()["validation_0"]["pre_NDCG@3"])
     assert rounds == [*range(10), *range(8, n_rounds)]
-    assert 10 < n_rounds < 30
+    assert 10 < n_rounds < 50
 
 
 def test_a_worker_that_is_killed(mortal, tmp_path):
