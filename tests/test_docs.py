@@ -1,6 +1,7 @@
 """The documentation says what the code does: generated pages are fresh, its Python runs, its links lead somewhere."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -33,13 +34,16 @@ def blocks(page):
     yield from re.findall(pattern, page.read_text(), re.DOTALL | re.MULTILINE)
 
 
+CLUSTER = "LocalCluster("  # in a script, which its workers import
+LIMIT = 120  # seconds of such a script: what hangs fails
 TOLD = [page for page in PAGES if any(name for name, _ in blocks(page))]  # their blocks go on from one to the next
 
 
 def python_blocks():
     for page in PAGES:
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
-            yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}")
+            marks = [pytest.mark.cluster] if CLUSTER in block else []
+            yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
 
 
 @pytest.fixture
@@ -51,11 +55,26 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def run_in_a_process(block):
+    script = Path("train.py")
+    script.write_text(block)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
 @pytest.mark.parametrize("block", list(python_blocks()))
 @pytest.mark.usefixtures("folder")
 def test_python_in_the_docs_runs(block):
     if "import optuna" in block:
         pytest.importorskip("optuna")
+    if CLUSTER in block:
+        pytest.importorskip("distributed")
+        run_in_a_process(block)
+        return
     names = {"__name__": "__main__"}
     exec(compile(block, "docs", "exec"), names)  # noqa: S102 (our own pages)
     assert names.keys() > {"__name__", "__builtins__"}  # it did something

@@ -40,7 +40,7 @@ def work(config):
         ray.train.report({}, checkpoint=ray.train.Checkpoint.from_directory(folder) if first else None)
 
 
-def train(folder, features, loss, *, workers, rounds, storage, params=PARAMS):
+def train(folder, features, loss, *, workers, rounds, storage, params=PARAMS, retries=0):
     """Return the booster of a folder of Parquet files; Ray keeps it in `storage`, which all machines can write to."""
     files = sorted(Path(folder).glob("*.parquet"))
     check_files(files)
@@ -49,7 +49,9 @@ def train(folder, features, loss, *, workers, rounds, storage, params=PARAMS):
         work,
         train_loop_config=config,
         scaling_config=ray.train.ScalingConfig(num_workers=workers),
-        run_config=ray.train.RunConfig(storage_path=str(storage)),
+        run_config=ray.train.RunConfig(
+            storage_path=str(storage), failure_config=ray.train.FailureConfig(max_failures=retries)
+        ),
     )
     return RayTrainReportCallback.get_model(trainer.fit().checkpoint)
 

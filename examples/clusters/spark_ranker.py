@@ -1,5 +1,7 @@
 """A loss on Spark: a barrier job in which each worker has whole queries, and XGBoost's workers find each other."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import xgboost as xgb
@@ -15,16 +17,18 @@ PARAMS = {"objective": "rank:pairwise", "base_score": 0.0, "max_depth": 6, "disa
 
 def train(frame, features, loss, *, workers, rounds, params=PARAMS, label="label", qid="qid", weight=None):
     """Return the booster of a Spark DataFrame of features, labels, query ids, and weights of queries (at each row)."""
-    host = frame.sparkSession.conf.get("spark.driver.host")
-    tracker = RabitTracker(n_workers=workers, host_ip=host, sortby="task")
-    tracker.start()
-    arguments = tracker.worker_args()
     whole = frame.repartition(workers, qid)  # by hash: all rows of a query in one partition, whatever it was before
 
     def work(batches):
         rows = pd.concat(batches, ignore_index=True).sort_values(qid, kind="stable")
-        task = BarrierTaskContext.get().partitionId()
-        with CommunicatorContext(**arguments, dmlc_task_id=str(task)):
+        task = BarrierTaskContext.get()
+        first, address = task.partitionId() == 0, None
+        if first:  # where all of them meet
+            tracker = RabitTracker(workers, task.getTaskInfos()[0].address.split(":")[0], sortby="task")
+            tracker.start()
+            address = tracker.worker_args()
+        address = json.loads(task.allGather(json.dumps(address))[0])
+        with CommunicatorContext(**address, dmlc_task_id=f"{task.partitionId():08d}"):
             starts = ~rows[qid].duplicated()
             data = xgb.QuantileDMatrix(
                 rows[features],
@@ -34,10 +38,9 @@ def train(frame, features, loss, *, workers, rounds, params=PARAMS, label="label
                 nthread=1,  # spark.task.cpus
             )
             booster = xgb.train({**params, "nthread": 1}, data, rounds, obj=loss)
-        yield pd.DataFrame({"model": [bytes(booster.save_raw())] if task == 0 else []})
+        yield pd.DataFrame({"model": [bytes(booster.save_raw())] if first else []})
 
     [model] = whole.mapInPandas(work, "model binary", barrier=True).collect()
-    tracker.wait_for()
     return xgb.Booster(model_file=bytearray(model["model"]))
 
 

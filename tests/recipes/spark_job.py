@@ -1,17 +1,32 @@
 """Trains on Spark as the guide says, and as it warns; prints how far predictions lie from one machine's, as JSON."""
 
 import json
+from dataclasses import dataclass
 
 import data
 import numpy as np
 import spark_ranker
 import xgboost as xgb
+from pyspark import BarrierTaskContext
 from pyspark.sql import SparkSession
 from xgboost.spark import SparkXGBRanker
 
 import boostplug as bp
 
 LOSS, ADARANK = bp.MPBoost(), bp.AdaRank()
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A loss that fails on one worker, after the first round."""
+
+    loss: bp.Loss
+
+    def __call__(self, scores, matrix):
+        """Fail, or do as the loss does."""
+        if BarrierTaskContext.get().partitionId() == 1 and scores.any():
+            raise RuntimeError("not on this worker")
+        return self.loss(scores, matrix)
 
 
 def fitted(frame, **more):
@@ -21,6 +36,15 @@ def fitted(frame, **more):
     ranker = SparkXGBRanker(features_col=data.FEATURES, label_col="label", qid_col="qid", num_workers=2, **more)
     model = ranker.fit(frame)
     return model.get_booster(), model.training_summary
+
+
+def error_of(call):
+    """Return what a call raises, in words."""
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001 (Spark's own wraps what a worker raised)
+        return str(error)
+    return ""
 
 
 def main():
@@ -46,6 +70,7 @@ def results(spark, frame, rows):
     found["weighted job"] = data.difference(job, weighted)
     job = spark_ranker.train(frame, data.FEATURES, ADARANK, **train)
     found["job of AdaRank"] = data.difference(job, data.alone(ADARANK))
+    found["failure"] = error_of(lambda: spark_ranker.train(frame, data.FEATURES, Failing(LOSS), **train))
     found["cut by Arrow's batches"] = data.difference(fitted(frame, force_repartition=True)[0], alone)
 
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 0)
@@ -56,11 +81,8 @@ def results(spark, frame, rows):
     true = bp.NDCG(10)(scores, bp.Queries(ordered["label"].to_numpy(), qid=ordered["qid"].to_numpy()))
     found["metric"] = [summary.train_objective_history["pre_NDCG@10"][-1], true]
     found["as partitioned"] = data.difference(fitted(frame)[0], alone)
-    for case, arguments in {"objective": {"objective": LOSS}, "weights": {"weight_col": "weight"}}.items():
-        try:
-            fitted(frame, force_repartition=True, **arguments)
-        except Exception as error:  # noqa: BLE001 (Spark's own wraps what a worker raised)
-            found[case] = str(error)
+    found["objective"] = error_of(lambda: fitted(frame, objective=LOSS))
+    found["weights"] = error_of(lambda: fitted(frame, force_repartition=True, weight_col="weight"))
     return found
 
 

@@ -74,14 +74,21 @@ def test_what_the_guide_warns_of_on_spark(spark, case):
     assert spark[case] > 0.01
 
 
+def test_an_error_on_one_worker_of_spark_ends_the_job(spark):
+    """Rather than to hang; the other cases ran in the same session, before and after it."""
+    assert "failed barrier" in spark["failure"]
+
+
 def test_what_xgboosts_class_for_spark_refuses(spark):
     assert "objective" in spark["objective"]
     assert "Size of weight must equal to the number of query groups" in spark["weights"]
 
 
 def test_ray_trains_what_one_machine_does(tmp_path):
+    """Though a worker is killed in the middle of it; and refuses files of which two hold one query."""
     needs("ray")
     found = json.loads(said_by(HERE / "ray_job.py", tmp_path, cwd=tmp_path))
+    assert found["killed"]
     assert found["whole"] <= 1e-6
     assert "queries in several files: [{'qid': " in found["split"]
 
