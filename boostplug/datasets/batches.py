@@ -398,23 +398,24 @@ def _changed() -> ValueError:
 
 def _files(path: Any) -> list[Path]:
     """Return the files that are meant, folders opened."""
-    if isinstance(path, (str, PathLike)):
-        given: list[Any] = [path]
-    elif isinstance(path, Iterable) and not isinstance(path, bytes):
-        given = [*path]
-    else:
-        given = [None]
-    if not given:
-        raise ValueError("path is an empty list; pass a file, a folder of Parquet, or several of them")
+    given = [path] if isinstance(path, (str, PathLike)) else _listed(path)
     files: list[Path] = []
-    for one in given:
+    for one in given or [None]:
         if not isinstance(one, (str, PathLike)):
-            raise ValueError(f"path must be a file, a folder of Parquet, or a list of them; got {shown(path)}")
+            raise ValueError(f"path must be a file, a folder of Parquet, or a list of one or more; got {shown(path)}")
         where = Path(one)
         if not where.exists():
             raise FileNotFoundError(f"there is no file or folder {where}; check the path")
         files += _files_of_folder(where) if where.is_dir() else [where]
     return files
+
+
+def _listed(values: Any) -> list[Any]:
+    """Return the elements of what can be iterated over, none of what cannot."""
+    try:
+        return [*values]
+    except TypeError:  # NumPy's arrays without a dimension say that they can be
+        return []
 
 
 def _files_of_folder(folder: Path) -> list[Path]:
@@ -463,7 +464,7 @@ def _parquet(
     if n_features is not None or zero_based != "auto":
         raise ValueError("n_features and zero_based are for LETOR files; features=[…] names columns of Parquet")
     if features is not None:
-        names = [] if isinstance(features, str) else [*features] if isinstance(features, Iterable) else []
+        names = [] if isinstance(features, str) else _listed(features)
         if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise ValueError(f"features must be a list of names of columns, each once; got {shown(features)}")
         used = next((name for name in names if name in fields), None)

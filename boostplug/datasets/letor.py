@@ -834,7 +834,7 @@ class LetorPieces:
         self._paths, self._n_features, self._zero_based, self._rows = paths, n_features, zero_based, rows
         self._as_text = False
         self._base = 0  # the feature of column 0
-        self.n_features = 0
+        self.n_features = 0  # until all was read once
 
     def pieces(self, *, features: bool) -> Iterator[Piece]:
         """Yield all rows in order; the whole is parsed, with features or without."""
@@ -845,7 +845,7 @@ class LetorPieces:
             row = 0
             for _ in _parse_blocks(parsed, self._n_features, sparse=not features, with_doc_ids=False):
                 labels, entries = parsed.labels.pop(), parsed.blocks.pop()
-                if features:
+                if self.n_features:
                     self._refuse_changes(parsed)
                 if len(labels):
                     starts, tokens, lines = _runs(parsed, row)
@@ -860,8 +860,10 @@ class LetorPieces:
                 row = parsed.n_rows
             if not row:
                 raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
-        if not features:
+        if not self.n_features:
             self._base, self.n_features, widest = _shape(files, self._n_features, self._zero_based)
+            if not self.n_features:
+                raise ValueError(f"{widest.path}: no line has a feature; each line must read {_LINE}")
             self._refuse_waste(files, widest)
 
     def qids(self, ids: list[Any], group: NDArray[np.int64]) -> NDArray[Any]:

@@ -233,6 +233,7 @@ def _runs(name: str, column: Any, id_type: Any) -> tuple[NDArray[np.int64], list
         return starts, column.take(pa.array(starts)).to_pylist()
     values = column.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "f":
+        values = values.astype(np.float64)
         odd = ~((np.abs(values) <= _WHOLE) & (values == np.floor(values)))
         if odd.any():
             at = int(np.argmax(odd))

@@ -206,6 +206,7 @@ def test_kinds_of_numbers(values, expected, tmp_path):
         (pa.array([-1, -1, -2], pa.int8()), [-1, -1, -2]),
         (pa.array([0, 0, 2**61 - 1]), [0, 0, 2**61 - 1]),  # one hash in Python
         (pa.array([4.0, 4.0, 2.0]), [4, 4, 2]),
+        (pa.array(np.array([4, 4, 2], np.float16)), [4, 4, 2]),
         (pa.array([dt.date(2020, 1, 1)] * 2 + [dt.date(2020, 1, 2)]), ["2020-01-01"] * 2 + ["2020-01-02"]),
         (pa.array([Decimal("1.5"), Decimal("1.5"), Decimal(2)]), ["1.5", "1.5", "2.0"]),
         (pa.array(["x" * 500, "x" * 500, "y"]), ["x" * 500, "x" * 500, "y"]),
@@ -341,6 +342,7 @@ def test_a_query_that_appears_again_in_another_file_is_named(tmp_path):
         ({"x": [1, 2]}, {"features": ["x", "v"]}, r"has no column 'v', a feature; it has x, y, q"),
         ({"x": [1, 2]}, {"features": ["x", "x"]}, r"features must be a list of names of columns, each once; got"),
         ({"x": [1, 2]}, {"features": "x"}, r"features must be a list of names"),
+        ({"x": [1, 2]}, {"features": np.array("x")}, r"features must be a list of names"),
         ({"x": [1, 2]}, {"features": []}, r"features must be a list of names"),
         ({"x": [1, 2]}, {"features": ["x", "y"]}, r"features holds 'y', which is the label, the qid or the weight"),
         ({"x": [1, 2]}, {"n_features": 3}, r"n_features and zero_based are for LETOR files"),
@@ -389,9 +391,10 @@ def test_paths_that_are_no_files_of_one_kind(tmp_path):
         ),
         (good.parent.parent, ValueError, "bad.parquet does not begin as a Parquet file does"),
         ([good, lines], ValueError, "a.parquet is Parquet and .*train.txt is not; pass files of one kind"),
-        ([], ValueError, "path is an empty list"),
-        (7, ValueError, "path must be a file, a folder of Parquet, or a list of them; got 7"),
+        ([], ValueError, r"path must be a file, a folder of Parquet, or a list of one or more; got \[\]"),
+        (7, ValueError, "path must be a file, a folder of Parquet, or a list of one or more; got 7"),
         ([7], ValueError, "path must be a file"),
+        (np.array(7), ValueError, "path must be a file"),
         (b"x", ValueError, "path must be a file"),
         (tmp_path / "bad.parquet", ValueError, "bad.parquet does not begin as a Parquet file does"),
         (tmp_path / "cut.parquet", ValueError, "cut.parquet is damaged or cut short"),
@@ -411,6 +414,7 @@ def test_paths_that_are_no_files_of_one_kind(tmp_path):
         ("1 1:1\n", {}, r"train.txt, line 1: no qid; write qid:<query> after each grade"),
         ("1 qid:1 1:1\n0 1:1\n", {}, r"train.txt, line 2: no qid"),
         ("", {}, r"train.txt holds no rows"),
+        ("1 qid:1\n0 qid:1\n", {}, r"train.txt: no line has a feature"),
         ("1 qid:1 1:x\n", {}, r"train.txt, line 1: malformed token '1:x'"),
         ("nan qid:1 1:1\n", {}, r"train.txt, line 1: the grade is nan"),
         ("1 qid:1 1:1\n" * 200 + "1 qid:1 2000000:1\n", {}, r"line 201: feature 2000000 asks for 2000000 col"),
@@ -441,8 +445,9 @@ def test_files_that_change_meanwhile_are_noticed(tmp_path):
     lines.write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
     found = batches_by_query(lines)
     lines.write_text("1 qid:1 1:1\n0 qid:1 200:1\n")  # wider than the batch that it would be written into
-    with pytest.raises(ValueError, match=r"train.txt has changed since it was read first"):
-        list(found)
+    for read in (found.fields, found.__iter__, found.fields):
+        with pytest.raises(ValueError, match=r"train.txt has changed since it was read first"):
+            list(read())
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):

@@ -505,7 +505,12 @@ _BAD_COLUMNS = (
     *("['a', 'b', 'c', 'd']", "[None] * 4", "[[1], [2], [3], [4]]", "[b'a'] * 4", "[1e300, -1e300, 0.0, np.inf]"),
     *("[np.nan, 1.0, 2.0, 3.0]", "[1, 2, 1, 2]", "['a', 'b', 'a', None]", "[0.5, 0.5, 1e17, 3.0]", "[-1, 0, 1, 2]"),
     *("pd.date_range('2020', periods=4)", "pd.to_timedelta([1, 2, 3, 4])", "[{'a': 1}] * 4", "[Decimal('1.5')] * 4"),
-    *("[True, True, False, None]", "np.arange(4, dtype=np.float16)", "pa.nulls(4)", "[2**63] * 4"),
+    *(
+        "[True, True, False, None]",
+        "np.arange(4, dtype=np.float16)",
+        "pa.nulls(4)",
+        "pa.array([2**63] * 4, pa.uint64())",
+    ),
 )
 
 
