@@ -16,6 +16,7 @@ except ImportError as error:
 
 # Public name -> the module of this package that defines it: each framework is loaded by its own ranker alone.
 _HOME = {
+    "LGBMRanker": "lightgbm",
     "XGBRanker": "xgboost",
     "check_partitions": "partitions",
     "partition_by_query": "partitions",
@@ -36,5 +37,6 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from boostplug.dask.lightgbm import LGBMRanker
     from boostplug.dask.partitions import check_partitions, partition_by_query
     from boostplug.dask.xgboost import XGBRanker

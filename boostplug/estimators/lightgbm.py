@@ -152,25 +152,8 @@ class LGBMRanker(lgb.LGBMRanker):
             If labels, queries or weights are wrong; before any training. What LightGBM itself refuses is also its
             ``LightGBMError``.
         """
-        aliases = set(ALIASES["objective"][1:]).intersection(self.get_params())
-        if aliases and self.objective is not None:
-            raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
-        objective = self.get_params()[min(aliases)] if aliases else self.objective
-        loss = loss_of(objective)
-        if not (objective is None or loss is not None or isinstance(objective, str) or callable(objective)):
-            raise ValueError(
-                f"objective must be one of our losses, a name of LightGBM's or a function; got {shown(objective)}"
-            )
-        if not aliases:
-            self._objective = objective  # the parent's copy, which misses ranker.objective = …
-        if loss is not None and self.class_weight is not None:
-            raise ValueError(
-                f"class_weight={shown(self.class_weight)} has no meaning for {loss!r}: ranking has no classes; pass "
-                "sample_weight, with weights by grade if that is what is meant"
-            )
         metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
-        if loss is not None:
-            refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
+        objective, loss = self._objective_of_fit(metrics)
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(objective, loss, pairs)
         if eval_X is not None or eval_y is not None:
@@ -340,6 +323,28 @@ class LGBMRanker(lgb.LGBMRanker):
         state = {name: value for name, value in vars(self).items() if name in parents}
         vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
         return plain
+
+    def _objective_of_fit(self, metrics: list[Any]) -> tuple[Any, Loss | None]:
+        """Return the objective, and the loss if it is one of ours, refusing what cannot go with it."""
+        aliases = set(ALIASES["objective"][1:]).intersection(self.get_params())
+        if aliases and self.objective is not None:
+            raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
+        objective = self.get_params()[min(aliases)] if aliases else self.objective
+        loss = loss_of(objective)
+        if not (objective is None or loss is not None or isinstance(objective, str) or callable(objective)):
+            raise ValueError(
+                f"objective must be one of our losses, a name of LightGBM's or a function; got {shown(objective)}"
+            )
+        if not aliases:
+            self._objective = objective  # the parent's copy, which misses ranker.objective = …
+        if loss is not None and self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={shown(self.class_weight)} has no meaning for {loss!r}: ranking has no classes; pass "
+                "sample_weight, with weights by grade if that is what is meant"
+            )
+        if loss is not None:
+            refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
+        return objective, loss
 
     def _cut_offs(self, eval_at: Any) -> list[int]:
         """Return where the default metrics cut lists off: LightGBM's parameter wins over fit's argument."""

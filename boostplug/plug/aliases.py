@@ -19,6 +19,9 @@ LIGHTGBM: dict[str, tuple[str, ...]] = {
         "feature_fraction": ("colsample_bytree", "sub_feature"),
         "lambda_l2": ("l2_regularization", "lambda", "reg_lambda"),
         "learning_rate": ("eta", "shrinkage_rate"),
+        "local_listen_port": ("local_port", "port"),
+        "machine_list_filename": ("machine_list_file", "machine_list", "mlist"),
+        "machines": ("workers", "nodes"),
         "max_bin": ("max_bins",),
         "metric": ("metric_types", "metrics"),
         "min_data_in_leaf": ("min_child_samples", "min_data", "min_data_per_leaf", "min_samples_leaf"),
@@ -31,9 +34,11 @@ LIGHTGBM: dict[str, tuple[str, ...]] = {
             *("num_rounds", "num_tree", "num_trees"),
         ),
         "num_leaves": ("max_leaf", "max_leaf_nodes", "max_leaves", "num_leaf"),
+        "num_machines": ("num_machine",),
         "num_threads": ("n_jobs", "nthread", "nthreads", "num_thread"),
         "objective": ("app", "application", "loss", "objective_type"),
         "seed": ("random_seed", "random_state"),
+        "tree_learner": ("tree", "tree_type", "tree_learner_type"),
         "verbosity": ("verbose",),
     }.items()
 }

@@ -80,6 +80,23 @@ class LightGBM(Adapter):
             )
         return None if training is None else self.fault_of_parameters(training.parameters)
 
+    def fault_of_machines(self, dataset: Any, training: Training | None) -> str | None:
+        """Name a training over several machines, where each would call ours with its own rows alone.
+
+        All of them see the same parameters, and so raise together: none is left waiting.
+        """
+        machines = _parameter("machines", dataset, training) or ()
+        listed = machines.split(",") if isinstance(machines, str) else machines
+        n = max(int(_parameter("num_machines", dataset, training) or 1), len(listed))
+        if n < 2:
+            return None
+        if training is not None and training.booster is not None:
+            training.booster.free_network()  # or its end does it, in the midst of the next training
+        return (
+            f"LightGBM trains on {n} machines, each of which would scale the loss by its own rows, up to several times "
+            "apart; use boostplug.dask.LGBMRanker, which knows the scale of all"
+        )
+
     def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:
         """Name options of LightGBM's own objectives."""
         given = next((parameters[alias] for alias in ALIASES["metric"] if parameters.get(alias) is not None), ())
