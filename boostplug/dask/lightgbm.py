@@ -62,7 +62,8 @@ class LGBMRanker(local.LGBMRanker):
 
     Each worker that holds rows trains on them, in LightGBM's own network; a loss has the scale of all of them. So the
     model is that of one machine as far as the features' bins are: LightGBM finds each feature's bins on the rows of one
-    worker. The fitted attributes are `boostplug.LGBMRanker`'s.
+    worker. And on several it estimates the rows of a leaf by their Hessians, so that leaves near ``min_child_samples``
+    may differ. The fitted attributes are `boostplug.LGBMRanker`'s.
 
     Parameters
     ----------
@@ -192,10 +193,10 @@ class LGBMRanker(local.LGBMRanker):
             As for `lightgbm.LGBMRanker.predict`; with `pred_leaf` or `pred_contrib` there is a row of numbers for each
             row, in a DataFrame or an Array.
         """
-        if not isinstance(X, (da.Array, dd.DataFrame)):
-            return super().predict(X, *args, **kwargs)
-        X = check_features(X, _LOCAL)
         model = self.to_local()
+        if not isinstance(X, (da.Array, dd.DataFrame)):
+            return model.predict(X, *args, **kwargs)
+        X = check_features(X, _LOCAL)
         few = X._meta_nonempty if isinstance(X, dd.DataFrame) else np.zeros((1, X.shape[1]), X.dtype)  # noqa: SLF001
         some = np.asarray(model.predict(few, *args, **kwargs))
         predict = partial(_predictions, n_columns=some.shape[1:], args=args, kwargs=kwargs)
