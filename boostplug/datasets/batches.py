@@ -40,7 +40,7 @@ def batches_by_query(
 
     All is read once when this is called, Parquet without its features: the sizes of the queries are known from then
     on, and an error in labels, ids or weights comes now, not in the middle of a training. Held beside one batch and
-    one block of a file are 8 bytes for each query, while all is read 40.
+    one block of a file (of Parquet a page or two of each column) are 8 bytes for each query, while all is read 40.
 
     Parameters
     ----------
