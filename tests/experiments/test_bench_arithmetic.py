@@ -112,7 +112,8 @@ def test_a_page_keeps_its_text_and_gets_its_tables_anew(alone, tmp_path):
     assert "old" not in text
     assert f"| {XGBOOST} | 1,000,000 | 20.0 | 5.00 | 3.00 | 5.00 |" in text
     assert "cores" in text.split("\nafter\n")[1]
-    assert page.with_tables(text, [result.document]) == text
+    other = {**result.document, "benchmark": "another", "rows": []}  # in one file, as bench all writes
+    assert page.with_tables(text, [other, result.document]) == text
     with pytest.raises(KeyError, match="no such part"):
         page.with_tables("<!-- table: no such part -->\n<!-- end -->", [result.document])
 

@@ -67,9 +67,11 @@ def with_tables(text: str, documents: Sequence[Mapping[str, Any]]) -> str:
         If it marks a part of which the documents have no rows.
     """
     tables = {part: [*_table_of(document, rows)] for document in documents for part, rows in parts_of(document).items()}
+    marked = {part for _, part, _ in _MARKED.findall(text)}
+    shown = [document for document in documents if marked & parts_of(document).keys()]
 
     def anew(found: re.Match[str]) -> str:
-        lines = [*_machines(documents)] if found[2] is None else tables[found[2]]
+        lines = [*_machines(shown)] if found[2] is None else tables[found[2]]
         return "\n".join([found[1], *lines, found[3]])
 
     return _MARKED.sub(anew, text)
