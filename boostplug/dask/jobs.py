@@ -25,6 +25,7 @@ from boostplug.dask.workers import (
 __all__ = ["InterruptedTrainingError", "run"]
 
 _LOOK = 1.0  # seconds from one look at which workers are there to the next
+_PATIENCE = 5.0  # seconds in which workers leave a job in order, for which they need the tracker
 _GRACE = 30.0  # seconds for workers to notice that another has gone
 _COMEBACK = 10.0  # seconds for a worker's nanny to start it again
 _NONE_LEFT = 60.0  # seconds in which a cluster without any worker gets one
@@ -121,8 +122,8 @@ def _attempt(client: Any, job: Job, sets: list[Parts], checkpoint: bytes) -> Tra
             gone = _watched(client, futures, lambda: _stop_tracker(client, job, workers[0]))
             return _outcome(futures, gone)
         finally:
-            _stop_tracker(client, job, workers[0])
             _abandon(client, job, futures)
+            _stop_tracker(client, job, workers[0])
 
 
 def _stop_tracker(client: Any, job: Job, address: str) -> None:
@@ -136,6 +137,9 @@ def _abandon(client: Any, job: Job, futures: dict[str, Future]) -> None:
     at_work = [address for address, future in futures.items() if future.status == "pending" and address in there]
     if at_work:
         client.run(abandon, job.name, workers=at_work, on_error="ignore")
+        until = time.monotonic() + _PATIENCE
+        while any(futures[address].status == "pending" for address in at_work) and time.monotonic() < until:
+            time.sleep(_LOOK / 10)
     client.cancel(list(futures.values()))
 
 
@@ -144,18 +148,21 @@ def _watched(client: Any, futures: dict[str, Future], stop_tracker: Callable[[],
     news = threading.Event()
     for future in futures.values():
         future.add_done_callback(lambda _: news.set())
-    until = float("inf")
+    begun, stopped = float("inf"), False
     while True:
         news.wait(_LOOK)
         news.clear()
         waiting = [address for address, future in futures.items() if future.status == "pending"]
         there = client.nthreads()
         gone = [address for address in waiting if address not in there]
-        if len(gone) == len(waiting) or time.monotonic() > until:
+        if gone or any(future.status == "error" for future in futures.values()):
+            begun = min(begun, time.monotonic())
+        since = time.monotonic() - begun
+        if len(gone) == len(waiting) or since > _GRACE:
             return gone
-        if until == float("inf") and (gone or any(future.status == "error" for future in futures.values())):
-            until = time.monotonic() + _GRACE
-            stop_tracker()  # lest others wait for one that never comes
+        if since > _PATIENCE and not stopped:
+            stop_tracker()  # some may wait there for one that never comes
+            stopped = True
 
 
 def _outcome(futures: dict[str, Future], gone: list[str]) -> Trained | str:

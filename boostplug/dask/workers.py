@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar, cast
 
-import distributed
 import numpy as np
 import xgboost as xgb
 from distributed import Variable, get_worker
@@ -343,8 +342,8 @@ def _callbacks(job: Job) -> list[Any]:
 
 
 def _print(text: str) -> None:
-    """Print where the user is."""
-    distributed.print(text.strip())
+    """Print where the user is, and not here as well."""
+    get_worker().log_event("print", text.strip())
 
 
 def _custom_metric(metrics: tuple[Metric, ...]) -> Callable[..., Any] | None:

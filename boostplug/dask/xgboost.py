@@ -39,9 +39,10 @@ class XGBRanker(LocalRanker):
     partitions (`partition_by_query`); the workers that hold partitions train, each with its own threads unless
     ``n_jobs`` is given.
 
-    Where features are binned alike, which they are if each has fewer than ``max_bin`` different values, the model
-    equals one machine's to rounding; else the bins are those of quantiles merged over the workers. With ``subsample``
-    each worker draws among its own rows.
+    With our losses the model equals one machine's to rounding where features are binned alike, which they are if each
+    has fewer than ``max_bin`` different values; else the bins are those of quantiles merged over the workers, as they
+    are with ``tree_method="approx"``. With ``subsample`` each worker draws among its own rows. Objectives of XGBoost's
+    train as they do in ``xgboost.dask``.
 
     Parameters
     ----------
