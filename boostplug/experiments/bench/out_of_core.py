@@ -1,12 +1,13 @@
-"""`boostplug bench out-of-core`: memory and time of a training from Parquet, in memory and in batches."""
+"""`boostplug bench out-of-core`: memory and time of a training from Parquet, in memory, in batches, on Dask."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,14 +38,15 @@ class OutOfCore(Benchmark):
     """A training from a folder of Parquet files, in each of the ways to hold the data."""
 
     name = "out-of-core"
-    title = "training from Parquet, in memory and in batches of whole queries"
+    title = "training from Parquet: in memory, in batches of whole queries, on two workers of Dask"
     about = f"""\
 {_ROUNDS} rounds of MPBoost on {_FILES * _QUERIES * _SIZE:,} documents with {_FEATURES} float32 features, from {_FILES}
 Parquet files, each way in a process of its own. *Peak* is its largest resident set, libraries included; *above start*
 less what it was when the libraries were imported; *of the features* is that over the bytes of all features as float32.
 *Load* is the time until the framework holds its bins, *round* the median from one call of the loss to the next. NDCG@10
 is on queries that were not trained on. *In memory*: `pandas.read_parquet` and one float32 matrix, let go when the
-bins are made. *Batches*: `batches_by_query`.
+bins are made. *Batches*: `batches_by_query`. *Dask*: `bp.dask`'s rankers on two worker processes that share the
+threads; memory is the larger of the two, each of which holds half of the data.
 """
     columns = (
         Column("peak_mib", "peak, MiB"),
@@ -70,7 +72,7 @@ bins are made. *Batches*: `batches_by_query`.
                 self.setting.say(name)
                 values = ask_process(_PROGRAM, name, folder, self.setting.threads, self.setting.count(_ROUNDS, 3))
                 if values is None:
-                    self.note(f"{name} is left out: the framework is not installed.")
+                    self.note(f"{name} is left out: what it needs is not installed.")
                     continue
                 above = values["above_start_mib"]
                 if above is not None:
@@ -98,10 +100,12 @@ def _write(folder: Path, n_queries: int) -> None:
 
 
 def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
-    """Return what one way takes of this process; None where its framework is missing."""
+    """Return what one way takes; None where a package is missing."""
     framework, build = _WAYS[name]
     try:
-        module = _module(framework)
+        module = import_module(framework)
+        if build is None:
+            import_module("boostplug.dask")
     except ImportError:
         return None
     import pandas as pd
@@ -110,44 +114,101 @@ def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float 
     test = pd.read_parquet(Path(folder) / "test.parquet")
     X = test.iloc[:, :_FEATURES].to_numpy(np.float32)
     queries = Queries(test["label"], qid=test["query"])
-    loss = MPBoost()
-    loss.gradient_hessian(np.zeros(queries.n_rows), queries)  # compiled, or read from numba's cache
-    start, begun = _mib("VmRSS"), perf_counter()
-    data = build(Path(folder), threads)
-    load_seconds = perf_counter() - begun
-    calls: list[float] = []
-
-    def timed(scores: Any, dataset: Any) -> Any:
-        calls.append(perf_counter())
-        return loss(scores, dataset)
-
-    if framework == "xgboost":
-        parameters = {"objective": "rank:pairwise", "nthread": threads, "max_depth": 6, "base_score": 0.0}
-        booster = module.train({**parameters, "disable_default_eval_metric": True}, data, rounds, obj=timed)
-        peak = _mib("VmHWM")
-        scores = booster.inplace_predict(X)
+    _Timed().gradient_hessian(np.zeros(queries.n_rows), queries)  # compiled, or read from numba's cache
+    if build is None:
+        seen, predict = _on_dask(module, Path(folder), threads, rounds)
     else:
-        parameters = {"objective": timed, "num_threads": threads, "num_leaves": 63, "verbosity": -1}
-        booster = module.train(parameters, data, rounds)
-        peak = _mib("VmHWM")
-        scores = booster.predict(X)
+        seen, predict = _in_this_process(module, build, Path(folder), threads, rounds)
     return {
-        "peak_mib": peak,
-        "above_start_mib": None if peak is None or start is None else peak - start,
-        "load_seconds": load_seconds,
-        "round_seconds": median(np.diff(calls).tolist()),
-        "ndcg": float(NDCG(10)(scores, queries)),
+        "peak_mib": seen.peak,
+        "above_start_mib": None if seen.peak is None or seen.start is None else seen.peak - seen.start,
+        "load_seconds": seen.calls[0] - seen.begun,
+        "round_seconds": median(np.diff(seen.calls).tolist()),
+        "ndcg": float(NDCG(10)(predict(X), queries)),
     }
 
 
-def _module(framework: str) -> Any:
-    if framework == "xgboost":
-        import xgboost
+class _Seen(NamedTuple):
+    """One process: its memory in MiB, and when the training was begun and its loss called, in seconds."""
 
-        return xgboost
-    import lightgbm
+    start: float | None
+    peak: float | None
+    begun: float
+    calls: list[float]
 
-    return lightgbm
+
+_calls: list[float] = []
+
+
+class _Timed(MPBoost):
+    """A loss that notes when it is called, wherever that is."""
+
+    def compute_gradient_hessian(self, scores: Any, queries: Queries, scale: float) -> Any:
+        _calls.append(perf_counter())
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+_DEPTH, _LEAVES = 6, 63
+
+
+def _in_this_process(
+    module: Any, build: Callable[[Path, int], Any], folder: Path, threads: int, rounds: int
+) -> tuple[_Seen, Callable[[Any], Any]]:
+    start = _mib("VmRSS")
+    _calls.clear()
+    begun = perf_counter()
+    data = build(folder, threads)
+    if module.__name__ == "xgboost":
+        parameters = {"objective": "rank:pairwise", "nthread": threads, "max_depth": _DEPTH, "base_score": 0.0}
+        booster = module.train({**parameters, "disable_default_eval_metric": True}, data, rounds, obj=_Timed())
+    else:
+        parameters = {"objective": _Timed(), "num_threads": threads, "num_leaves": _LEAVES, "verbosity": -1}
+        booster = module.train(parameters, data, rounds)
+    seen = _Seen(start, _mib("VmHWM"), begun, list(_calls))
+    return seen, booster.inplace_predict if module.__name__ == "xgboost" else booster.predict
+
+
+def _on_dask(module: Any, folder: Path, threads: int, rounds: int) -> tuple[_Seen, Callable[[Any], Any]]:
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    import boostplug.dask as on_dask
+
+    own = {"n_workers": 2, "threads_per_worker": max(1, threads // 2), "processes": True, "memory_limit": 0}
+    with LocalCluster(**own, dashboard_address=":0", silence_logs=40) as cluster, Client(cluster) as client:
+        started = client.run(_at_start, module.__name__)
+        begun = perf_counter()
+        frame = dd.read_parquet(folder / "train").rename(columns={"query": "qid"})
+        if module.__name__ == "xgboost":
+            ranker = on_dask.XGBRanker(objective=_Timed(), n_estimators=rounds, max_depth=_DEPTH)
+        else:
+            ranker = on_dask.LGBMRanker(objective=_Timed(), n_estimators=rounds, num_leaves=_LEAVES, verbosity=-1)
+        ranker.fit(frame.drop(columns=["label"]), frame["label"])
+        ended = client.run(_at_end)
+        largest = max(started, key=lambda worker: ended[worker][0] or 0.0)
+        peak, calls = ended[largest]
+        seen = _Seen(started[largest], peak, begun, calls)
+        model = ranker.to_local()
+    names = [f"f{j}" for j in range(_FEATURES)]
+    return seen, lambda X: model.predict(_named(X, names))
+
+
+def _named(X: Any, names: list[str]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=names)
+
+
+def _at_start(framework: str) -> float | None:
+    """Return a worker's memory once all is imported."""
+    import_module(framework)
+    import_module("boostplug.dask")
+    _calls.clear()
+    return _mib("VmRSS")
+
+
+def _at_end() -> tuple[float | None, list[float]]:
+    return _mib("VmHWM"), list(_calls)
 
 
 def _mib(what: str) -> float | None:
@@ -200,10 +261,13 @@ def _lightgbm_batches(folder: Path, threads: int) -> Any:
     return lgb.Dataset(batches.sequence(), **batches.fields(), params=params).construct()
 
 
-_WAYS: dict[str, tuple[str, Callable[[Path, int], Any]]] = {
+# The framework, and what builds its data set in this process; None on Dask.
+_WAYS: dict[str, tuple[str, Callable[[Path, int], Any] | None]] = {
     "XGBoost, in memory: QuantileDMatrix": ("xgboost", _xgboost_whole),
     "XGBoost, batches: QuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=False)),
     "XGBoost, batches: ExtMemQuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=True)),
+    "XGBoost, Dask: each of two workers": ("xgboost", None),
     "LightGBM, in memory": ("lightgbm", _lightgbm_whole),
     "LightGBM, batches: Sequence": ("lightgbm", _lightgbm_batches),
+    "LightGBM, Dask: each of two workers": ("lightgbm", None),
 }
