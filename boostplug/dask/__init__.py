@@ -37,6 +37,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from boostplug.dask.lightgbm import LGBMRanker
-    from boostplug.dask.partitions import check_partitions, partition_by_query
-    from boostplug.dask.xgboost import XGBRanker
+    from boostplug.dask.lightgbm import LGBMRanker as LGBMRanker
+    from boostplug.dask.partitions import check_partitions as check_partitions
+    from boostplug.dask.partitions import partition_by_query as partition_by_query
+    from boostplug.dask.xgboost import XGBRanker as XGBRanker
