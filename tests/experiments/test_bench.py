@@ -19,6 +19,7 @@ from boostplug.experiments.bench import (
     cold,
     data,
     imports,
+    out_of_core,
     rankers,
     rounds,
 )
@@ -38,6 +39,8 @@ def little(monkeypatch):
     monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 40)
     monkeypatch.setattr(rounds, "_FEATURES", 4)
     monkeypatch.setattr(imports, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
+    ways = ("XGBoost, in memory: QuantileDMatrix", "LightGBM, batches: Sequence", "XGBoost, Dask: each of two workers")
+    monkeypatch.setattr(out_of_core, "_WAYS", {name: out_of_core._WAYS[name] for name in ways})
     monkeypatch.setattr(cold, "default_losses", dict)
     monkeypatch.setattr(cold, "_PROGRAM", f"import os; os.environ['NUMBA_OPT'] = '0'\n{cold._PROGRAM}")
 
