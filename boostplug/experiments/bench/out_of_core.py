@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -103,9 +102,7 @@ def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float 
     """Return what one way takes; None where a package is missing."""
     framework, build = _WAYS[name]
     try:
-        module = import_module(framework)
-        if build is None:
-            import_module("boostplug.dask")
+        module = _module(framework, on_dask=build is None)
     except ImportError:
         return None
     import pandas as pd
@@ -201,14 +198,25 @@ def _named(X: Any, names: list[str]) -> Any:
 
 def _at_start(framework: str) -> float | None:
     """Return a worker's memory once all is imported."""
-    import_module(framework)
-    import_module("boostplug.dask")
+    _module(framework, on_dask=True)
     _calls.clear()
     return _mib("VmRSS")
 
 
 def _at_end() -> tuple[float | None, list[float]]:
     return _mib("VmHWM"), list(_calls)
+
+
+def _module(framework: str, *, on_dask: bool) -> Any:
+    if on_dask:
+        import boostplug.dask  # noqa: F401 (loaded, so that its memory is no part of the training)
+    if framework == "xgboost":
+        import xgboost
+
+        return xgboost
+    import lightgbm
+
+    return lightgbm
 
 
 def _mib(what: str) -> float | None:
