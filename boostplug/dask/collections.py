@@ -159,7 +159,8 @@ def parts_of(
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
     made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
     futures = client.compute(made)
-    wait(futures)
+    with client.as_current():  # wait asks the current one
+        wait(futures)
     parts = Parts(client, futures, _asked(client, futures, _summary))
     _refuse_faults(parts.summaries, where)
     if not parts.n_rows:

@@ -580,7 +580,7 @@ def _outcomes(client: Any, futures: dict[str, Any]) -> list[_Outcome]:
     until = math.inf
     while True:
         pending = [future for address, future in futures.items() if address not in outcomes]
-        with suppress(TimeoutError):
+        with suppress(TimeoutError), client.as_current():
             wait(pending, timeout=_LOOK, return_when="FIRST_COMPLETED")
         for address in sorted(set(futures) - set(client.nthreads())):
             _raise_lost(client, address, n_workers)

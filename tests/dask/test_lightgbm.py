@@ -1,6 +1,9 @@
 """LGBMRanker on two workers: the model of one machine, whatever lies where, and errors that leave nobody waiting."""
 
+import os
 import pickle
+import signal
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +16,7 @@ from boostplug.losses import LOSSES
 
 lgb = pytest.importorskip("lightgbm")
 dd = pytest.importorskip("dask.dataframe")
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.cluster
 
@@ -377,3 +380,33 @@ def test_the_plain_ranker_refuses_local_scales_and_the_next_fit_works(client, ma
     np.testing.assert_allclose(
         plain.to_local().predict(TABLE[FEATURES]), alone(loss=bp.MPBoost()).predict(TABLE[FEATURES]), atol=1e-6
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tells(bp.RankNet):
+    """A loss that says when training has begun."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if scores.any():
+            distributed.Event("started").set()
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again():
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as own,
+        distributed.Client(own, set_as_default=False) as client,
+    ):
+        address, process = sorted(client.run(os.getpid).items())[1]
+
+        def kill():
+            if distributed.Event("started", client=client).wait(60):
+                os.kill(process, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.raises(RuntimeError, match=rf"worker {address} was lost .*client\.restart\(\)"):
+            fit(client, placed(client, HALVES), Tells(), n_estimators=1_000_000)
+        killer.join()
+        # Wherever the rows are now: a nanny may take its time.
+        assert_same(fit(client, dd.from_pandas(TABLE, npartitions=1, sort=False)), alone())
