@@ -55,7 +55,7 @@ def run(client: Any, job: Job, sets: list[Parts], again: Callable[[], list[Parts
     sets : list of Parts
         The training set, then validation sets.
     again : callable
-        Computes them anew, on the workers that are left.
+        Computes them anew, on the workers that are left; those that were are given up.
     retries : int
         How often the training may go on from the last checkpoint, or from its beginning, when it was interrupted.
 
@@ -72,6 +72,7 @@ def run(client: Any, job: Job, sets: list[Parts], again: Callable[[], list[Parts
             outcome = _attempt(client, job, sets, kept.get())
             if isinstance(outcome, Trained):
                 return outcome
+            _release(sets)
             last = kept.get()
             checkpoint: Checkpoint | None = loads(last) if last else None
             rounds = "no round" if checkpoint is None else f"{checkpoint.n_rounds} of {job.n_rounds} rounds"
@@ -79,10 +80,16 @@ def run(client: Any, job: Job, sets: list[Parts], again: Callable[[], list[Parts
                 raise InterruptedTrainingError(f"{outcome}; {rounds} of the training are kept", checkpoint)
             retries -= 1
             warnings.warn(f"{outcome}; the training goes on, with {rounds} done", UserWarning, stacklevel=3)
-            del sets
             sets = again()
     finally:
         kept.delete()
+        _release(sets)
+
+
+def _release(sets: list[Parts]) -> None:
+    """Have the cluster forget the data, which callers and the traces of errors would keep there."""
+    for parts in sets:
+        parts.futures.clear()
 
 
 def _come_back(client: Any, n_workers: int) -> bool:
@@ -111,12 +118,8 @@ def _attempt(client: Any, job: Job, sets: list[Parts], checkpoint: bytes) -> Tra
         try:
             meeting = client.run(start_tracker, job.name, len(workers), workers=workers[:1])[workers[0]]
             for number, address in enumerate(workers):
-                held = [
-                    [parts.futures[p] for p in place.get(address, ())]
-                    for parts, place in zip(sets, places, strict=True)
-                ]
                 futures[address] = client.submit(
-                    train, job, number, meeting, held, checkpoint,
+                    train, job, number, meeting, _held(sets, places, address), checkpoint,
                     workers=[address], allow_other_workers=False, pure=False,
                 )  # fmt: skip
             gone = _watched(client, futures, lambda: _stop_tracker(client, job, workers[0]))
@@ -124,6 +127,11 @@ def _attempt(client: Any, job: Job, sets: list[Parts], checkpoint: bytes) -> Tra
         finally:
             _abandon(client, job, futures)
             _stop_tracker(client, job, workers[0])
+
+
+def _held(sets: list[Parts], places: list[dict[str, list[int]]], address: str) -> list[list[Future]]:
+    """Return what a worker has of each set."""
+    return [[parts.futures[p] for p in place.get(address, ())] for parts, place in zip(sets, places, strict=True)]
 
 
 def _stop_tracker(client: Any, job: Job, address: str) -> None:
