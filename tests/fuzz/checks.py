@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from itertools import groupby
 from pathlib import Path
 
 import loops
@@ -29,6 +30,7 @@ __all__ = [
     "check_ranking_data",
     "check_scored",
     "check_value",
+    "check_whole",
     "law_broken",
 ]
 
@@ -273,6 +275,18 @@ def check_ranking_data(data):
     assert data.group.sum() == data.n_rows == len(data.qid)
     assert data.n_rows
     check_queries(data.queries)
+
+
+def check_whole(found, frame, qid):
+    """Check that a frame holds the rows of another, those of each query together, in one partition, in their order."""
+    rows = [part.compute() for part in found.partitions]
+    together = [query for part in rows for query, _ in groupby(part[qid].tolist())]
+    assert len({*together}) == len(together)
+    before = frame.compute()
+    for query, of_query in before.groupby(qid, observed=True):
+        after = [part[part[qid] == query] for part in rows]
+        assert [i for part in after for i in part.index] == of_query.index.tolist()
+    assert sum(map(len, rows)) == len(before)
 
 
 def check_batches(found):

@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import dask
+import dask.dataframe as dd
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -54,7 +56,9 @@ __all__ = [  # noqa: PLE0604 (strings, all of them)
     "array",
     "backwards",
     "bp",
+    "dask",
     "datasets",
+    "dd",
     "file",
     "folder",
     "gzip",

@@ -545,6 +545,43 @@ def _table(dice):
     return f"{{{', '.join(f'{name!r}: {text}' for name, text in columns.items())}}}"
 
 
+_OF_FRAMES = {  # numbers and ids of six rows, as pandas and Dask take them
+    "x": ("np.arange(6.0)", "[0.5, np.nan, 1.0, 2.0, 3.0, 4.0]", "[1, 2, 3, 4, 5, 6]"),
+    "q": (
+        *("[1, 1, 2, 1, 2, 3]", "[1, 1, 1, 2, 2, 2]", "list('abcabc')", "[2**60, -5, 7, 7, 2**60, -5]", "[0] * 6"),
+        *("pd.Categorical(list('ababab'))", "pd.date_range('2020', periods=6)", "[0.5, 0.5, 1e17, 3.0, 3.0, 1e17]"),
+        *(
+            "np.array([2**64 - 1, 1] * 3, np.uint64)",
+            "pd.array([1, 2, 1, 2, 1, 2], dtype='Int64')",
+            "[True, False] * 3",
+        ),
+        *(
+            "['1', 1, 1.0, '1', 1, 2]",
+            "[1, 2, None, 1, 2, 3]",
+            "list('ab') * 2 + [None, 'a']",
+            "[np.inf, 1, 2, 1, 2, 3]",
+        ),
+    ),
+}
+
+
+@target("dask", weight=5)
+def on_dask(dice):
+    table = ", ".join(f"{name!r}: {dice.one(texts)}" for name, texts in _OF_FRAMES.items())
+    frame = f"dd.from_pandas(pd.DataFrame({{{table}}}), npartitions={dice.one(('1', '2', '3'))}, sort=False)"
+    given = dice.one(HOSTILE) if dice.spoils() else "frame"
+    qid = dice.one(HOSTILE) if dice.spoils() else "'q'"
+    if dice.percent(30):
+        kind = dice.one(("bp.dask.XGBRanker", "bp.dask.LGBMRanker"))
+        made = arguments(dice, {"checkpoint_rounds": ("5", "None"), "retries": ("0", "2"), "time_out": ("1", "5")})
+        return f"frame = {frame}\n{kind}(objective=bp.MPBoost(), {made}).fit({given}, {dice.one(HOSTILE)}, qid={qid})"
+    if dice.percent(30):
+        return f"frame = {frame}\nbp.dask.check_partitions({given}, {qid})"
+    parts = arguments(dice, {"npartitions": ("1", "2", "5", "None")})
+    whole = f"bp.dask.partition_by_query({given}, {qid}, {parts})"
+    return f"frame = {frame}\nwith dask.config.set(scheduler='synchronous'):\n    check_whole({whole}, frame, {qid})"
+
+
 # Models
 
 
