@@ -579,7 +579,7 @@ def on_dask(dice):
         return f"frame = {frame}\nbp.dask.check_partitions({given}, {qid})"
     parts = arguments(dice, {"npartitions": ("1", "2", "5", "None")})
     whole = f"bp.dask.partition_by_query({given}, {qid}, {parts})"
-    return f"frame = {frame}\nwith dask.config.set(scheduler='synchronous'):\n    check_whole({whole}, frame, {qid})"
+    return f"frame = {frame}\nwith dask.config.set({{'scheduler': 'sync', 'dataframe.shuffle.method': 'tasks'}}):\n    check_whole({whole}, frame, {qid})"
 
 
 # Models
