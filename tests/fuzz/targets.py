@@ -579,7 +579,8 @@ def on_dask(dice):
         return f"frame = {frame}\nbp.dask.check_partitions({given}, {qid})"
     parts = arguments(dice, {"npartitions": ("1", "2", "5", "None")})
     whole = f"bp.dask.partition_by_query({given}, {qid}, {parts})"
-    return f"frame = {frame}\nwith dask.config.set({{'scheduler': 'sync', 'dataframe.shuffle.method': 'tasks'}}):\n    check_whole({whole}, frame, {qid})"
+    alone = "{'scheduler': 'sync', 'dataframe.shuffle.method': 'tasks'}"  # whatever clients other tests have
+    return f"frame = {frame}\nwith dask.config.set({alone}):\n    check_whole({whole}, frame, {qid})"
 
 
 # Models
