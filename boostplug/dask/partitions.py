@@ -114,7 +114,7 @@ def distinct(values: Any, name: str) -> tuple[Ids, NDArray[np.int64]]:
         _refuse_missing(np.isinf(ids)[codes], values, name)
     if ids.dtype.kind in "cV":
         raise ValueError(f"{name} must hold ids, numbers or strings; got dtype {ids.dtype}")
-    return Ids(ids, pd.util.hash_array(ids, categorize=False)), codes.astype(np.int64)
+    return Ids(ids, _hashes_of(ids)), codes.astype(np.int64)
 
 
 def refuse_split_queries(ask: Callable[..., list[Any]]) -> None:
@@ -166,12 +166,24 @@ def _listed(places: list[int]) -> str:
 
 def _plain(ids: NDArray[Any]) -> NDArray[Any]:
     """Return ids of the type that equal ones have in every partition, where some columns are of objects."""
-    if ids.dtype.kind == "O" and pd.api.types.infer_dtype(ids) == "integer":
+    kind = pd.api.types.infer_dtype(ids) if ids.dtype.kind == "O" else None
+    if kind == "integer":
         try:
             return ids.astype(np.int64)
         except OverflowError:
             return ids
+    if kind == "floating" or ids.dtype.kind == "f":
+        return ids.astype(np.float64)
     return ids.astype(np.int64) if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.itemsize < 8) else ids
+
+
+def _hashes_of(ids: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return hashes that equal ids have in common, be they whole numbers in one partition and floats in another."""
+    hashes: NDArray[np.uint64] = pd.util.hash_array(ids, categorize=False)
+    if ids.dtype.kind == "f":
+        whole = (ids == np.floor(ids)) & (np.abs(ids) < 2.0**63)
+        hashes[whole] = pd.util.hash_array(ids[whole].astype(np.int64), categorize=False)
+    return hashes
 
 
 def _refuse_missing(missing: NDArray[np.bool_], values: Any, name: str) -> None:

@@ -234,7 +234,7 @@ def _row_weight(queries: Queries) -> NDArray[np.float64]:
 
 
 def _matrix(job: Job, parts: list[Part], queries: Queries, nthread: int, ref: xgb.DMatrix | None) -> xgb.DMatrix:
-    weight = queries.query_weight
+    weight, total = queries.query_weight, 1.0
     if weight is not None:
         largest = _largest(float(weight.max(initial=0.0)))
         total, n_queries = _sums(np.array([weight.sum(), len(weight)]))
@@ -243,7 +243,7 @@ def _matrix(job: Job, parts: list[Part], queries: Queries, nthread: int, ref: xg
     fields = {
         "label": _agreed(lambda: labels_in_single(queries, read=job.read)),
         "group": np.diff(queries.boundaries),
-        "weight": weight,
+        "weight": None if total == 0.0 else weight,  # several workers cannot find quantiles where nothing has weight
     }
     options = {"missing": job.matrix["missing"], "enable_categorical": job.matrix["enable_categorical"]}
     if job.quantiles:
@@ -252,6 +252,8 @@ def _matrix(job: Job, parts: list[Part], queries: Queries, nthread: int, ref: xg
     else:
         rows = joined([part.X for part in parts]) if parts else job.no_rows
         matrix = xgb.DMatrix(rows, **options, **fields, nthread=nthread, feature_types=job.matrix["feature_types"])
+    if total == 0.0:
+        matrix.set_info(weight=weight)
     if job.feature_weights is not None and ref is None:
         matrix.set_info(feature_weights=job.feature_weights)
     assign(matrix, queries)

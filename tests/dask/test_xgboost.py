@@ -154,6 +154,15 @@ def test_weights_of_rows(client, tmp_path):
         assert_same(ranker, alone(loss))
 
 
+@pytest.mark.filterwarnings("ignore:.*all row weights are 0")
+def test_weights_that_are_all_0(client, tmp_path):
+    """As on one machine: a constant model."""
+    frame = on_workers(client, TRAIN.assign(weight=0.0))
+    ranker = fit(client, tmp_path, bp.RankNet(), frame, weighted=True)
+    assert np.ptp(ranker.predict(TRAIN[FEATURES])) == 0.0
+    assert ranker.get_booster().num_boosted_rounds() == 8
+
+
 def test_clicks_on_one_worker_and_grades_on_the_other(client, tmp_path):
     grades = np.where(TRAIN["query"] < TRAIN["query"].max() // 2 + 1, TRAIN["y"] > 0, TRAIN["y"]).astype(float)
     frame = TRAIN.assign(y=grades)
