@@ -503,12 +503,15 @@ def test_an_interrupted_client_leaves_no_worker_busy(client, tmp_path, monkeypat
 
 
 @pytest.fixture
-def mortal(client):
-    """Return the client, and wait at the end for a worker that was killed."""
+def mortal():
+    """Return the client of a cluster for one test, in which a worker may die."""
     # Else a cluster closes a worker's nanny 15 s after a loss if it finds its next worker lost, too, at that moment.
-    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}):
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as own,
+        distributed.Client(own) as client,
+    ):
         yield client
-        client.wait_for_workers(2, timeout=60)
 
 
 LONG = {"n_estimators": 60, "early_stopping_rounds": 12, "eval_metric": bp.NDCG(3), "colsample_bytree": 0.5}
