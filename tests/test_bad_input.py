@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -107,6 +108,24 @@ def file(name, content, **sides):
 
 
 GOOD_LINES = "1 qid:1 1:0.5\n0 qid:1 1:0.1\n"
+
+PAIRS = bp.Pairs([0], [1])
+TWO_QUERIES = pd.DataFrame({"qid": list("aabbb")})
+
+
+def batches(columns=None, **options):
+    table = pd.DataFrame(columns or {"y": [1, 0], "q": [1, 1], "x": [0.0, 1.0]})
+    path = Path(folder().name, "rows.parquet")
+    table.to_parquet(path)
+    return bp.datasets.batches_by_query(path, **{"label": "y", "qid": "q", **options})
+
+
+def on_two_machines():
+    """Return a Dataset as each of two machines has it; there is no network until it is trained on."""
+    data = lgb.Dataset(X, Y, group=GROUP, params={"verbosity": -1}).construct()
+    data.params["num_machines"] = 2
+    return data
+
 
 CASES = {
     "Labels": [
@@ -823,6 +842,66 @@ CASES = {
             lambda: load_fold(file("good.txt", GOOD_LINES)),
             "is a file; load it with load_letor",
             NotADirectoryError,
+        ),
+    ],
+    "Files larger than memory": [
+        Case("no column named for the labels", lambda: batches(label=None), "label is missing"),
+        Case("a column that is not there", lambda: batches(qid="query_id"), "query_id"),
+        Case(
+            "a query that appears again",
+            lambda: batches({"y": [1, 0, 2], "q": ["a", "b", "a"], "x": [0.0, 1.0, 2.0]}),
+            "query 'a' appears again after other queries",
+        ),
+        Case(
+            "strings as a feature",
+            lambda: batches({"y": [1, 0], "q": [1, 1], "x": ["de", "fr"]}),
+            "the column 'x' holds (large_)?string, and features are numbers",
+            shown="ValueError: FOLDER/rows.parquet: the column 'x' holds string, and features are numbers (integers, "
+            "floats, decimals, booleans); write numbers in its place (codes of categories, say), or name the features "
+            "that you want, features=[…]",
+        ),
+        Case("no rows in a batch", lambda: batches(rows=0), "rows"),
+    ],
+    "Several machines": [
+        Case(
+            "a query in two partitions",
+            lambda: bp.dask.check_partitions(dd.from_pandas(TWO_QUERIES, npartitions=2), "qid"),
+            "1 of 2 queries lie in several partitions: 'b' in 0 and 1",
+        ),
+        Case(
+            "a frame in memory",
+            lambda: bp.dask.partition_by_query(FRAME, "a"),
+            "must be a dask.dataframe.DataFrame",
+            TypeError,
+        ),
+        Case(
+            "a column of ids that is not there",
+            lambda: bp.dask.partition_by_query(dd.from_pandas(FRAME, npartitions=2), "qid"),
+            "qid must name a column of ddf; got 'qid'",
+        ),
+        Case("`group=` with collections", lambda: bp.dask.XGBRanker().fit(X, Y, group=GROUP), "group is not taken"),
+        Case("`pairs=` with collections", lambda: bp.dask.XGBRanker().fit(X, Y, pairs=PAIRS), "pairs on collections"),
+        Case(
+            "`set_pairs` on a collection",
+            lambda: bp.set_pairs(dd.from_pandas(FRAME, npartitions=2), PAIRS),
+            "collection",
+            (TypeError, ValueError),
+        ),
+        Case(
+            "a function as a metric of all workers",
+            lambda: bp.dask.XGBRanker(objective=LOSS, eval_metric=len).fit(X, Y),
+            "eval_metric holds the function",
+        ),
+        Case("AdaRank in LightGBM", lambda: bp.dask.LGBMRanker(objective=bp.AdaRank()).fit(X, Y), "AdaRank.*XGBRanker"),
+        Case(
+            "early stopping in LightGBM",
+            lambda: bp.dask.LGBMRanker(objective=LOSS).fit(X, Y, early_stopping_rounds=5),
+            "early_stopping_rounds is not taken",
+        ),
+        Case(
+            "LightGBM's own interface to several machines",
+            lambda: LOSS(ZERO, on_two_machines()),
+            "boostplug.dask.LGBMRanker",
         ),
     ],
 }
