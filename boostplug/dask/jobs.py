@@ -1,5 +1,6 @@
 """A job of XGBoost on a cluster, from the driver: its workers are brought together, watched, and started once more."""
 
+import re
 import threading
 import time
 import warnings
@@ -29,6 +30,8 @@ _PATIENCE = 5.0  # seconds in which workers leave a job in order, for which they
 _GRACE = 30.0  # seconds for workers to notice that another has gone
 _COMEBACK = 10.0  # seconds for a worker's nanny to start it again
 _NONE_LEFT = 60.0  # seconds in which a cluster without any worker gets one
+
+_OF_ANOTHER = re.compile(r"\W*on worker (\d+) of \d+: ")
 
 
 class InterruptedTrainingError(RuntimeError):
@@ -175,14 +178,16 @@ def _watched(client: Any, futures: dict[str, Future], stop_tracker: Callable[[],
 
 def _outcome(futures: dict[str, Future], gone: list[str]) -> Trained | str:
     lost = ""
-    for future in futures.values():
+    for address, future in futures.items():
         if future.status != "error":
             continue
         error = future.exception()
         if isinstance(error, LostError):
             lost = lost or str(error)
-        elif not isinstance(error, ElsewhereError):
-            future.result()  # raises it, as it was raised there
+        elif error is not None and not isinstance(error, ElsewhereError):
+            told = _OF_ANOTHER.match(str(error))  # a loss or a metric raises on all what it raised on one
+            error.add_note(f"raised on worker {address if told is None else list(futures)[int(told[1])]}")
+            raise error
     if gone:
         return _left(gone)
     silent = [address for address, future in futures.items() if future.status != "finished"]

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 from distributed import Event, MultiLock, default_client, wait
+from distributed.protocol.pickle import dumps, loads
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -545,6 +546,7 @@ def _train_on_worker(job: _Job, params: dict[str, Any], arguments: dict[str, Any
         job.fault = error
     if job.fault is not None:
         _let_go(job.fault)
+        job.fault = _sendable(job.fault)
     return _Outcome(model, job.fault, job.told, job.idle)
 
 
@@ -553,6 +555,15 @@ def _let_go(error: BaseException | None) -> None:
     while error is not None:
         error.__traceback__ = None
         error = error.__cause__ or error.__context__
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error that reaches the driver: this one, or its text where it holds what cannot be pickled."""
+    try:
+        loads(dumps(error))
+    except Exception:  # noqa: BLE001 (pickling raises whatever the object does)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _weight(queries: Queries) -> Floats:
@@ -583,7 +594,7 @@ def _outcomes(client: Any, futures: dict[str, Any]) -> list[_Outcome]:
         with suppress(TimeoutError), client.as_current():
             wait(pending, timeout=_LOOK, return_when="FIRST_COMPLETED")
         for address in sorted(set(futures) - set(client.nthreads())):
-            _raise_lost(client, address, n_workers)
+            _raise_lost(client, address, n_workers, futures)
         outcomes |= {address: _outcome(futures[address]) for address in futures if futures[address].done()}
         faults = {address: outcome.fault for address, outcome in outcomes.items() if outcome.fault is not None}
         clean = len(outcomes) == len(futures)
@@ -611,14 +622,25 @@ def _raise_fault(address: str, fault: Exception, *, clean: bool) -> None:
     raise fault
 
 
-def _raise_lost(client: Any, address: str, n_workers: int) -> None:
-    """Raise for a lost worker, once its nanny has started it anew: a restart before that may hang, which we advise."""
+def _raise_lost(client: Any, address: str, n_workers: int, futures: dict[str, Any]) -> None:
+    """Raise for a lost worker, once its nanny has started it anew: a restart before that may hang, which we advise.
+
+    Most workers that are left notice at once; one that does not would leave the next fit waiting too.
+    """
     until = time.monotonic() + _PATIENCE
-    while len(client.nthreads()) < n_workers and time.monotonic() < until:
+    while time.monotonic() < until:
+        there = client.nthreads()
+        busy = [other for other, future in futures.items() if other in there and not future.done()]
+        if len(there) >= n_workers and not busy:
+            break
         time.sleep(0.1)
+    if busy:
+        remedy = f"{' and '.join(busy)} may wait for it until time_out: {_RESTART}"
+    else:
+        remedy = f"fit again; should that fail, {_RESTART}"
     raise RuntimeError(
         f"worker {address} was lost in the training: killed, out of memory, or cut off. LightGBM cannot go on without "
-        f"it; fit again, or, where its other workers still wait for it, {_RESTART}"
+        f"it; {remedy}"
     )
 
 

@@ -331,6 +331,24 @@ def test_an_error_on_one_worker_ends_the_fit_and_spoils_no_other(client, machine
     assert machines() == [((2, 5), (2, 5))] * 2
 
 
+@dataclass(frozen=True, kw_only=True)
+class FailsWithALock(Fails):
+    """Raises what cannot be sent to the driver."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        try:
+            return super().compute_gradient_hessian(scores, queries, scale)
+        except KeyError:
+            error = LookupError("behind a lock")
+            error.lock = threading.Lock()
+            raise error from None
+
+
+def test_an_error_that_cannot_be_pickled_keeps_its_name_and_text(client):
+    with pytest.raises(RuntimeError, match="^LookupError: behind a lock"):
+        fit(client, placed(client, HALVES), FailsWithALock(n_rows=len(HALVES[0])))
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [

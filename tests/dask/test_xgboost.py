@@ -416,8 +416,9 @@ class Broken(bp.RankNet):
 
 def test_errors_of_losses_are_raised_and_not_tried_again(client, tmp_path):
     frame = on_workers(client, TRAIN, [10])
-    with pytest.raises(ArithmeticError, match="on worker 1 of 2: thirty queries are too many"):
+    with pytest.raises(ArithmeticError, match="on worker 1 of 2: thirty queries are too many") as caught:
         fit_on(client, frame, Broken(), {"retries": 3, "callbacks": [Seen(tmp_path)]})
+    assert caught.value.__notes__ == [f"raised on worker {sorted(client.nthreads())[1]}"]
     assert len(list(tmp_path.glob("* of 2 in *"))) == 2
     assert_same(fit(client, tmp_path, bp.RankNet(), frame), alone(bp.RankNet()))
 
@@ -428,6 +429,7 @@ def test_an_error_of_one_worker_alone(client, tmp_path):
     with pytest.raises(LookupError, match="nothing here") as kept:
         fit_on(client, frame, ranker={"callbacks": [Fatal(tmp_path, 3, kills=False)], "retries": 1})
     assert kept.tb
+    assert kept.value.__notes__ == [f"raised on worker {sorted(client.nthreads())[1]}"]
     client.nthreads()  # what the client releases, it releases before it asks this
     assert not [
         key for key in {*client.futures} - before if "_part" in str(key)
