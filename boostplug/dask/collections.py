@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from dask.delayed import delayed
-from distributed import wait
+from distributed import get_client, wait
 
 from boostplug.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
 from boostplug.estimators.inputs import Table, refuse_other_columns, table_of, without_qid
 from boostplug.queries import Queries
 
-__all__ = ["Part", "Parts", "Summary", "check_features", "joined", "parts_of", "refuse_on_collections"]
+__all__ = ["Part", "Parts", "Summary", "check_features", "client_of", "joined", "parts_of", "refuse_on_collections"]
 
 
 class Part(NamedTuple):
@@ -101,6 +101,17 @@ class Parts:
         return [(number, summary) for number, summary in enumerate(self.summaries) if summary.n_rows]
 
 
+def client_of(given: Any) -> Any:
+    """Return the client that a ranker was given, or the current one; refuse one that does not wait for answers."""
+    try:
+        client = get_client() if given is None else given
+    except ValueError:
+        raise ValueError("there is no Dask client: make one, distributed.Client(…), or pass client=") from None
+    if client.asynchronous:
+        raise ValueError("client is asynchronous; pass a distributed.Client(asynchronous=False)")
+    return client
+
+
 def parts_of(
     client: Any,
     X: Any,
@@ -144,6 +155,7 @@ def parts_of(
     qid = column if column is not None else qid
     if qid is None:
         raise ValueError(f"{where}qid is missing: pass the query id of each row, or a frame with a column 'qid'")
+    _refuse_no_features(X, f"{where}X")
     given = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
     pieces = {
         name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
@@ -181,6 +193,21 @@ def check_features(X: Any, local: str, name: str = "X") -> Any:
     if isinstance(X, (da.Array, dd.Series)):
         raise ValueError(f"{name} must be a table, got {X.ndim} dimension(s); pass a dask DataFrame, or a 2-d array")
     raise _in_memory(name, X, local)
+
+
+def _refuse_no_features(X: Any, name: str) -> None:
+    """Raise for columns of strings, dates and the like, as ids are that were left among the features."""
+    kinds = X.dtypes.items() if isinstance(X, dd.DataFrame) else ()
+    strange = {
+        str(column): str(kind)
+        for column, kind in kinds
+        if not (pd.api.types.is_numeric_dtype(kind) or hasattr(kind, "categories"))
+    }
+    if strange:
+        raise ValueError(
+            f"{name} has columns that are no numbers, {shown(strange)}; leave out what is no feature, such as ids, and "
+            "make the others numbers or categories"
+        )
 
 
 def refuse_on_collections(**arguments: Any) -> None:

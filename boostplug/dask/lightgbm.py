@@ -19,14 +19,14 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from dask.delayed import delayed
-from distributed import Event, MultiLock, default_client, wait
+from distributed import Event, MultiLock, wait
 from distributed.protocol.pickle import dumps, loads
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.checks import check_instance, check_integer, shown
-from boostplug.dask.collections import Part, Parts, check_features, joined, parts_of, refuse_on_collections
+from boostplug.dask.collections import Part, Parts, check_features, client_of, joined, parts_of, refuse_on_collections
 from boostplug.estimators import lightgbm as local
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -166,12 +166,12 @@ class LGBMRanker(local.LGBMRanker):
                 "waiting for it; change parameters by round with init_model, a fit after the other"
             )
         time_out = check_integer("time_out", self.time_out, 1, " (minutes)")
+        params = self._params_of_workers()
         objective, loss = self._objective_of_fit([])
         _refuse_objective(objective, loss)
-        params = self._params_of_workers()
         if isinstance(init_model, (str, Path)):
             init_model = lgb.Booster(model_file=init_model)
-        client = default_client() if self.client is None else self.client
+        client = client_of(self.client)
         parts = parts_of(client, X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
         terms = None if loss is None else _terms(loss, parts)
         arguments = {
@@ -219,7 +219,7 @@ class LGBMRanker(local.LGBMRanker):
         """Return a metric over all queries of a collection: `NDCG` (10) unless `metric` names another."""
         refuse_on_collections(group=group)
         metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
-        client = default_client() if self.client is None else self.client
+        client = client_of(self.client)
         parts = parts_of(client, X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
         total, count = np.sum(parts.ask(_sum_and_count, self.to_local(), metric), axis=0)
         return float(total / count) if count else math.nan
@@ -267,7 +267,7 @@ class LGBMRanker(local.LGBMRanker):
                 raise ValueError(
                     f"{given}={shown(params[given])}: the workers of the client are the machines; leave it"
                 )
-        for alias in ALIASES["early_stopping_round"]:
+        for alias in (*ALIASES["early_stopping_round"], "eval_metric"):
             if params.get(alias):
                 self._refuse_evaluation(**{alias: params[alias]})
         for alias in ALIASES["tree_learner"]:

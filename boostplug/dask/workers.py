@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import xgboost as xgb
-from distributed import Variable, get_worker
+from distributed import get_worker
 from distributed.comm import get_address_host
 from distributed.protocol.pickle import dumps, loads
+from distributed.utils import sync
 from numpy.typing import NDArray
 from xgboost import collective
 from xgboost.callback import CallbackContainer, EarlyStopping, EvaluationMonitor
@@ -326,11 +327,17 @@ def _rounds(
             model = _raw(booster)
             if collective.get_rank() == 0:
                 kept = Checkpoint(n_rounds, model, container.callbacks, container.history)
-                Variable(job.name).set(dumps(kept))
+                _keep(job.name, kept)
             if job.draws:  # as a training that goes on from here would
                 booster = _booster(params, matrices, model)
     booster = container.after_training(booster)
     return _raw(booster), {name: dict(values) for name, values in container.history.items()}
+
+
+def _keep(name: str, checkpoint: Checkpoint) -> None:
+    """Set the scheduler's `Variable` of this name, which here would need a client, that prints what `_print` sends."""
+    worker = get_worker()
+    sync(worker.loop, worker.scheduler.variable_set, name=name, data=dumps(checkpoint))
 
 
 def _callbacks(job: Job) -> list[Any]:

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 from dask.delayed import delayed
-from distributed import get_client
 from distributed.protocol.pickle import dumps
 from numpy.typing import ArrayLike
 
 from boostplug.checks import check_instance, check_integer, shown
-from boostplug.dask.collections import Part, Parts, check_features, parts_of, refuse_on_collections
+from boostplug.dask.collections import Part, Parts, check_features, client_of, parts_of, refuse_on_collections
 from boostplug.dask.jobs import InterruptedTrainingError, run
 from boostplug.dask.workers import Job
 from boostplug.estimators.inputs import Table, one_per_set, pairs_of, refuse_other_columns, table_of, without_qid
@@ -172,8 +171,12 @@ class XGBRanker(LocalRanker):
                 f"{name}={getattr(self, name)!r} trains on one machine only; use {_LOCAL}, or leave it out"
             )
 
-        client = self._client()
+        client = client_of(self.client)
         described, evals = _sets(X, y, qid, sample_weight, eval_set, eval_qid, sample_weight_eval_set)
+        if early_stopping_rounds is not None and not evals:
+            raise ValueError(
+                f"early_stopping_rounds={early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
+            )
 
         def compute() -> list[Parts]:
             sets: list[Parts] = []
@@ -267,7 +270,7 @@ class XGBRanker(LocalRanker):
         if metric is None:
             metric = self._first_metric() or NDCG(10)
         check_instance("metric", metric, Metric, "NDCG(10)")
-        parts = parts_of(self._client(), X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
+        parts = parts_of(client_of(self.client), X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
         told = parts.ask(_scored, self.to_local(), metric)
         total, count = np.sum(told, axis=0)
         return float(total / count) if count else np.nan
@@ -299,15 +302,6 @@ class XGBRanker(LocalRanker):
         made: XGBRanker = super(XGBRanker, bare).__sklearn_clone__()
         made.client = self.client
         return made
-
-    def _client(self) -> Any:
-        try:
-            client = get_client() if self.client is None else self.client
-        except ValueError:
-            raise ValueError("there is no Dask client: make one, distributed.Client(…), or pass client=") from None
-        if client.asynchronous:
-            raise ValueError("client is asynchronous; pass a distributed.Client(asynchronous=False)")
-        return client
 
     def _set(self, model: bytes, history: dict[str, Any]) -> None:
         self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=bytearray(model))

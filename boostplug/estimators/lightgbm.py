@@ -326,6 +326,11 @@ class LGBMRanker(lgb.LGBMRanker):
 
     def _objective_of_fit(self, metrics: list[Any]) -> tuple[Any, Loss | None]:
         """Return the objective, and the loss if it is one of ours, refusing what cannot go with it."""
+        metric = self.get_params(deep=False).get("eval_metric")
+        if metric is not None:
+            raise ValueError(
+                f"eval_metric={shown(metric)} is an argument of fit in LightGBM, and no parameter; pass it to fit"
+            )
         aliases = set(ALIASES["objective"][1:]).intersection(self.get_params())
         if aliases and self.objective is not None:
             raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")

@@ -174,6 +174,13 @@ def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
         parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
 
 
+def test_columns_that_are_no_features_are_named_before_anything_is_computed(client):
+    ddf = frame(table().assign(url="a/b", day=pd.Timestamp(2026, 1, 1), new=True))
+    with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X has columns that are no numbers, \{'url': .*leave out"):
+        parts(client, ddf, X=("a", "url", "new", "day"), where="eval_set[1]'s ")
+    assert parts(client, ddf, X=("a", "new")).table.names == ("a", "new")
+
+
 def test_other_columns_and_categories_are_refused(client):
     known = table()
     known["c"] = np.array(["red", "blue"])[known["b"] % 2]

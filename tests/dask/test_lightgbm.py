@@ -5,6 +5,7 @@ import pickle
 import signal
 import threading
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -279,6 +280,7 @@ def test_arguments_that_lightgbm_cannot_have_there(client, name):
         ({"objective": np.mean}, "a function would see the rows of one worker alone"),
         ({"class_weight": "balanced"}, "class_weight='balanced' has no meaning"),
         ({"early_stopping_round": 5}, "early_stopping_round is not taken with collections"),
+        ({"eval_metric": bp.NDCG(10)}, "eval_metric is not taken with collections"),
         ({"machines": "a:1,b:2"}, "machines='a:1,b:2': the workers of the client are the machines"),
         ({"num_machine": 4}, "num_machine=4: the workers of the client are the machines"),
         ({"tree_learner": "feature"}, "tree_learner must be 'data' or 'voting', .* got 'feature'"),
@@ -297,6 +299,9 @@ def test_parameters_that_make_no_sense_there(client, machines, params, message):
 def test_what_is_of_one_machine_is_refused(client):
     with pytest.raises(ValueError, match=r"X must be a Dask collection, got 'DataFrame'; .*use boostplug\.LGBMRanker"):
         bp.dask.LGBMRanker(client=client).fit(TABLE[FEATURES], TABLE["y"], qid=TABLE["query"])
+    ddf = placed(client, HALVES)
+    with pytest.raises(ValueError, match="client is asynchronous; pass"):
+        bp.dask.LGBMRanker(client=SimpleNamespace(asynchronous=True)).fit(ddf[FEATURES], ddf["y"], qid=ddf["query"])
     with pytest.raises(ValueError, match="call to_local"):
         bp.dask.LGBMRanker(client=client).refit(TABLE[FEATURES], TABLE["y"])
 

@@ -373,6 +373,7 @@ def fit_on(client, frame, loss=None, ranker=None, **arguments):
         ({"ranker": {"retries": -1}}, "retries must be"),
         ({"ranker": {"checkpoint_rounds": 0}}, "checkpoint_rounds must be"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
+        ({"early_stopping_rounds": 5}, "early_stopping_rounds=5 needs a validation set; pass eval_set"),
     ],
 )
 def test_what_has_no_meaning_here(client, arguments, message):
@@ -454,6 +455,23 @@ def test_checkpoints_change_nothing(client, tmp_path):
     assert_same(ranker, other)
     assert ranker.evals_result() == other.evals_result()
     assert ranker.best_iteration == other.best_iteration
+
+
+def test_checkpoints_need_no_client_on_a_worker(client, tmp_path):
+    """It would print there what the user's prints."""
+
+    def forbid(dask_worker):
+        dask_worker._get_client = None
+
+    def allow(dask_worker):
+        del dask_worker._get_client
+
+    client.run(forbid)
+    try:
+        ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN), checkpoint_rounds=1)
+    finally:
+        client.run(allow)
+    assert_same(ranker, alone(bp.RankNet()))
 
 
 def test_rounds_after_checkpoints_draw_anew(client, tmp_path):

@@ -68,6 +68,13 @@ def test_infinite_starting_scores_are_refused():
 # --- metrics and early stopping -----------------------------------------------------------------------------------
 
 
+def test_a_metric_of_the_ranker_is_sent_to_fit():
+    """XGBoost's rankers take it among the parameters; LightGBM would know no such parameter, in silence for a name."""
+    for metric in (bp.NDCG(5), "ndcg"):
+        with pytest.raises(ValueError, match=r"^eval_metric=.* is an argument of fit in LightGBM.*; pass it to fit"):
+            bp.LGBMRanker(objective=LOSS, **RANKER, eval_metric=metric).fit(X, Y, qid=QID)
+
+
 def test_several_metrics_stop_at_the_first_to_stall_or_at_the_first_alone():
     metrics = [bp.NDCG(5), Misses(2)]
     history = {}
