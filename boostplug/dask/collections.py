@@ -2,7 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -77,6 +78,19 @@ class Parts:
     def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return what a function says of the `Part` of each partition, called where that lies."""
         return _asked(self.client, self.futures, function, *arguments)
+
+    def release(self) -> None:
+        """Have the cluster forget the data, which callers and the traces of errors would keep there."""
+        self.futures.clear()
+
+    @contextmanager
+    def released_on_error(self) -> Iterator[None]:
+        """Release the data if the block raises."""
+        try:
+            yield
+        except BaseException:
+            self.release()
+            raise
 
     def by_worker(self) -> dict[str, list[int]]:
         """Return the partitions that each worker is to train on, by the worker's address, in their order.
@@ -170,17 +184,18 @@ def parts_of(
             )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
     made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
-    futures = client.compute(made)
-    with client.as_current():  # wait asks the current one
-        wait(futures)
-    parts = Parts(client, futures, _asked(client, futures, _summary))
-    _refuse_faults(parts.summaries, where)
-    if not parts.n_rows:
-        raise ValueError(f"{where}X and its labels have no rows")
-    _refuse_unlike(parts.summaries, where)
-    if fitted is not None:
-        refuse_other_columns(parts.table, fitted, f"{where}X")
-    refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
+    parts = Parts(client, client.compute(made), [])
+    with parts.released_on_error():
+        with client.as_current():  # wait asks the current one
+            wait(parts.futures)
+        parts.summaries.extend(_asked(client, parts.futures, _summary))
+        _refuse_faults(parts.summaries, where)
+        if not parts.n_rows:
+            raise ValueError(f"{where}X and its labels have no rows")
+        _refuse_unlike(parts.summaries, where)
+        if fitted is not None:
+            refuse_other_columns(parts.table, fitted, f"{where}X")
+        refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
     return parts
 
 

@@ -75,7 +75,8 @@ def run(client: Any, job: Job, sets: list[Parts], again: Callable[[], list[Parts
             outcome = _attempt(client, job, sets, kept.get())
             if isinstance(outcome, Trained):
                 return outcome
-            _release(sets)
+            for parts in sets:
+                parts.release()
             last = kept.get()
             checkpoint: Checkpoint | None = loads(last) if last else None
             rounds = "no round" if checkpoint is None else f"{checkpoint.n_rounds} of {job.n_rounds} rounds"
@@ -86,13 +87,8 @@ def run(client: Any, job: Job, sets: list[Parts], again: Callable[[], list[Parts
             sets = again()
     finally:
         kept.delete()
-        _release(sets)
-
-
-def _release(sets: list[Parts]) -> None:
-    """Have the cluster forget the data, which callers and the traces of errors would keep there."""
-    for parts in sets:
-        parts.futures.clear()
+        for parts in sets:
+            parts.release()
 
 
 def _come_back(client: Any, n_workers: int) -> bool:

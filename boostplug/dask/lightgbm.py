@@ -173,11 +173,12 @@ class LGBMRanker(local.LGBMRanker):
             init_model = lgb.Booster(model_file=init_model)
         client = client_of(self.client)
         parts = parts_of(client, X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
-        terms = None if loss is None else _terms(loss, parts)
         arguments = {
             "init_model": init_model, "feature_name": feature_name, "categorical_feature": categorical_feature,
         }  # fmt: skip
-        model, told = _train(client, parts, params, arguments, terms, time_out)
+        with parts.released_on_error():
+            terms = None if loss is None else _terms(loss, parts)
+            model, told = _train(client, parts, params, arguments, terms, time_out)
         for text in told:
             warnings.warn(text, UserWarning, stacklevel=2)
         self.__dict__.update(_fitted_state(model))

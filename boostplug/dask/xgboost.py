@@ -2,6 +2,7 @@
 
 import copy
 import uuid
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import dask.array as da
@@ -180,8 +181,11 @@ class XGBRanker(LocalRanker):
 
         def compute() -> list[Parts]:
             sets: list[Parts] = []
-            for one in described:
-                sets.append(parts_of(client, **one, local=_LOCAL, fitted=sets[0].table if sets else None))
+            with ExitStack() as held:
+                for one in described:
+                    parts = parts_of(client, **one, local=_LOCAL, fitted=sets[0].table if sets else None)
+                    held.enter_context(parts.released_on_error())
+                    sets.append(parts)
             return sets
 
         sets = compute()

@@ -56,6 +56,28 @@ def test_a_part_holds_what_its_partition_held(client):
     assert np.concatenate([part.ids.ids for part in held]).tolist() == [f"q{i}" for i in range(6)]
 
 
+@pytest.mark.parametrize(
+    ("ranker", "wrong"),
+    [(ranker, wrong) for ranker in ("XGBRanker", "LGBMRanker") for wrong in ("split query", "training")]
+    + [("XGBRanker", "validation set")],
+)
+def test_an_error_that_is_kept_keeps_no_data_on_the_cluster(client, ranker, wrong):
+    """As a notebook keeps the last one: the next fit would have its data beside those."""
+    pytest.importorskip({"XGBRanker": "xgboost", "LGBMRanker": "lightgbm"}[ranker])
+    before, ddf = {*client.futures}, frame()
+    bad = table()
+    bad.loc[19, "qid"] = "q0"
+    X, qid = ddf[["a", "b"]], frame(bad)["qid"] if wrong == "split query" else ddf["qid"]
+    valid = {"eval_set": [(X, ddf["y"])], "eval_qid": [frame(bad)["qid"]]} if wrong == "validation set" else {}
+    params = {"boosting_type": "nonsense"} if ranker == "LGBMRanker" else {"booster": "nonsense"}
+    ranker = getattr(bp.dask, ranker)(objective=bp.RankNet(), client=client, **(params if wrong == "training" else {}))
+    with pytest.raises(ValueError, match=r"lie in several partitions|nonsense") as kept:
+        ranker.fit(X, ddf["y"], qid=qid, **valid)
+    assert kept.tb
+    client.nthreads()  # what the client releases, it releases before it asks this
+    assert not [key for key in {*client.futures} - before if str(key).startswith("_part-")]
+
+
 def test_rows_of_a_query_come_together_in_their_order(client):
     known = table()
     mixed = known.iloc[[2, 3, 0, 1, *range(4, 20)]]
