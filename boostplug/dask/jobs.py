@@ -107,6 +107,11 @@ def _attempt(client: Any, job: Job, sets: list[Parts], checkpoint: bytes) -> Tra
         places = [parts.by_worker() for parts in sets]
     except RuntimeError as error:
         return str(error)
+    if job.matrix["enable_categorical"] and any(summary.categories for summary in sets[0].summaries):
+        places = [
+            places[0],
+            *(_on_all(job, number, place, list(places[0])) for number, place in enumerate(places[1:], 1)),
+        ]
     # By their first partitions, so that the same data have the same first worker.
     workers = list(dict.fromkeys(address for place in places for address in sorted(place, key=lambda a: place[a])))
     with MultiLock(workers, client=client):  # two jobs would wait for each other, each on a worker of the other
@@ -126,6 +131,28 @@ def _attempt(client: Any, job: Job, sets: list[Parts], checkpoint: bytes) -> Tra
         finally:
             _abandon(client, job, futures)
             _stop_tracker(client, job, workers[0])
+
+
+def _on_all(job: Job, number: int, place: dict[str, list[int]], workers: list[str]) -> dict[str, list[int]]:
+    """Return places of a validation set on all workers that train, where columns hold categories.
+
+    XGBoost takes no matrix without rows then.
+    """
+    n_partitions = sum(map(len, place.values()))
+    if n_partitions < len(workers):
+        raise ValueError(
+            f"eval_set[{job.evals.index(number)}] has {n_partitions} partitions with rows for {len(workers)} workers, "
+            "and XGBoost needs rows on each where columns hold categories; repartition it: "
+            f"partition_by_query(ddf, qid, npartitions={2 * len(workers)})"
+        )
+    held = {address: list(place.get(address, ())) for address in workers}
+    spare = [partition for address, theirs in place.items() if address not in held for partition in theirs]
+    for theirs in held.values():
+        if not theirs:
+            theirs.append((spare or max(held.values(), key=len)).pop())
+    for partition in spare:
+        min(held.values(), key=len).append(partition)
+    return held
 
 
 def _held(sets: list[Parts], places: list[dict[str, list[int]]], address: str) -> list[list[Future]]:

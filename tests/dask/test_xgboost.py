@@ -196,6 +196,20 @@ def test_a_worker_without_training_rows(client, tmp_path):
     assert ranker.evals_result() == other.evals_result()
 
 
+def test_categories_with_a_validation_set_that_lies_on_one_worker(client, tmp_path):
+    """XGBoost takes no matrix without rows there."""
+    kind = pd.CategoricalDtype([f"c{i}" for i in range(61)])
+    train, valid = (f.assign(f0=f["f0"].fillna(0).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
+    params = {"enable_categorical": True, "eval_metric": bp.NDCG(5)}
+    frame = on_workers(client, train)
+    ranker = fit(client, tmp_path, bp.RankNet(), frame, on_workers(client, valid, [5, 5]), **params)
+    other = alone(bp.RankNet(), train, valid, **params)
+    assert_same(ranker, other, train)
+    assert ranker.evals_result() == other.evals_result()
+    with pytest.raises(ValueError, match=r"eval_set\[0\] has 1 partitions with rows for 2 workers, .*repartition it"):
+        fit(client, tmp_path, bp.RankNet(), frame, on_workers(client, valid, [40]), **params)
+
+
 def test_all_queries_in_one_partition(client, tmp_path):
     frame = on_workers(client, TRAIN, [40])
     assert_same(fit(client, tmp_path, bp.MPBoost(), frame, workers=1), alone(bp.MPBoost()))
