@@ -1,5 +1,6 @@
 """What each worker of an XGBoost job does: matrices of its own partitions, then rounds in step with the others."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -118,6 +119,8 @@ class Trained(NamedTuple):
 
     model: bytes | None
     history: dict[str, Any]
+    told: tuple[str, ...] = ()
+    """What the loss has warned of."""
 
 
 def start_tracker(name: str, n_workers: int, dask_worker: Any) -> dict[str, Any]:
@@ -172,12 +175,12 @@ def train(job: Job, place: int, address: dict[str, Any], sets: list[list[Part]],
     """
     try:
         with _together(address, place):
-            model, history = _trained(job, sets, loads(checkpoint) if checkpoint else None)
+            trained = _trained(job, sets, loads(checkpoint) if checkpoint else None)
     except XGBoostError as error:
         if "/collective/" in str(error):  # the place in XGBoost's source where it was raised
             raise LostError(str(error).partition("Stack trace")[0].strip()) from None
         raise
-    return Trained(model, history) if place == 0 else Trained(None, {})
+    return trained if place == 0 else Trained(None, {})
 
 
 @contextmanager
@@ -194,7 +197,7 @@ def _together(address: dict[str, Any], place: int) -> Iterator[None]:
     context.__exit__()
 
 
-def _trained(job: Job, sets: list[list[Part]], checkpoint: Checkpoint | None) -> tuple[bytes, dict[str, Any]]:
+def _trained(job: Job, sets: list[list[Part]], checkpoint: Checkpoint | None) -> Trained:
     nthread = job.params.get("n_jobs") or job.params.get("nthread") or get_worker().state.nthreads
     params = {**job.params, "nthread": nthread, "n_jobs": nthread}
     if job.checkpoint_rounds and job.draws:
@@ -294,9 +297,7 @@ class _Batches(xgb.DataIter):
         return True
 
 
-def _rounds(
-    job: Job, params: dict[str, Any], matrices: list[xgb.DMatrix], checkpoint: Checkpoint | None
-) -> tuple[bytes, dict[str, Any]]:
+def _rounds(job: Job, params: dict[str, Any], matrices: list[xgb.DMatrix], checkpoint: Checkpoint | None) -> Trained:
     """Return the model after all rounds, and what the metrics said after each.
 
     These are `xgb.train`'s, which would count the rounds from 0 again where a training goes on.
@@ -307,6 +308,7 @@ def _rounds(
         metric=_custom_metric(job.metrics),
         output_margin=job.loss is not None,
     )
+    told: dict[str, None] = {}
     first = 0
     booster = _booster(params, matrices, job.model if checkpoint is None else checkpoint.model)
     if checkpoint is None:
@@ -319,7 +321,7 @@ def _rounds(
             raise LostError("the client waits for this worker no more")
         if container.before_iteration(booster, i, matrices[0], evals):
             break
-        booster.update(matrices[0], iteration=i, fobj=job.loss)
+        booster.update(matrices[0], iteration=i, fobj=None if job.loss is None else _telling(job.loss, told))
         if container.after_iteration(booster, i, matrices[0], evals):
             break
         n_rounds = i + 1
@@ -331,7 +333,20 @@ def _rounds(
             if job.draws:  # as a training that goes on from here would
                 booster = _booster(params, matrices, model)
     booster = container.after_training(booster)
-    return _raw(booster), {name: dict(values) for name, values in container.history.items()}
+    return Trained(_raw(booster), {name: dict(values) for name, values in container.history.items()}, tuple(told))
+
+
+def _telling(loss: Loss, told: dict[str, None]) -> Callable[..., Any]:
+    """Return a loss whose warnings go to the client, who sees no worker's log."""
+
+    def derivatives(scores: Any, matrix: xgb.DMatrix) -> Any:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = loss(scores, matrix)
+        told.update(dict.fromkeys(str(warning.message) for warning in caught))
+        return found
+
+    return derivatives
 
 
 def _keep(name: str, checkpoint: Checkpoint) -> None:

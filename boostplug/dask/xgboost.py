@@ -2,6 +2,7 @@
 
 import copy
 import uuid
+import warnings
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
@@ -218,6 +219,8 @@ class XGBRanker(LocalRanker):
                 self._set(error.checkpoint.model, error.checkpoint.history)
                 remedy += "; the ranker holds the model that is kept"
             raise RuntimeError(f"{error}; {remedy}") from None
+        for text in trained.told:
+            warnings.warn(text, UserWarning, stacklevel=2)
         assert trained.model is not None
         self._set(trained.model, trained.history)
         return self

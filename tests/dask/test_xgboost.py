@@ -154,11 +154,12 @@ def test_weights_of_rows(client, tmp_path):
         assert_same(ranker, alone(loss))
 
 
-@pytest.mark.filterwarnings("ignore:.*all row weights are 0")
 def test_weights_that_are_all_0(client, tmp_path):
-    """As on one machine: a constant model."""
+    """As on one machine: a constant model, and a warning, which the client sees."""
     frame = on_workers(client, TRAIN.assign(weight=0.0))
-    ranker = fit(client, tmp_path, bp.RankNet(), frame, weighted=True)
+    with pytest.warns(UserWarning, match="nothing to learn from: all row weights are 0; the model stays") as caught:
+        ranker = fit(client, tmp_path, bp.RankNet(), frame, weighted=True)
+    assert len(caught) == 1
     assert np.ptp(ranker.predict(TRAIN[FEATURES])) == 0.0
     assert ranker.get_booster().num_boosted_rounds() == 8
 
