@@ -38,11 +38,13 @@ def table(n_queries=40):
 
 
 TABLE = table()
+PLACES = [0, 1]  # of partitions
 HALVES = (TABLE[TABLE["query"] < 20], TABLE[TABLE["query"] >= 20])
 
 
 def placed(client, parts, workers=(0, 1)):
-    """Return a frame of these partitions, each on a worker of its own."""
+    """Return a frame of these partitions, each on a worker of its own, where the next fit leaves it."""
+    PLACES[:] = workers
     addresses = sorted(client.nthreads())
     held = [
         client.persist(dd.from_pandas(part, npartitions=1, sort=False), workers=[addresses[at]])

@@ -23,7 +23,6 @@ distributed = pytest.importorskip("distributed")
 import dask  # noqa: E402
 
 from boostplug.dask import jobs  # noqa: E402
-from boostplug.dask.collections import Parts  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 
@@ -43,20 +42,7 @@ def table(n_queries=40, seed=0, **columns):
 
 FEATURES = [f"f{i}" for i in range(6)]
 TRAIN, VALID = table(), table(24, 1)
-
-
-@pytest.fixture(autouse=True)
-def _places(monkeypatch):
-    """Give each partition to the next worker in turn, wherever Dask has computed it."""
-
-    def by_worker(parts):
-        workers, places = sorted(parts.client.nthreads()), {}
-        for number, summary in enumerate(parts.summaries):
-            if summary.n_rows:
-                places.setdefault(workers[number % len(workers)], []).append(number)
-        return places
-
-    monkeypatch.setattr(Parts, "by_worker", by_worker)
+PLACES = [0, 1]  # of partitions, in turn
 
 
 def on_workers(client, frame, cut=(20,)):
