@@ -18,6 +18,7 @@ from distributed import get_client, wait
 from boostplug.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
 from boostplug.estimators.inputs import Table, refuse_other_columns, table_of, without_qid
+from boostplug.metrics import Metric
 from boostplug.queries import Queries
 
 __all__ = ["Part", "Parts", "Summary", "check_features", "client_of", "joined", "parts_of", "refuse_on_collections"]
@@ -91,6 +92,11 @@ class Parts:
         except BaseException:
             self.release()
             raise
+
+    def score(self, ranker: Any, metric: Metric) -> float:
+        """Return a metric over all queries of the predictions of a ranker; NaN where it is defined on none."""
+        total, count = np.sum(self.ask(_sum_and_count, ranker, metric), axis=0)
+        return float(total / count) if count else np.nan
 
     def by_worker(self) -> dict[str, list[int]]:
         """Return the partitions that each worker is to train on, by the worker's address, in their order.
@@ -324,6 +330,12 @@ def _categories(X: Any) -> tuple[tuple[str, str], ...]:
         for name, kind in X.dtypes.items()
         if hasattr(kind, "categories")
     )
+
+
+def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, float]:
+    if not part.queries.n_rows:
+        return 0.0, 0.0
+    return metric.sum_and_count(np.asarray(ranker.predict(part.X)), part.queries)
 
 
 def _of_ids(part: Part, function: Callable[..., Any], *arguments: Any) -> Any:

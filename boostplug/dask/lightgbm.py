@@ -217,13 +217,13 @@ class LGBMRanker(local.LGBMRanker):
         group: Any = None,
         metric: Metric | None = None,
     ) -> float:
-        """Return a metric over all queries of a collection: `NDCG` (10) unless `metric` names another."""
+        """Return a metric over all queries, `NDCG` (10) unless `metric` names another; data may be in memory too."""
+        if not isinstance(X, (da.Array, dd.DataFrame)):
+            return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric)
         refuse_on_collections(group=group)
         metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
-        client = client_of(self.client)
-        parts = parts_of(client, X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
-        total, count = np.sum(parts.ask(_sum_and_count, self.to_local(), metric), axis=0)
-        return float(total / count) if count else math.nan
+        parts = parts_of(client_of(self.client), X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
+        return parts.score(self.to_local(), metric)
 
     def to_local(self) -> local.LGBMRanker:
         """Return the fitted `boostplug.LGBMRanker`, which knows no cluster: its saved model loads in plain LightGBM.
@@ -659,7 +659,3 @@ def _predictions(
     if not hasattr(part, "index"):
         return values
     return pd.DataFrame(values, part.index) if n_columns else pd.Series(values, part.index)
-
-
-def _sum_and_count(part: Part, model: local.LGBMRanker, metric: Metric) -> tuple[float, float]:
-    return metric.sum_and_count(np.asarray(model.predict(part.X)), part.queries) if part.queries.n_rows else (0.0, 0.0)

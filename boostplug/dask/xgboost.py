@@ -278,9 +278,7 @@ class XGBRanker(LocalRanker):
             metric = self._first_metric() or NDCG(10)
         check_instance("metric", metric, Metric, "NDCG(10)")
         parts = parts_of(client_of(self.client), X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
-        told = parts.ask(_scored, self.to_local(), metric)
-        total, count = np.sum(told, axis=0)
-        return float(total / count) if count else np.nan
+        return parts.score(self.to_local(), metric)
 
     def to_local(self) -> LocalRanker:
         """Return a fitted `boostplug.XGBRanker` of the same model and parameters, which needs no cluster.
@@ -377,9 +375,3 @@ def _model(model: Any) -> bytes | None:
 def _predicted(features: Any, ranker: LocalRanker, kwargs: dict[str, Any]) -> Any:
     scores = ranker.predict(features, **kwargs) if features.shape[0] else np.empty(0, np.float32)
     return pd.Series(scores, index=features.index) if isinstance(features, pd.DataFrame) else scores
-
-
-def _scored(part: Part, ranker: LocalRanker, metric: Metric) -> tuple[float, float]:
-    if not part.queries.n_rows:
-        return 0.0, 0.0
-    return metric.sum_and_count(ranker.predict(part.X), part.queries)

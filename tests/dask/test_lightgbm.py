@@ -187,7 +187,9 @@ def test_predictions_are_lazy_and_of_the_kind_of_their_collection(client):
     np.testing.assert_array_equal(leaves.compute(), ranker.predict(TABLE[FEATURES], pred_leaf=True))
     ddf = placed(client, HALVES)
     score = ranker.score(ddf[FEATURES], ddf["y"], ddf["weight"], qid=ddf["query"], metric=bp.NDCG(5))
-    local = ranker.to_local().score(TABLE[FEATURES], TABLE["y"], TABLE["weight"], qid=TABLE["query"], metric=bp.NDCG(5))
+    rows = {"qid": TABLE["query"], "metric": bp.NDCG(5)}
+    local = ranker.to_local().score(TABLE[FEATURES], TABLE["y"], TABLE["weight"], **rows)
+    assert ranker.score(TABLE[FEATURES], TABLE["y"], TABLE["weight"], **rows) == local
     assert score == pytest.approx(local, abs=1e-12)
 
 
