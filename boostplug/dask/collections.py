@@ -14,6 +14,7 @@ import pandas as pd
 import scipy.sparse
 from dask.delayed import delayed
 from distributed import get_client, wait
+from numpy.typing import NDArray
 
 from boostplug.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
@@ -21,7 +22,17 @@ from boostplug.estimators.inputs import Table, refuse_other_columns, table_of, w
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 
-__all__ = ["Part", "Parts", "Summary", "check_features", "client_of", "joined", "parts_of", "refuse_on_collections"]
+__all__ = [
+    "Part",
+    "Parts",
+    "Summary",
+    "check_features",
+    "client_of",
+    "joined",
+    "joined_queries",
+    "parts_of",
+    "refuse_on_collections",
+]
 
 
 class Part(NamedTuple):
@@ -255,6 +266,20 @@ def joined(tables: list[Any]) -> Any:
     if isinstance(tables[0], np.ndarray):
         return np.concatenate(tables)
     return pd.concat(tables)
+
+
+def joined_queries(parts: list[Part], *, weighted: bool) -> Queries:
+    """Return the queries of several partitions as one; there may be none. Those without weights weigh 1."""
+    queries = [part.queries for part in parts]
+    return Queries(
+        np.concatenate([np.empty(0), *(q.labels for q in queries)]),
+        group=np.concatenate([np.empty(0, np.int64), *(np.diff(q.boundaries) for q in queries)]),
+        weight=np.concatenate([np.empty(0), *(_row_weight(q) for q in queries)]) if weighted else None,
+    )
+
+
+def _row_weight(queries: Queries) -> NDArray[np.float64]:
+    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def _in_memory(name: str, value: Any, local: str) -> ValueError:

@@ -26,7 +26,16 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.checks import check_instance, check_integer, shown
-from boostplug.dask.collections import Part, Parts, check_features, client_of, joined, parts_of, refuse_on_collections
+from boostplug.dask.collections import (
+    Part,
+    Parts,
+    check_features,
+    client_of,
+    joined,
+    joined_queries,
+    parts_of,
+    refuse_on_collections,
+)
 from boostplug.estimators import lightgbm as local
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -526,13 +535,13 @@ def _train_on_worker(job: _Job, params: dict[str, Any], arguments: dict[str, Any
     try:
         ranker = _OnWorker(**params)
         ranker._job = job  # noqa: SLF001 (a class of this module)
-        weights = [part.queries.row_weight for part in parts]
-        weighted = any(weight is not None for weight in weights)
+        weighted = any(part.queries.row_weight is not None for part in parts)
+        queries = joined_queries(parts, weighted=weighted)
         data = {
             "X": joined([part.X for part in parts]),
-            "y": np.concatenate([part.queries.labels for part in parts]),
-            "group": np.concatenate([np.diff(part.queries.boundaries) for part in parts]),
-            "sample_weight": np.concatenate([_weight(part.queries) for part in parts]) if weighted else None,
+            "y": queries.labels,
+            "group": np.diff(queries.boundaries),
+            "sample_weight": queries.row_weight,
         }
         if held := _sockets.pop(job.name, None):
             held.close()
@@ -565,10 +574,6 @@ def _sendable(error: Exception) -> Exception:
     except Exception:  # noqa: BLE001 (pickling raises whatever the object does)
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
-
-
-def _weight(queries: Queries) -> Floats:
-    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def _forget_network(booster: lgb.Booster, together: bool) -> None:

@@ -19,7 +19,7 @@ from xgboost.callback import CallbackContainer, EarlyStopping, EvaluationMonitor
 from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
-from boostplug.dask.collections import Part, joined
+from boostplug.dask.collections import Part, joined, joined_queries
 from boostplug.estimators.inputs import labels_in_single, relative_weight, weight_in_single
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -209,7 +209,9 @@ def _trained(job: Job, sets: list[list[Part]], checkpoint: Checkpoint | None) ->
 
 def _matrices(job: Job, sets: list[list[Part]], nthread: int) -> list[xgb.DMatrix]:
     """Return the matrix of each set; the first is the training set's."""
-    alone = _agreed(lambda: [_queries_of(parts, weighted) for parts, weighted in zip(sets, job.weighted, strict=True)])
+    alone = _agreed(
+        lambda: [joined_queries(parts, weighted=weighted) for parts, weighted in zip(sets, job.weighted, strict=True)]
+    )
     counted = _sums(np.array([queries.n_queries for queries in alone], dtype=np.float64))
     if (counted != job.n_queries).any():
         raise ValueError(
@@ -221,20 +223,6 @@ def _matrices(job: Job, sets: list[list[Part]], nthread: int) -> list[xgb.DMatri
     for parts, queries in zip(sets, alone, strict=True):
         matrices.append(_matrix(job, parts, queries, nthread, matrices[0] if matrices else None))
     return matrices
-
-
-def _queries_of(parts: list[Part], weighted: bool) -> Queries:
-    """Return the queries of all partitions that lie here; there may be none."""
-    queries = [part.queries for part in parts]
-    return Queries(
-        np.concatenate([np.empty(0), *(q.labels for q in queries)]),
-        group=np.concatenate([np.empty(0, np.int64), *(np.diff(q.boundaries) for q in queries)]),
-        weight=np.concatenate([np.empty(0), *(_row_weight(q) for q in queries)]) if weighted else None,
-    )
-
-
-def _row_weight(queries: Queries) -> NDArray[np.float64]:
-    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def _matrix(job: Job, parts: list[Part], queries: Queries, nthread: int, ref: xgb.DMatrix | None) -> xgb.DMatrix:

@@ -145,6 +145,7 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
             expected = needs(training, paid, cluster, documents=documents, features=100)
             for column in scaling_module.Scaling.columns:
                 if column.key in expected:
-                    found = number(said[column.head])  # a median of runs, as each figure is
-                    assert found == pytest.approx(expected[column.key], rel=0.1), (name, cluster, column.key)
+                    found = number(said[column.head])
+                    rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
+                    assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
     assert f"{arithmetic.EFFICIENCY:.0%}" in text
