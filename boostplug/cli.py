@@ -30,7 +30,7 @@ _BENCHES = (
     "cold",
     "out-of-core",
 )  # in full here, as the help is not to import them
-_PLAIN = dict(zip("─│–…±Δ×≥≤→", "-|-.~Dx><>", strict=True))  # for terminals that know ASCII alone
+_PLAIN = dict(zip("─│–…±Δ×≥≤→↓", "-|-.~Dx><>v", strict=True))  # for terminals that know ASCII alone
 
 app = typer.Typer(
     help="Learning-to-rank losses in LightGBM and XGBoost, and reference rankers.",

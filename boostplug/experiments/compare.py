@@ -44,7 +44,7 @@ def compare(
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 100,
     seeds: int | Iterable[int] = 3,
-    metrics: Metric | str | Iterable[Metric | str] = ("NDCG@1", "NDCG@5", "NDCG@10", "MAP"),
+    metrics: Metric | str | Iterable[Metric | str] = ("NDCG@5", "NDCG@10", "MAP", "KendallTau"),
     metric: Metric | str = "NDCG@10",
     early_stopping_rounds: int | None = 30,
     params: Mapping[str, Any] | None = None,
@@ -78,9 +78,9 @@ def compare(
     seeds : int or iterable of int, default 3
         Seeds of the row and column samples, or how many of them.
     metrics : metric, name, or iterable of metrics and names
-        Columns of the table, on the test part.
+        Columns of the table, on the test part; the last of the default is of the whole list.
     metric : Metric or name, default "NDCG@10"
-        Stops training early, and is what the difference and its p-value are about.
+        Stops training early, and is what the difference, its interval and its p-value are about.
     early_stopping_rounds : int or None, default 30
         Rounds without a better validation value before training stops; the best round counts. None: all rounds count.
     params : mapping, optional

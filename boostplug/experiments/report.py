@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "html", "markdown", "render", "text"]
 
-SCHEMA = "boostplug.compare/1"
+SCHEMA = "boostplug.compare/2"
 
 _NONE = "–"
 _SIGNIFICANT = 0.05
@@ -33,9 +33,10 @@ class _Row:
 
     framework: str
     name: str
-    metrics: list[tuple[str, str]]  # mean, spread
+    metrics: list[tuple[str, str]]  # mean; spread of the metric that the difference is of
     best: list[bool]  # of the framework
     difference: str
+    interval: str
     p: str
     milliseconds: str
     rounds: str
@@ -43,7 +44,7 @@ class _Row:
 
     @property
     def verdict_cells(self) -> list[str]:
-        return [self.difference, self.p]
+        return [f"{self.difference} {self.interval}".rstrip(), self.p]
 
     @property
     def cost_cells(self) -> list[str]:
@@ -94,7 +95,7 @@ def natural_width(document: dict[str, Any]) -> int:
 
 def markdown(document: dict[str, Any]) -> str:
     """Return the table and what stands below it as Markdown."""
-    head = ["framework", "method", *document["settings"]["metrics"], *_last_heads()]
+    head = ["framework", "method", *_metric_heads(document), *_last_heads(document)]
     lines = [
         f"# {document['data']['name'] or 'Comparison'}",
         "",
@@ -113,7 +114,7 @@ def markdown(document: dict[str, Any]) -> str:
 
 def html(document: dict[str, Any]) -> str:
     """Return the table and what stands below it as a self-contained page."""
-    heads = ["framework", "method", *document["settings"]["metrics"], *_last_heads()]
+    heads = ["framework", "method", *_metric_heads(document), *_last_heads(document)]
     rows = []
     for row in _rows(document):
         cells = [f"<td>{escape(row.framework)}</td><td>{escape(row.name)}</td>"]
@@ -141,8 +142,17 @@ def html(document: dict[str, Any]) -> str:
     )
 
 
-def _last_heads() -> list[str]:
-    return ["Δ", "p", "ms/round", "rounds"]
+def _metric_heads(document: dict[str, Any]) -> list[str]:
+    settings = document["settings"]
+    return [f"{name} ↓" if name in settings["lower_is_better"] else name for name in settings["metrics"]]
+
+
+def _last_heads(document: dict[str, Any]) -> list[str]:
+    return [f"Δ [{_percent(document)}]", "p", "ms/round", "rounds"]
+
+
+def _percent(document: dict[str, Any]) -> str:
+    return f"{100 * document['test']['level']:.3g} %"
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
@@ -155,13 +165,14 @@ def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    padding = (0, 1) if inline else (0, 0, 0, 1)
+    padding = (0, 1) if inline else (0, 0)
     table = Table(box=box.SIMPLE_HEAD, padding=padding, collapse_padding=True, pad_edge=False)
     if column:
         table.add_column("framework", no_wrap=True)
     table.add_column("method", no_wrap=inline, overflow="fold", min_width=_LEAST_NAME)
-    heads = _last_heads() if inline else ["Δ", "p", "ms", "rounds"]
-    for head in [*document["settings"]["metrics"], *heads]:
+    names = _last_heads(document)
+    heads = names if inline else [*names[:2], "ms", "rounds"]
+    for head in [*_metric_heads(document), *heads]:
         table.add_column(head, justify="right", no_wrap=True)
     framework = ""
     for row in _rows(document):
@@ -178,7 +189,10 @@ def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
                 cell.append(f" ± {spread}" if inline else f"\n±{spread}", style="not bold")
             means.append(cell)
         style = {1: "bold green", -1: "red", 0: ""}[row.verdict]
-        last = [Text(value, style=style) for value in row.verdict_cells] + [Text(value) for value in row.cost_cells]
+        verdict = row.verdict_cells
+        if not inline:  # the difference above the ends of its interval
+            verdict[0] = verdict[0].replace(" ", "\n")
+        last = [Text(value, style=style) for value in verdict] + [Text(value) for value in row.cost_cells]
         table.add_row(*([Text(framework)] if column else []), Text(row.name), *means, *last)
     return table
 
@@ -187,31 +201,32 @@ def _stacked(document: dict[str, Any]) -> list[str]:
     """Return a few lines per method, for terminals too narrow for any table."""
     lines = []
     for row in _rows(document):
-        pairs = zip(document["settings"]["metrics"], row.metrics, strict=True)
+        pairs = zip(_metric_heads(document), row.metrics, strict=True)
         values = [f"{name} {mean}{spread and ' ± ' + spread}" for name, (mean, spread) in pairs]
-        rest = [f"{head} {value}" for head, value in zip(_last_heads(), row.last, strict=True)]
+        rest = [f"{head} {value}" for head, value in zip(_last_heads(document), row.last, strict=True)]
         lines += [f"{row.framework} {row.name}", f"  {', '.join(values)}", f"  {', '.join(rest)}"]
     return lines
 
 
 def _rows(document: dict[str, Any]) -> list[_Row]:
-    names = document["settings"]["metrics"]
+    settings = document["settings"]
     rows = []
     for method in document["methods"]:
         finished, planned = method["runs_finished"], method["runs_planned"]
         peers = [m for m in document["methods"] if m["framework"] == method["framework"]]
         means, best = [], []
-        for i, name in enumerate(names):
+        for i, name in enumerate(settings["metrics"]):
             value = method["test"][name]
             if value["mean"] is None:
                 state = "failed" if method["errors"] else "not run"
                 means.append((state if i == 0 else _NONE, ""))
                 best.append(False)
             else:
-                means.append((_short(value["mean"]), "" if value["spread"] is None else _short(value["spread"])))
+                shown = name == settings["metric"] and value["spread"] is not None
+                means.append((_short(value["mean"]), _short(value["spread"]) if shown else ""))
                 others = [m["test"][name]["mean"] for m in peers if m["test"][name]["mean"] is not None]
-                best.append(value["mean"] == max(others))
-        better = (method["difference"] or 0.0) * (1 if document["settings"]["greater_is_better"] else -1)
+                best.append(value["mean"] == (min if name in settings["lower_is_better"] else max)(others))
+        better = (method["difference"] or 0.0) * (1 if settings["greater_is_better"] else -1)
         clear = method["p_holm"] is not None and method["p_holm"] < _SIGNIFICANT
         rows.append(
             _Row(
@@ -220,6 +235,7 @@ def _rows(document: dict[str, Any]) -> list[_Row]:
                 metrics=means,
                 best=best,
                 difference=_signed(method["difference"]),
+                interval=_interval(method["interval"]),
                 p=_probability(method["p_holm"]),
                 milliseconds=_NONE
                 if method["seconds_per_round"] is None
@@ -253,17 +269,24 @@ def _below(document: dict[str, Any]) -> list[str]:
 
     n_seeds, n_folds = len(settings["seeds"]), data["folds"]
     runs = f"{n_seeds} seed{'s' * (n_seeds > 1)}" + (f" × {n_folds} folds" if n_folds > 1 else "")
-    spread = f" ± standard deviation over the runs ({runs})" if n_seeds * n_folds > 1 else " of one run"
-    lines.append(f"Test mean{spread}; bold: the framework's best.")
+    several = n_seeds * n_folds > 1
+    spread = f", {metric} ± standard deviation over the runs ({runs})" if several else " of one run"
+    lower = "; ↓: lower is better" if settings["lower_is_better"] else ""
+    lines.append(f"Test mean{spread}; bold: the framework's best{lower}.")
 
     references = {m["framework"]: m["reference"] for m in methods if m["difference"] is not None}
     if references:
         listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
-        comparisons = f"{test['comparisons']} comparison{'s' * (test['comparisons'] > 1)}"
+        numbers = {framework: n for framework, n in test["comparisons"].items() if n}
+        many = ", ".join(
+            f"{n} comparison{'s' * (n > 1)}" + (f" in {framework}" if len(numbers) > 1 else "")
+            for framework, n in numbers.items()
+        )
         lines.append(
-            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}). p: paired randomisation test "
-            f"over {test['queries']:,} test queries on values averaged over seeds (two-sided, {test['flips']:,} sign "
-            f"flips, or all where they are fewer), by Holm's method for {comparisons}."
+            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {_percent(document)} "
+            f"interval: bootstrap over the {test['queries']:,} test queries (BCa, {test['n_resamples']:,} resamples), "
+            f"on values averaged over seeds. p: paired randomisation test over them (two-sided, {test['flips']:,} "
+            f"sign flips, or all where they are fewer), by Holm's method for {many}."
         )
     for framework, name in dict.fromkeys((m["framework"], m["reference"]) for m in methods if m["reference"]):
         reference = next(m for m in methods if (m["framework"], m["method"]) == (framework, name))
@@ -345,7 +368,10 @@ def _versus(method: dict[str, Any], metric: str) -> str:
     )
     clear = "" if method["p_holm"] < _SIGNIFICANT else ", not significant"
     p = _probability(method["p_holm"])
-    return f"{where} {method['reference']} in {metric} (p {'' if p[0] == '<' else '= '}{p}{clear})"
+    return (
+        f"{where} {method['reference']} in {metric} ({_interval(method['interval'])}, p {'' if p[0] == '<' else '= '}"
+        f"{p}{clear})"
+    )
 
 
 def _short(value: float) -> str:
@@ -355,6 +381,13 @@ def _short(value: float) -> str:
 
 def _signed(value: float | None) -> str:
     return _NONE if value is None else _without_zero(f"{round(value, 4) + 0.0:+.4f}")  # + 0.0: no -.0000
+
+
+def _interval(ends: list[float | None] | None) -> str:
+    """Return the ends of an interval in brackets, nothing where they are not known."""
+    if ends is None or None in ends or ends[0] != ends[0]:  # NaN: of one query
+        return ""
+    return f"[{', '.join(_signed(end) for end in ends)}]"
 
 
 def _probability(value: float | None) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.experiments import report
 from boostplug.experiments.document import as_json, versions, write_whole
-from boostplug.experiments.significance import holm, randomisation_test
+from boostplug.experiments.significance import Pooled, holm, pooled_test
 from boostplug.experiments.training import Part
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -23,6 +23,8 @@ __all__ = ["Cell", "CompareResult", "Method"]
 Floats = NDArray[np.float64]
 
 _FLIPS = 20_000
+_LEVEL = 0.95  # of intervals
+_RESAMPLES = 2_000
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class CompareResult:
         self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
         self._cells: list[Cell] = []
         self._notes: list[str] = []
+        self._tested: dict[Any, Pooled] = {}  # by method and runs
 
     @classmethod
     def new(
@@ -93,6 +96,7 @@ class CompareResult:
                 "metric": metric.name,
                 "metrics": [m.name for m in metrics],
                 "greater_is_better": metric.greater_is_better,
+                "lower_is_better": [m.name for m in metrics if not m.greater_is_better],
                 "seeds": list(seeds),
                 **settings,
             },
@@ -115,8 +119,12 @@ class CompareResult:
     def document(self) -> dict[str, Any]:
         """All of it as JSON's types: what `to_json` writes and the tables show."""
         methods = [self._summary(method) for method in self._methods]
-        for row, p in zip(methods, holm([np.nan if row["p"] is None else row["p"] for row in methods]), strict=True):
-            row["p_holm"] = None if np.isnan(p) else float(p)
+        comparisons: dict[str, int] = {}
+        for framework in dict.fromkeys(row["framework"] for row in methods):
+            tested = [row for row in methods if row["framework"] == framework and row["p"] is not None]
+            comparisons[framework] = len(tested)
+            for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
+                row["p_holm"] = float(p)
         return {
             "schema": report.SCHEMA,
             "versions": versions(),
@@ -124,9 +132,12 @@ class CompareResult:
             "test": {
                 "kind": "paired randomisation over queries, two-sided",
                 "flips": _FLIPS,
-                "correction": "Holm",
-                "comparisons": sum(row["p"] is not None for row in methods),
+                "correction": "Holm, within each framework",
+                "comparisons": comparisons,
                 "queries": int(sum(self._defined(f).sum() for f in range(len(self._tests)))),
+                "interval": "bootstrap over queries, within folds, BCa",
+                "level": _LEVEL,
+                "n_resamples": _RESAMPLES,
             },
             "interrupted": self.interrupted,
             "notes": list(self._notes),
@@ -145,9 +156,7 @@ class CompareResult:
         cells = list(done.values())
         mine = [cell for cell in self._cells if cell.method == method]
         reference = next((m for m in self._methods if m.is_reference and m.framework == method.framework), None)
-        difference = p = None
-        if reference is not None and reference != method:
-            difference, p = self._against(done, self._done(reference))
+        found = None if reference in (None, method) else self._against(method, reference)
         return {
             "framework": method.framework,
             "method": method.name,
@@ -161,8 +170,10 @@ class CompareResult:
                 name: _mean_and_spread([cell.test[name] for cell in cells])
                 for name in self._settings["settings"]["metrics"]
             },
-            "difference": difference,
-            "p": p,
+            "difference": None if found is None else found.difference,
+            "interval": None if found is None else list(found.interval),
+            "z": None if found is None else found.z,
+            "p": None if found is None else found.p,
             "p_holm": None,
             "seconds_per_round": _mean([cell.seconds_per_round for cell in cells]),
             "rounds": _mean([cell.rounds for cell in cells]),
@@ -183,29 +194,39 @@ class CompareResult:
             ],
         }
 
-    def _against(
-        self, ours: dict[tuple[int, int], Cell], theirs: dict[tuple[int, int], Cell]
-    ) -> tuple[float | None, float | None]:
-        """Return the difference to the reference and its p-value, over the runs that both have finished.
+    def _against(self, method: Method, reference: Method) -> Pooled | None:
+        """Return the difference between two methods over the runs that both have finished.
 
-        Each fold weighs the same, and in it each query: the statistic of the test is the difference of the table.
+        Each fold weighs the same, and in it each query: what is tested is the difference of the table.
         """
-        common = sorted(set(ours) & set(theirs))
+        ours, theirs = self._done(method), self._done(reference)
+        common = tuple(sorted(set(ours) & set(theirs)))
         if not common:
-            return None, None
-        folds = sorted({f for f, _ in common})
-        a: list[Floats] = []
-        b: list[Floats] = []
-        weight: list[Floats] = []
-        for f in folds:
-            keys = [key for key in common if key[0] == f]
-            for into, cells in ((a, ours), (b, theirs)):
-                into.append(np.mean([cells[key].per_query[self._metric.name] for key in keys], axis=0))
-            queries = self._tests[f].queries
-            v = np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
-            weight.append(v / (v[self._defined(f)].sum() * len(folds)))
-        x, y, v = map(np.concatenate, (a, b, weight))
-        return float(np.nansum(v * (x - y))), randomisation_test(x, y, weight=v, flips=_FLIPS)
+            return None
+        key = (method, reference, common)
+        if key not in self._tested:
+            folds = sorted({f for f, _ in common})
+            a, b = (
+                [
+                    np.mean([cells[key].per_query[self._metric.name] for key in common if key[0] == f], axis=0)
+                    for f in folds
+                ]
+                for cells in (ours, theirs)
+            )
+            self._tested[key] = pooled_test(
+                a,
+                b,
+                weight=[self._weight(f) for f in folds],
+                counts="sets",
+                level=_LEVEL,
+                flips=_FLIPS,
+                n_resamples=_RESAMPLES,
+            )
+        return self._tested[key]
+
+    def _weight(self, fold: int) -> Floats:
+        queries = self._tests[fold].queries
+        return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
 
     @property
     def table(self) -> Any:
@@ -216,7 +237,9 @@ class CompareResult:
             for name, value in row["test"].items():
                 flat[name], flat[f"{name} ±"] = value["mean"], value["spread"]
             flat["validation"] = row["validation"]["mean"]
-            flat |= {key: row[key] for key in ("difference", "p", "p_holm", "seconds_per_round", "rounds")}
+            flat["difference"] = row["difference"]
+            flat["interval_low"], flat["interval_high"] = row["interval"] or (None, None)
+            flat |= {key: row[key] for key in ("z", "p", "p_holm", "seconds_per_round", "rounds")}
             flat |= {key: row[key] for key in ("runs_finished", "runs_planned")}
             rows.append(flat | {"error": "; ".join(row["errors"])})
         return _pandas().DataFrame(rows)

@@ -16,8 +16,9 @@ from rich.console import Console
 import boostplug as bp
 from boostplug.datasets import Fold
 from boostplug.experiments import report
+from boostplug.experiments import result as experiment
 from boostplug.experiments.compare import parse_losses
-from boostplug.experiments.significance import holm, randomisation_test
+from boostplug.experiments.significance import bootstrap_interval, holm, randomisation_test
 from boostplug.experiments.training import FRAMEWORKS, Part, Watch
 from boostplug.experiments.trees import Trees
 
@@ -53,7 +54,8 @@ def test_all_methods_in_both_frameworks(result):
     assert list(zip(table["framework"], table["method"], strict=True)) == expected
     assert not result.failed
     assert (table["runs_finished"] == 2).all()
-    assert table[["NDCG@1", "NDCG@5", "NDCG@10", "MAP", "validation"]].stack().between(0.05, 1).all()
+    assert table[["NDCG@5", "NDCG@10", "MAP", "validation"]].stack().between(0.05, 1).all()
+    assert table["KendallTau"].between(-1, 1).all()
     assert (table["seconds_per_round"] > 0).all()
     assert table["rounds"].between(1, 4).all()
 
@@ -104,7 +106,7 @@ def test_numbers_are_those_of_plain_training(parts, result):
 def test_differences_and_p_values_follow_from_the_values_per_query(result):
     table, values = result.table, result.per_query
     mean = values.groupby(["framework", "method", "query"])["NDCG@10"].mean()
-    p = []
+    p = {"lightgbm": [], "xgboost": []}
     for row in table.itertuples():
         if row.method in {"lambdarank", "rank:ndcg"}:
             assert np.isnan(row.difference)
@@ -114,9 +116,23 @@ def test_differences_and_p_values_follow_from_the_values_per_query(result):
         assert row.difference == pytest.approx((ours - theirs).mean(), abs=1e-12)
         base = table[(table.framework == row.framework) & (table.method == reference)]["NDCG@10"].item()
         assert row.difference == pytest.approx(table.loc[row.Index, "NDCG@10"] - base, abs=1e-12)
-        p.append(randomisation_test(ours.to_numpy(), theirs.to_numpy()))
-    np.testing.assert_allclose(table["p"].dropna(), p, atol=2e-3)  # weights 1/n round differently at ties
-    np.testing.assert_allclose(table["p_holm"].dropna(), holm(table["p"].dropna()))
+        p[row.framework].append(randomisation_test(ours.to_numpy(), theirs.to_numpy()))
+        interval = bootstrap_interval((ours - theirs).to_numpy())
+        np.testing.assert_allclose([row.interval_low, row.interval_high], interval, rtol=1e-9, atol=1e-12)
+    for framework, of_framework in p.items():
+        found = table[table.framework == framework]
+        np.testing.assert_allclose(found["p"].dropna(), of_framework, atol=2e-3)  # weights 1/n round differently
+        np.testing.assert_allclose(found["p_holm"].dropna(), holm(found["p"].dropna()))
+
+
+def test_holm_counts_the_comparisons_of_each_framework(parts, monkeypatch):
+    plain = experiment.pooled_test
+    monkeypatch.setattr(experiment, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
+    result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["lambdarank", "rank_xendcg", "rank:ndcg"], **QUICK)
+    found = {(row["framework"], row["method"]): row["p_holm"] for row in result.document["methods"]}
+    assert found["lightgbm", "MPBoost(Log)"] == found["lightgbm", "rank_xendcg"] == pytest.approx(2 * 0.02)
+    assert found["xgboost", "MPBoost(Log)"] == pytest.approx(0.02)
+    assert "by Holm's method for 2 comparisons in lightgbm, 1 comparison in xgboost." in " ".join(str(result).split())
 
 
 def test_spread_is_over_seeds_and_seeds_matter(result):
@@ -139,7 +155,7 @@ def test_same_seeds_same_numbers_in_any_company(parts, result):
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
-    assert document["schema"] == "boostplug.compare/1"
+    assert document["schema"] == "boostplug.compare/2"
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
     assert document["settings"]["params"]["num_leaves"] == 15
@@ -147,7 +163,7 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
     table = result.table
     for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):
         assert row["method"] == shown["method"]
-        for name in ("NDCG@1", "NDCG@5", "NDCG@10", "MAP"):
+        for name in ("NDCG@5", "NDCG@10", "MAP", "KendallTau"):
             assert row["test"][name]["mean"] == shown[name]
         for name in ("difference", "p", "p_holm", "seconds_per_round", "rounds"):
             assert (row[name] is None and np.isnan(shown[name])) or row[name] == shown[name]
@@ -156,6 +172,9 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
         line = next(line for line in text.splitlines() if row["framework"] in line and f" {row['method']} " in line)
         value = row["test"]["NDCG@10"]
         assert f"{value['mean']:.4f} ± {value['spread']:.4f}".replace("0.", ".") in line
+        if row["difference"] is not None:
+            ends = "{:+.4f} [{:+.4f}, {:+.4f}]".format(row["difference"], *row["interval"])
+            assert ends.replace("0.", ".") in line
     assert report.markdown(document) == report.markdown(result.document)
 
 
@@ -181,7 +200,7 @@ def test_long_names_fold_in_a_narrow_table(result):
     for part in report.render(document, console, console.options):
         console.print(part)
     lines = buffer.getvalue().splitlines()
-    width = next(line.index("NDCG@1") for line in lines if "NDCG@1" in line)
+    width = next(line.index("NDCG@5") for line in lines if "NDCG@5" in line)
     joined = "".join(line[:width].strip() for line in lines)
     assert "MPBoost(Log(lam=12.5),hessian=gentle,normalization=query)" in joined.replace(" ", "")
     assert "…" not in buffer.getvalue()
@@ -200,7 +219,7 @@ def test_pages(result, tmp_path):
     report.main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
     assert (tmp_path / "again.md").read_text() == page
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(SystemExit, match=r"is no result of boostplug\.compare/1, but None"):
+    with pytest.raises(SystemExit, match=r"is no result of boostplug\.compare/2, but None"):
         report.main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
 
 
@@ -208,11 +227,47 @@ def test_the_page_colours_the_difference_and_its_p_alone(result):
     document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
     for row in document["methods"]:
         row["p_holm"] = None if row["difference"] is None else 1.0
-    document["methods"][1] |= {"difference": 0.25, "p_holm": 0.01}
-    document["methods"][2] |= {"difference": -0.25, "p_holm": 0.02}
+    document["methods"][1] |= {"difference": 0.25, "interval": [0.1, 0.4], "p_holm": 0.01}
+    document["methods"][2] |= {"difference": -0.25, "interval": [-0.4, -0.1], "p_holm": 0.02}
     page = report.html(document)
     assert re.findall(r'class="n (up|down)">([^<]*)<', page) == [
-        ("up", "+.2500"), ("up", ".010"), ("down", "-.2500"), ("down", ".020")
+        ("up", "+.2500 [+.1000, +.4000]"), ("up", ".010"), ("down", "-.2500 [-.4000, -.1000]"), ("down", ".020")
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def errors(parts):
+    """A comparison in a metric of which less is better."""
+    methods = {"losses": [bp.MPBoost()], "frameworks": "lightgbm"}
+    return bp.compare(*parts, **methods, metric=bp.PairError("half"), metrics="NDCG@5", **{**QUICK, "rounds": 6})
+
+
+def test_the_least_error_is_the_best(errors):
+    document = errors.document
+    rows = {row["method"]: row for row in document["methods"]}
+    means = {name: row["test"]["PairError(half)"]["mean"] for name, row in rows.items()}
+    text = str(errors)
+    assert "PairError(half) ↓" in text
+    assert "NDCG@5 ↓" not in text
+    best = min(means, key=means.get)
+    assert best != max(means, key=means.get)
+    bold = [
+        line for line in report.markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line
+    ]
+    assert len(bold) == 1
+    assert f"| {best} |" in bold[0]
+    difference = means["MPBoost(Log)"] - means["lambdarank"]
+    assert rows["MPBoost(Log)"]["difference"] == pytest.approx(difference, abs=1e-12)
+
+
+@pytest.mark.parametrize(("difference", "style"), [(-0.25, "up"), (0.25, "down")])
+def test_a_lower_error_is_an_improvement(errors, difference, style):
+    document = {**errors.document, "methods": [dict(row) for row in errors.document["methods"]]}
+    for row in document["methods"]:
+        row["p_holm"] = None if row["difference"] is None else 1.0
+    document["methods"][1] |= {"difference": difference, "interval": None, "p_holm": 0.01}
+    assert re.findall(r'class="n (up|down)">([^<]*)<', report.html(document)) == [
+        (style, f"{difference:+.4f}".replace("0.", ".")), (style, ".010")
     ]  # fmt: skip
 
 

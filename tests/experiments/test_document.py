@@ -67,7 +67,7 @@ def test_a_pipe_is_written_to(tmp_path):
     assert read == ["new"]
 
 
-COMPARE = ("boostplug.compare/1", lambda *files: report.main([files[0], files[1]]))
+COMPARE = ("boostplug.compare/2", lambda *files: report.main([files[0], files[1]]))
 REPLICATE = (SCHEMA, lambda *files: page.main([files[1], files[0]]))
 
 
