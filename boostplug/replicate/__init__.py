@@ -4,7 +4,7 @@ The files from the ground floor up; each imports from lines above its own alone,
 
     study
     sources preferences trees ranksvm
-    letor task workers
+    letor task
     outcome
     claims figures
     protocol

@@ -10,13 +10,13 @@ from boostplug.checks import check_integer
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.document import versions
 from boostplug.experiments.store import Store
+from boostplug.experiments.workers import in_processes
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.papers import PAPERS
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.result import ReplicationResult
 from boostplug.replicate.study import Loaded, Study
 from boostplug.replicate.task import Job, Result, run
-from boostplug.replicate.workers import in_processes
 from boostplug.threads import get_num_threads
 
 __all__ = ["replicate"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from boostplug.datasets import make_ranking
+from boostplug.experiments.workers import in_processes
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replicate import replicate
@@ -18,7 +19,6 @@ from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import SingleQueries
 from boostplug.replicate.study import Learner, Loaded, Measure, Split, Study
 from boostplug.replicate.task import Job, marks, run
-from boostplug.replicate.workers import in_processes
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def test_no_more_processes_than_tasks(monkeypatch):
 
 def test_the_death_of_a_process_ends_the_others(tmp_path):
     late = f"__import__('time').sleep(60), open({str(tmp_path / 'late')!r}, 'w')"
-    with pytest.raises(RuntimeError, match="a process of the replication has died"):
+    with pytest.raises(RuntimeError, match="a worker process has died"):
         list(in_processes(eval, [late, "__import__('os')._exit(3)"], 2))
     assert not active_children()
     assert not (tmp_path / "late").exists()

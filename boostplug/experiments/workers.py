@@ -64,7 +64,7 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
                 yield job, result
     except (EOFError, ConnectionError):  # the other end is gone
         raise RuntimeError(
-            "a process of the replication has died; what was finished before is kept (in a script, the call must stand "
+            "a worker process has died; what was finished before is kept (in a script, the call must stand "
             'under if __name__ == "__main__":)'
         ) from None
     finally:
