@@ -46,12 +46,21 @@ class FoldRuns:
     kept : Kept or None
     advance : callable
         As `progress_bar` yields it: a step for each run and for each setting that tuning tries.
+    frameworks : mapping of str to type
+        By name; default: LightGBM and XGBoost.
     """
 
     def __init__(
-        self, plan: Plan, number: int, parts: Sequence[Part], kept: Kept | None, advance: Callable[[str, int], None]
+        self,
+        plan: Plan,
+        number: int,
+        parts: Sequence[Part],
+        kept: Kept | None,
+        advance: Callable[[str, int], None],
+        frameworks: Mapping[str, type[Framework]] = FRAMEWORKS,
     ) -> None:
         self._plan, self._number, self._parts, self._kept, self._advance = plan, number, parts, kept, advance
+        self._frameworks = frameworks
         self._binned: dict[str, Framework | Exception] = {}
         self._tuned: dict[Method, tuning.Tuned | None] = {}
 
@@ -82,7 +91,7 @@ class FoldRuns:
         if name not in self._binned:
             train, valid, test = self._parts
             try:
-                self._binned[name] = FRAMEWORKS[name](train, valid, test, self._plan.trees, self._plan.num_threads)
+                self._binned[name] = self._frameworks[name](train, valid, test, self._plan.trees, self._plan.num_threads)
             except Exception as error:  # noqa: BLE001 (reported in the table: the other framework may take the data)
                 self._binned[name] = error
         return self._binned[name]

@@ -1,0 +1,173 @@
+"""What the study trains: methods, sizes of trees and parts, as data; docs/results/protocol.md says why, in words.
+
+A part is a grid. Its cells are kept one by one, so a part may be run, ended and resumed, and a method added later
+trains its own cells alone.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from boostplug.experiments.quality.sets import SETS
+from boostplug.experiments.result import Method
+from boostplug.experiments.trees import Trees
+from boostplug.losses import (
+    AdaRank,
+    BinaryDistance,
+    LinearDistance,
+    LogisticDistance,
+    Loss,
+    MPBoost,
+    NDCGBoost,
+    QBRank,
+    RankNet,
+)
+
+__all__ = ["PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
+
+PEERS: Mapping[str, tuple[str, ...]] = {
+    "lightgbm": ("lambdarank", "rank_xendcg", "regression"),
+    "xgboost": ("rank:ndcg", "rank:pairwise", "reg:squarederror"),
+    "catboost": ("YetiRank", "QueryRMSE", "PairLogit"),
+}
+"""Built-in objectives by framework; the first is the one that differences are to."""
+
+QBRANKS: tuple[Loss, ...] = tuple(
+    QBRank(preference_weight=w, normalization=how) for how in ("none", "rows") for w in (0.3, 0.5, 0.7)
+)
+"""Among which the defaults of `QBRank` are decided."""
+
+_OTHERS: tuple[Loss, ...] = (
+    MPBoost(),
+    MPBoost(normalization="rows"),
+    MPBoost(distance=BinaryDistance()),
+    MPBoost(distance=LinearDistance()),
+    MPBoost(distance=LogisticDistance()),
+    NDCGBoost(),
+    NDCGBoost(normalization="rows"),
+    NDCGBoost(sigmoid=2.0),
+    RankNet(),
+    RankNet(normalization="rows"),
+    AdaRank(),
+    AdaRank(base=RankNet()),
+)
+
+_OF_FRAMEWORKS: dict[str, Any] = {  # their own defaults, but for XGBoost's min_child_weight: see the protocol
+    "lightgbm": {"lambda_l2": 0.0},
+    "xgboost": {"reg_lambda": 1.0, "ndcg_exp_gain": True},
+}
+
+
+def _trees(num_leaves: int, gain: str) -> Trees:
+    xgboost = _OF_FRAMEWORKS["xgboost"] | {"ndcg_exp_gain": gain == "exp2"}
+    return Trees(
+        learning_rate=0.07,
+        num_leaves=num_leaves,
+        row_fraction=0.8,
+        column_fraction=0.5,
+        lightgbm=_OF_FRAMEWORKS["lightgbm"],
+        xgboost=xgboost,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPart:
+    """A grid of trainings.
+
+    Attributes
+    ----------
+    name : str
+    leaves : int
+        Of a tree.
+    losses : tuple of Loss
+        In LightGBM and XGBoost both.
+    peers : mapping of str to tuple of str
+        By framework, the built-in objectives.
+    sets : tuple of str
+    folds : tuple of int or None
+        Of each set, from 0. None: the first ones, as many as the set says.
+    first_seed : int
+        The first of as many as the set says.
+    shares : tuple of float
+        Of the training queries.
+    tune : int
+        Settings that are tried on the validation part.
+    """
+
+    name: str
+    leaves: int = 24
+    losses: tuple[Loss, ...] = ()
+    peers: Mapping[str, tuple[str, ...]]
+    sets: tuple[str, ...] = tuple(SETS)
+    folds: tuple[int, ...] | None = None
+    first_seed: int = 0
+    shares: tuple[float, ...] = (1.0,)
+    tune: int = 0
+    rounds: int = 300
+    patience: int = 50
+
+    def methods(self, framework: str) -> list[Method]:
+        """Return what is trained in a framework."""
+        built_in = self.peers.get(framework, ())
+        ours = () if framework == "catboost" else self.losses
+        return [
+            *(Method(name, framework, name, is_reference=name == built_in[0]) for name in built_in),
+            *(Method(loss.name, framework, loss) for loss in ours),
+        ]
+
+    def trees(self, data: str) -> Trees:
+        """Return the trees for a set."""
+        return _trees(self.leaves, SETS[data].gain)
+
+
+PARTS: dict[str, StudyPart] = {
+    part.name: part
+    for part in (
+        StudyPart(name="24 leaves", losses=(*QBRANKS, *_OTHERS), peers=PEERS),
+        StudyPart(
+            name="8 leaves",
+            leaves=8,
+            losses=(*QBRANKS, *_OTHERS),
+            peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
+        ),
+    )
+}
+"""The parts of the study by name."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell: one training, or one search and a training with what it chose."""
+
+    part: str
+    data: str
+    fold: int
+    share: float
+    method: Method
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """What it is kept under."""
+        share = "" if self.share == 1.0 else f" | {self.share:g} of the training queries"
+        where = f"{self.part} | {self.data} | fold {self.fold + 1}{share}"
+        objective = self.method.objective
+        return f"{where} | {self.method.framework} | {objective!r} | seed {self.seed}"
+
+    @property
+    def group(self) -> tuple[str, str, int, float, str]:
+        """What jobs share that train on the same binned data."""
+        return self.part, self.data, self.fold, self.share, self.method.framework
+
+
+def jobs_of(part: StudyPart) -> Iterator[Job]:
+    """Yield the cells of a part, those on the same binned data together."""
+    for data in part.sets:
+        folds = range(SETS[data].n_folds) if part.folds is None else part.folds
+        for fold in folds:
+            for share in part.shares:
+                for framework in PEERS:
+                    for method in part.methods(framework):
+                        n_seeds = 1 if framework == "catboost" else SETS[data].n_seeds  # it takes ten times as long
+                        for seed in range(part.first_seed, part.first_seed + n_seeds):
+                            yield Job(part.name, data, fold, share, method, seed)
