@@ -91,7 +91,9 @@ class FoldRuns:
         if name not in self._binned:
             train, valid, test = self._parts
             try:
-                self._binned[name] = self._frameworks[name](train, valid, test, self._plan.trees, self._plan.num_threads)
+                self._binned[name] = self._frameworks[name](
+                    train, valid, test, self._plan.trees, self._plan.num_threads
+                )
             except Exception as error:  # noqa: BLE001 (reported in the table: the other framework may take the data)
                 self._binned[name] = error
         return self._binned[name]

@@ -50,7 +50,10 @@ def run(folder: Path, store: Path, parts: Iterable[str], *, processes: int, prog
 def head() -> dict[str, Any]:
     """Return what the kept cells depend on."""
     found = versions("catboost")
-    return {"what": "cells of boostplug's study of quality, 1", "versions": {name: found.get(name) for name in _VERSIONS}}
+    return {
+        "what": "cells of boostplug's study of quality, 1",
+        "versions": {name: found.get(name) for name in _VERSIONS},
+    }
 
 
 def kept_cells(store: Path) -> dict[str, dict[str, Any]]:
@@ -87,5 +90,3 @@ def _trained(folder: Path, job: Job) -> dict[str, Any]:
 
 def _no_step(_description: str, _steps: int) -> None:
     pass
-
-

@@ -72,7 +72,7 @@ class DataSet:
         """What is measured; the first stops training early, and is what differences are of."""
         return (
             NDCG(10, gain=self.gain),  # type: ignore[arg-type]
-            MAP(relevant=self.relevant),  # type: ignore[arg-type]
+            MAP(relevant=self.relevant),
             PairError(ties="half"),
             KendallTau(),
         )
@@ -197,7 +197,9 @@ SETS: dict[str, DataSet] = {
         DataSet(name="mslr", folder="mslr_sample", title="MSLR sample", load_all=_mslr, n_seeds=3),
         DataSet(name="mq2008", folder="mq2008", title="MQ2008", load_all=_letor("mq2008"), n_seeds=3),
         DataSet(name="ohsumed", folder="ohsumed", title="OHSUMED", load_all=_letor("ohsumed"), n_seeds=3),
-        DataSet(name="yandex", folder="yandex", title="Yandex, five grades", load_all=_fifths("yandex", _YANDEX), n_folds=2),
+        DataSet(
+            name="yandex", folder="yandex", title="Yandex, five grades", load_all=_fifths("yandex", _YANDEX), n_folds=2
+        ),
         DataSet(
             name="yandex-real",
             folder="yandex",
@@ -208,7 +210,14 @@ SETS: dict[str, DataSet] = {
             gain="linear",
         ),
         DataSet(name="nfcorpus", folder="nfcorpus", title="NFCorpus", load_all=_fifths("nfcorpus"), n_folds=2),
-        DataSet(name="jester", folder="jester", title="Jester, five grades", load_all=_fifths("jester", _JESTER), n_folds=2, relevant=3),
+        DataSet(
+            name="jester",
+            folder="jester",
+            title="Jester, five grades",
+            load_all=_fifths("jester", _JESTER),
+            n_folds=2,
+            relevant=3,
+        ),
         DataSet(name="movielens", folder="ml-100k", title="MovieLens", load_all=_movielens, n_folds=2, relevant=4),
     )
 }
