@@ -21,6 +21,7 @@ _HOME = {
     "KendallTau": "metrics",
     "LGBMRanker": "estimators.lightgbm",
     "LinearDistance": "losses",
+    "ListNet": "losses",
     "LogDistance": "losses",
     "LogisticDistance": "losses",
     "Loss": "losses",
@@ -45,6 +46,7 @@ _HOME = {
     "QuadraticBoundRanker": "rankers",
     "Queries": "queries",
     "SpearmanRho": "metrics",
+    "SquaredError": "losses",
     "WTA": "metrics",
     "XGBRanker": "estimators.xgboost",
     "compare": "experiments.compare",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
         AdaRank,
         BinaryDistance,
         LinearDistance,
+        ListNet,
         LogDistance,
         LogisticDistance,
         Loss,
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
         PairwiseLoss,
         QBRank,
         RankNet,
+        SquaredError,
     )
     from boostplug.metrics import (
         DCG,

@@ -154,3 +154,65 @@ def ndcg_boost(scores, labels, boundaries, sigmoid=1.0, hessian="newton", gain=N
         return (gain(high) - gain(low)) / ideal[q] if ideal[q] > 0 else 0.0
 
     return smooth_pairs(scores, labels, boundaries, functions, pair_weight, **options)
+
+
+def squared_error(scores, labels, boundaries, centred=False, weight=None, labelled=None):
+    """Return value per query, gradient and Hessian per row, without scale."""
+    n = len(labels)
+    weight = np.ones(n) if weight is None else np.asarray(weight, float)
+    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
+    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
+    for q, (first, last) in enumerate(pairwise(boundaries)):
+        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
+        if not judged or (centred and len(judged) == 1):
+            continue
+        errors = [labels[i] - scores[i] for i in judged]
+        mean = np.average(errors, weights=weight[judged]) if centred else 0.0
+        for i, error in zip(judged, errors, strict=True):
+            value[q] += weight[i] / 2 * (error - mean) ** 2
+            g[i] = -weight[i] * (error - mean)
+            h[i] = weight[i]
+    return value, g, h
+
+
+def list_net(scores, labels, boundaries, target="softmax", gamma=0.5, weight=None, labelled=None):
+    """Return value per query, gradient and Hessian per row, without scale.
+
+    "xendcg" is what LightGBM's ``rank_xendcg`` reckons; there all weights are 1. `gamma` may be one for each row.
+    """
+    n = len(labels)
+    gamma = np.broadcast_to(gamma, n)
+    weight = np.ones(n) if weight is None else np.asarray(weight, float)
+    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
+    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
+    for q, (first, last) in enumerate(pairwise(boundaries)):
+        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
+        if len(judged) < 2:
+            continue
+        v = weight[judged]
+        of_list = sum(v * v) / sum(v)
+        over = [  # what the others have over each document: 1/p - 1
+            sum(weight[j] / weight[i] * math.exp(scores[j] - scores[i]) for j in judged if j != i) for i in judged
+        ]
+        rho = [1.0 / (1.0 + x) for x in over]
+        rest = [r * x for r, x in zip(rho, over, strict=True)]
+        if target == "softmax":
+            best = max(labels[judged])
+            phi = [w * math.exp(labels[i] - best) for i, w in zip(judged, v, strict=True)]
+        else:
+            phi = [w * (2.0 ** labels[i] - gamma[i]) for i, w in zip(judged, v, strict=True)]
+        share = [x / sum(phi) for x in phi]
+        value[q] = of_list * sum(s * math.log1p(x) for s, x in zip(share, over, strict=True))
+        terms = []
+        for k, (r, s) in enumerate(zip(rho, share, strict=True)):
+            others = sum(x for j, x in enumerate(share) if j != k)
+            terms.append(r - s if r < 0.5 else others - rest[k])  # the same, but for rounding
+        lambdas = terms
+        for _ in range(2 if target == "xendcg" else 0):
+            parts = [x / y for x, y in zip(terms, rest, strict=True)]
+            terms = [r * sum(x for j, x in enumerate(parts) if j != k) for k, r in enumerate(rho)]
+            lambdas = [x + y for x, y in zip(lambdas, terms, strict=True)]
+        for i, x, r, y in zip(judged, lambdas, rho, rest, strict=True):
+            g[i] = of_list * x
+            h[i] = of_list * r * y
+    return value, g, h

@@ -267,6 +267,18 @@ CASES = {
             "`LinearDistance(alpha=-1)`", lambda: bp.LinearDistance(alpha=-1), "alpha must be a finite number above 0"
         ),
         Case("`QBRank(margin=10**400)`", lambda: bp.QBRank(margin=10**400), "margin must be a finite number of at"),
+        Case("`ListNet(target='mse')`", lambda: bp.ListNet(target="mse"), "target must be one of 'softmax', 'xendcg'"),
+        Case(
+            "`ListNet(random_state=-1)`",
+            lambda: bp.ListNet(target="xendcg", random_state=-1),
+            "random_state must be an integer of at least 0, or None for no noise; got -1",
+        ),
+        Case(
+            "negative grades in `ListNet(target='xendcg')`",
+            lambda: bp.ListNet(target="xendcg").value(np.zeros(2), bp.Queries([1, -1], group=[2])),
+            r"labels\[1\] = -1\.0 is negative, .*; shift the grades to start at 0, or pass target='softmax'",
+        ),
+        Case("`SquaredError(centred=1)`", lambda: bp.SquaredError(centred=1), "centred must be True or False; got 1"),
         Case("`LogisticDistance(beta=nan)`", lambda: bp.LogisticDistance(beta=np.nan), "beta must be a finite number"),
         Case(
             "`LogDistance(lam=True)`", lambda: bp.LogDistance(lam=True), "lam must be a finite number above 0; got True"

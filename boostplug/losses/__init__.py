@@ -8,12 +8,14 @@ from boostplug.losses.directed_distance import (
     LogDistance,
     LogisticDistance,
 )
+from boostplug.losses.list_net import ListNet
 from boostplug.losses.loss import Loss
 from boostplug.losses.mpboost import MPBoost
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.qbrank import QBRank
 from boostplug.losses.ranknet import RankNet
+from boostplug.losses.squared_error import SquaredError
 
 __all__ = [
     "LOSSES",
@@ -21,6 +23,7 @@ __all__ = [
     "BinaryDistance",
     "DirectedDistance",
     "LinearDistance",
+    "ListNet",
     "LogDistance",
     "LogisticDistance",
     "Loss",
@@ -29,6 +32,7 @@ __all__ = [
     "PairwiseLoss",
     "QBRank",
     "RankNet",
+    "SquaredError",
 ]
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
@@ -43,6 +47,8 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "ndcg-boost": (NDCGBoost(),),
     "adarank": (AdaRank(),),
     "ranknet": (RankNet(),),
+    "listnet": (ListNet(), ListNet(target="xendcg")),
+    "squared-error": (SquaredError(), SquaredError(centred=True)),
 }
 """Name -> the variants that `boostplug compare` trains."""
 Loss.registry = LOSSES

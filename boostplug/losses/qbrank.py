@@ -11,6 +11,7 @@ from boostplug.checks import check_choice, check_number, frozen
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
+from boostplug.losses.squared_error import squared_errors
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns
 from boostplug.values import Range
@@ -21,8 +22,7 @@ Floats = NDArray[np.float64]
 Normalization = Literal["none", "rows", "query", "documents"]
 Hessian = Literal["bound", "global"]
 
-_NONE = _ALL_ONE = frozen(np.zeros(0))
-_ALL_LABELLED = frozen(np.zeros(0, np.bool_))
+_NONE = frozen(np.zeros(0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,10 +185,7 @@ class QBRank(Loss):
             of_rows = buffers.zeros(queries.n_rows), buffers.zeros(queries.n_rows)
             out = kernels.Sums(*of_rows, np.zeros(queries.n_queries))
         else:
-            weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
-            labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
-            labels = kernels.Labels(queries.labels, weight, labelled, queries.boundaries)
-            out = kernels.squared_error(scores, labels, scale * (1.0 - w))
+            out = squared_errors(scores, queries, scale * (1.0 - w))
         squares = _NONE
         if w > 0.0:
             runs = runs_of(queries)

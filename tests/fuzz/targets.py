@@ -94,6 +94,8 @@ _LOSSES = {
         "normalization": _NORMALIZATION,
     },
     "bp.RankNet": {"sigmoid": _POSITIVE, "normalization": _NORMALIZATION},
+    "bp.ListNet": {"target": ("'softmax'", "'xendcg'"), "random_state": ("None", "0", "7", "2**63 - 1")},
+    "bp.SquaredError": {"centred": ("False", "True")},
 }
 _FAR_OPTIONS = {
     "bp.MPBoost": {"distance": _BAD_DISTANCES},
@@ -103,6 +105,8 @@ _FAR_OPTIONS = {
     },
     "bp.NDCGBoost": {"sigmoid": _FAR, "gain": _BAD_GAINS},
     "bp.RankNet": {"sigmoid": _FAR},
+    "bp.ListNet": {"random_state": ("-1", "2**63", "1.5", "True", "np.int8(3)", "'0'", "np.random.default_rng(0)")},
+    "bp.SquaredError": {"centred": ("np.True_", "1", "None", "'yes'", "np.zeros(1)")},
 }
 _METRICS = {
     "bp.NDCG": {
@@ -157,14 +161,14 @@ def made(dice, name, options, far=None):
 
 
 def loss(dice, *, nested=True):
-    kind = dice.below(12)
-    if nested and kind == 10:
+    kind = dice.below(14)
+    if nested and kind == 12:
         return f"bp.AdaRank(metric={metric(dice)}, base={loss(dice, nested=False)})"
-    if kind == 11:
+    if kind == 13:
         functions = dice.one(_BAD_FUNCTIONS if dice.spoils() else _FUNCTIONS)
         options = arguments(dice, _PAIRWISE | ({"weight": _BAD_WEIGHTS} if dice.spoils() else {}))
         return f"bp.PairwiseLoss({functions}{options and ', '}{options})"
-    name = tuple(_LOSSES)[kind % 4]
+    name = tuple(_LOSSES)[kind % len(_LOSSES)]
     return made(dice, name, _LOSSES[name], _FAR_OPTIONS[name])
 
 
@@ -188,7 +192,7 @@ def distances(dice):
     )
 
 
-@target("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", weight=40)
+@target(*("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError"), weight=40)
 def loss_values(dice):
     text = f"loss = {loss(dice)}\ncheck_value(loss)"
     if dice.percent(20):
@@ -316,7 +320,10 @@ def load_bundled(dice):
 # What losses and metrics compute
 
 
-@target(*("Loss", "MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss"), weight=260)
+@target(
+    *("Loss", "MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError"),
+    weight=260,
+)
 def derivatives(dice):
     data = Ranking(dice)
     return (
@@ -335,8 +342,9 @@ def laws(dice):
     scores = numbers_text(data.values(dice.one((("0.0", "1.0", "-0.5"), ("3.0", "-3.0"), ("30.0", "-30.0")))))
     name = dice.one(tuple(_LOSSES))
     law = dice.below(len(LAWS))
+    options = {option: values for option, values in _LOSSES[name].items() if option != "random_state"}  # ListNet says
     return (
-        f"loss = {made(dice, name, _LOSSES[name])}\nqueries = {data.queries()}\n"
+        f"loss = {made(dice, name, options)}\nqueries = {data.queries()}\n"
         f"scores = np.array({scores}, dtype=float)\n"
         f"check_law(loss, scores, queries, testing.LAWS[{law}], {dice.below(5)})"
     )

@@ -1,0 +1,42 @@
+"""Squared errors less their mean in each list."""
+
+from typing import Any
+
+from boostplug.kernels.compiling import compiled, inner
+
+__all__ = ["centred_squares"]
+
+_LARGEST = 1e150  # of |r - F|: its square is finite
+
+
+@inner()
+def _error(labels: Any, scores: Any, row: int, first: int) -> float:
+    """Return how much more a row is to gain than the list's first one."""
+    x: float = (labels[row] - labels[first]) - (scores[row] - scores[first])
+    return min(max(x, -_LARGEST), _LARGEST)
+
+
+@compiled()
+def centred_squares(lists: Any, scores: Any, labels: Any, factor: float, first: int, last: int, sums: Any) -> None:
+    """Write Σ v x²/2 of each list, x = r - F less its weighted mean, and factor times the derivatives: -v x and v.
+
+    x is taken relative to the first document's: where all are equal the derivatives are 0, not a rounding of the mean.
+    """
+    for q in range(first, last):
+        a, b = lists.start[q], lists.start[q + 1]
+        if b - a < 2:
+            continue
+        own = lists.rows[a]
+        weight = mean = 0.0
+        for at in range(a, b):
+            weight += lists.weight[at]
+            mean += lists.weight[at] * _error(labels, scores, lists.rows[at], own)
+        mean /= weight
+        square = 0.0
+        for at in range(a, b):
+            row, v = lists.rows[at], lists.weight[at]
+            x = _error(labels, scores, row, own) - mean
+            sums.gradient[row] = -(factor * v) * x
+            sums.hessian[row] = factor * v
+            square += v * x * x
+        sums.value[q] = 0.5 * square

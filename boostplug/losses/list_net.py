@@ -1,0 +1,164 @@
+"""ListNet: softmax cross entropy over whole lists (Cao et al., ICML 2007), and Bruch's XE-NDCG."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import check_choice, check_integer, frozen, refuse_where
+from boostplug.kernels import softmax as kernels
+from boostplug.kernels.single_precision import positive_beside
+from boostplug.losses.lists import sums_over_lists
+from boostplug.losses.loss import HessianKind, Loss
+from boostplug.queries import Queries
+from boostplug.threads import run_over_queries
+
+__all__ = ["ListNet"]
+
+Floats = NDArray[np.float64]
+Target = Literal["softmax", "xendcg"]
+
+_NO_BITS = frozen(np.zeros(0, np.uint64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListNet(Loss):
+    r"""Cross entropy between a distribution over the list that grades make and the softmax of its scores.
+
+    .. math:: J_q(F) = -\bar v_q \sum_i P_i \log p_i, \qquad p_i = \frac{v_i\, e^{F_i}}{\sum_j v_j\, e^{F_j}}
+
+    over the judged documents of a query, with v the row weights. A list counts once, whatever its length, and graded
+    and real-valued labels are alike.
+
+    Parameters
+    ----------
+    target : {"softmax", "xendcg"}
+        "softmax": P_i ∝ v_i e^{r_i}, ListNet's top-one probabilities; labels may be any real numbers, and their unit
+        matters: a gap of 1 makes a document e times as likely to be the best. "xendcg": P_i ∝ v_i (2^{r_i} - γ_i), with
+        Bruch's steps (see Notes), as LightGBM's ``rank_xendcg`` has them; labels are ≥ 0.
+    random_state : int, optional
+        Of the γ of "xendcg"; "softmax" has none, and takes no notice. None: all are ½, their mean, and nothing is left
+        to chance. A seed from 0 on: they are uniform from 0 to 1 and new in every round, as in LightGBM (other numbers
+        than its own).
+
+    Notes
+    -----
+    "softmax": the gradient is p - P, the Hessian p (1 - p), the second derivative (kind "exact"). It is the same with
+    "xendcg", where the gradient is not J's but adds two more terms, which stand for the Hessian's inverse (kind
+    "model"):
+
+    .. math:: g = t^1 + t^2 + t^3, \quad t^1_i = p_i - P_i, \quad
+              t^{k+1}_i = p_i \sum_{j \ne i} \frac{t^k_j}{1 - p_j} .
+
+    They sum to 0 as well. Where p is 1 to the last bit LightGBM divides by 0; here 1 - p is what the other documents
+    have together, and all is finite for scores of any size. Where the Hessian vanishes beside the gradient it is held
+    at 1e-16 of the gradient, as XGBoost does.
+
+    Weights: a document of weight v stands in its list v times, so that little weight means little pull, and a document
+    drawn with probability 1/v stands for those that were not. The list itself weighs :math:`\bar v = Σv²/Σv`: what its
+    documents weigh, where they all weigh the same (a query weight). Weight 0 removes the document.
+
+    Equal grades teach too: P is then uniform (in proportion to weights), and the scores are pulled together. A document
+    alone in its list gets no step.
+
+    Scale: outputs are multiplied by Σ n_q / Σ v̄_q over the lists of two documents and more: a list's Hessians sum to
+    less than 1 before and to less than the mean length after, so that a document stands for about 1. LightGBM has no
+    such factor.
+
+    With a seed the γ are a pure function of seed, row (its number in the data) and the bits of the row's score: equal
+    calls return equal numbers, any number of threads the same; but another order of rows, rows left out, a constant
+    added to the scores, or a machine's part of the queries come with other γ.
+
+    Cost: O(n), an exponential for each document.
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai, Li. Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    Bruch. An alternative cross entropy loss for learning-to-rank. WWW 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostplug import ListNet, Queries
+    >>> queries = Queries([1, 0], group=[2])
+    >>> ListNet().value(np.zeros(2), queries) / np.log(2.0)
+    array([1.])
+    >>> gradient, hessian = ListNet(target="xendcg").gradient_hessian(np.zeros(2), queries)
+    >>> gradient  # P is 3/4 and 1/4, the terms are -1/4, -1/4, -1/4, times 2 documents a list
+    array([-0.5,  0.5])
+    >>> hessian
+    array([0.5, 0.5])
+    """
+
+    target: Target = "softmax"
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("ListNet: target", self.target, get_args(Target))
+        if self.random_state is not None:
+            check_integer("ListNet: random_state", self.random_state, 0, ", or None for no noise")
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """What the Hessian is: "exact" for softmax, "model" for xendcg, whose gradient is not the value's."""
+        return "exact" if self.target == "softmax" else "model"
+
+    @property
+    def has_gradient_of_value(self) -> bool:
+        """False for xendcg, which adds terms of a second-order step."""
+        return self.target == "softmax"
+
+    @property
+    def takes_negative_labels(self) -> bool:
+        """Whether labels below 0 are fine: 2^r - γ may be negative for them."""
+        return self.target == "softmax"
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ n_q and Σ v̄_q over the lists of two documents and more."""
+        n = np.diff(queries.list_runs.start)
+        return np.array([float(n[n > 1].sum())]), np.array([_weights(queries)[n > 1].sum()])
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        return sums_over_lists(kernels.values, scores, queries, self._shares(scores, queries), _weights(queries)).value
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J, or Bruch's, and p (1 - p)."""
+        shares, factor = self._shares(scores, queries), scale * _weights(queries)
+        _, gradient, hessian = sums_over_lists(
+            kernels.derivatives, scores, queries, shares, factor, self.target == "xendcg"
+        )
+        positive_beside(gradient, hessian)
+        return gradient, hessian
+
+    def _shares(self, scores: Floats, queries: Queries) -> Floats:
+        """Return P of the judged documents."""
+        if self.target == "softmax" or self.random_state is None:
+            return queries.remember((ListNet, self.target), lambda: frozen(self._targets(_NO_BITS, queries)))
+        return self._targets((scores + 0.0).view(np.uint64), queries)  # + 0.0: -0.0 is 0.0
+
+    def _targets(self, bits: NDArray[np.uint64], queries: Queries) -> Floats:
+        lists = queries.list_runs.view
+        out = np.empty(len(lists.rows))
+        if self.target == "softmax":
+            run_over_queries(lambda first, last: kernels.targets(lists, first, last, out), lists.start)
+            return out
+        why = "is negative, and so may be its gain 2^r - γ; shift the grades to start at 0, or pass target='softmax'"
+        refuse_where("labels", queries.labelled_rows & (queries.labels < 0), queries.labels, why)
+        seed = np.uint64(0 if self.random_state is None else int(self.random_state))
+        run_over_queries(lambda first, last: kernels.exp2_targets(lists, bits, seed, first, last, out), lists.start)
+        return out
+
+
+def _weights(queries: Queries) -> Floats:
+    """Return v̄ of each list."""
+
+    def compute() -> Floats:
+        runs = queries.list_runs
+        if queries.row_weight is None or not len(runs.query):
+            return frozen(np.ones(len(runs.query)))
+        total, square = (np.add.reduceat(x, runs.start[:-1]) for x in (runs.weight, runs.weight**2))
+        return frozen(square / total)
+
+    return queries.remember((ListNet, "weights"), compute)

@@ -1,0 +1,103 @@
+"""Squared error on the labels: plain regression, or centred in each query (CatBoost's QueryRMSE)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import check_flag, frozen
+from boostplug.kernels import hinge as kernels
+from boostplug.kernels.centred import centred_squares
+from boostplug.losses.lists import sums_over_lists
+from boostplug.losses.loss import LARGEST_VALUE, Loss
+from boostplug.queries import Queries
+
+__all__ = ["SquaredError", "squared_errors"]
+
+Floats = NDArray[np.float64]
+
+_ALL_ONE = frozen(np.zeros(0))
+_ALL_LABELLED = frozen(np.zeros(0, np.bool_))
+
+
+def squared_errors(scores: Floats, queries: Queries, factor: float) -> kernels.Sums:
+    """Return factor times the derivatives of v (r - F)²/2 of each labelled row, and each query's Σ v (r - F)²."""
+    weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
+    labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
+    return kernels.squared_error(scores, kernels.Labels(queries.labels, weight, labelled, queries.boundaries), factor)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquaredError(Loss):
+    r"""Squared error on the labels, over the queries' rows or over each query's differences.
+
+    .. math:: J_q(F) = \frac12 \sum_i v_i\, (r_i - F_i - m_q)^2
+
+    with v the row weights, over the labelled rows. m is 0, or with `centred` the weighted mean of r - F over the query:
+    then how far documents are apart counts alone, and not where a query's labels stand.
+
+    Parameters
+    ----------
+    centred : bool, default False
+        False: regression on the labels. Where all weights are 1, the same numbers and so the same trees as the
+        frameworks' own; else those numbers over the mean weight. The label term of `QBRank`, which
+        ``preference_weight=0`` leaves alone. True: CatBoost's QueryRMSE.
+
+    Notes
+    -----
+    Hessian: v_i (kind "global"). Not centred it is the second derivative too. Centred that is v_i (1 - v_i/Σv), with
+    mixed ones of -v_i v_j/Σv: v_i is what lies above the loss for any step, as CatBoost has it, and differs from the
+    second derivative by a document's share of its list. A document alone in its list gets no step there, and its
+    Hessian is 0 (CatBoost: v_i), so that it holds no other one back.
+
+    Scale: outputs are multiplied by the number of the labelled rows over their total weight: 1 without weights.
+
+    |r - F| is cut at 1e150. Centred, labels and scores are taken relative to those of the query's first document, so
+    that no offset costs digits.
+
+    References
+    ----------
+    CatBoost's documentation, "Ranking: objectives and metrics": QueryRMSE.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostplug import Queries, SquaredError
+    >>> queries = Queries([2, 1, 0], group=[3])
+    >>> SquaredError().value(np.zeros(3), queries)
+    array([2.5])
+    >>> SquaredError(centred=True).value(np.zeros(3), queries)
+    array([1.])
+    >>> gradient, hessian = SquaredError(centred=True).gradient_hessian(np.zeros(3), queries)
+    >>> gradient
+    array([-1.,  0.,  1.])
+    >>> hessian
+    array([1., 1., 1.])
+    """
+
+    centred: bool = False
+
+    hessian_kind = "global"
+    degree_in_labels = 1
+
+    def __post_init__(self) -> None:
+        check_flag("SquaredError: centred", self.centred)
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether it is centred: a query's own mean is taken out of scores and labels."""
+        return bool(self.centred)
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        if self.centred:
+            return sums_over_lists(centred_squares, scores, queries, queries.labels, 1.0).value
+        return np.minimum(0.5 * squared_errors(scores, queries, 1.0).squares, LARGEST_VALUE)
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J, and `scale` times the weights."""
+        if self.centred:
+            sums = sums_over_lists(centred_squares, scores, queries, queries.labels, scale)
+            return sums.gradient, sums.hessian
+        gradient, hessian, _ = squared_errors(scores, queries, scale)
+        return gradient, hessian
