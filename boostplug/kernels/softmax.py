@@ -167,7 +167,7 @@ def derivatives(
     for q in range(first, last):
         a = lists.start[q]
         n = lists.start[q + 1] - a
-        if n < 2:
+        if n == 1:
             continue
         for i in range(unsigned(n)):
             e[i] = scores[unsigned(lists.rows[unsigned(a) + i])]
