@@ -52,6 +52,8 @@ _OTHERS: tuple[Loss, ...] = (
     AdaRank(base=RankNet()),
 )
 
+_DEFAULTS: tuple[Loss, ...] = (MPBoost(), NDCGBoost(), RankNet(), AdaRank())
+
 _OF_FRAMEWORKS: dict[str, Any] = {  # their own defaults, but for XGBoost's min_child_weight: see the protocol
     "lightgbm": {"lambda_l2": 0.0},
     "xgboost": {"reg_lambda": 1.0, "ndcg_exp_gain": True},
@@ -127,7 +129,7 @@ PARTS: dict[str, StudyPart] = {
         StudyPart(
             name="8 leaves",
             leaves=8,
-            losses=(*QBRANKS, *_OTHERS),
+            losses=(*QBRANKS, *_DEFAULTS),
             peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
         ),
     )
