@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
@@ -14,8 +15,9 @@ import numpy as np
 
 from boostplug.version import __version__
 
-__all__ = ["as_json", "plain", "read", "versions", "write_whole"]
+__all__ = ["as_json", "filled", "marks", "plain", "read", "versions", "write_whole"]
 
+_MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -78,6 +80,22 @@ def read(path: Path, schema: str, use: Callable[[dict[str, Any]], object]) -> di
         reason = f"{type(error).__name__}: {error}"
         raise SystemExit(f"{path} is not a whole result of {schema} ({reason}); make it again") from None
     return document
+
+
+def marks(text: str) -> set[str]:
+    """Return what a page marks to be filled: ``table: NAME``, ``machine``."""
+    return set(_MARKED.findall(text))
+
+
+def filled(text: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """Return a page with new lines between each ``<!-- table: NAME -->`` and its ``<!-- end -->``.
+
+    Raises
+    ------
+    KeyError
+        If it marks what is not among `tables`, by ``table: NAME`` or ``machine``.
+    """
+    return _MARKED.sub(lambda found: "\n".join([f"<!-- {found[1]} -->", "", *tables[found[1]], "<!-- end -->"]), text)
 
 
 def versions(*more: str) -> dict[str, str]:

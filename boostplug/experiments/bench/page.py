@@ -6,7 +6,6 @@ beside the page. A page that is there and marks tables, as docs/explanation/scal
 they were measured.
 """
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,11 +14,9 @@ from typing import Any
 from boostplug.experiments.bench import BENCHES
 from boostplug.experiments.bench.figures import draw
 from boostplug.experiments.bench.result import SCHEMA, cells, columns_of, number, parts_of
-from boostplug.experiments.document import read, write_whole
+from boostplug.experiments.document import filled, marks, read, write_whole
 
 __all__ = ["main", "page", "with_tables"]
-
-_MARKED = re.compile(r"(<!-- (?:table: ([^\n]+)|machine) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 _INTRODUCTION = """\
 What boostplug costs, measured by `boostplug bench` ([guide](../guides/bench.md)): every ratio is of numbers of one run,
@@ -66,15 +63,13 @@ def with_tables(text: str, documents: Sequence[Mapping[str, Any]]) -> str:
     KeyError
         If it marks a part of which the documents have no rows.
     """
-    tables = {part: [*_table_of(document, rows)] for document in documents for part, rows in parts_of(document).items()}
-    marked = {part for _, part, _ in _MARKED.findall(text)}
-    shown = [document for document in documents if marked & parts_of(document).keys()]
-
-    def anew(found: re.Match[str]) -> str:
-        lines = [*_machines(shown)] if found[2] is None else tables[found[2]]
-        return "\n".join([found[1], *lines, found[3]])
-
-    return _MARKED.sub(anew, text)
+    tables = {
+        f"table: {part}": [*_table_of(document, rows)]
+        for document in documents
+        for part, rows in parts_of(document).items()
+    }
+    shown = [d for d in documents if marks(text) & {f"table: {part}" for part in parts_of(d)}]
+    return filled(text, tables | {"machine": [*_machines(shown)]})
 
 
 def _table_of(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -142,7 +137,7 @@ def main(arguments: Sequence[str]) -> None:
         for document in _documents(read(source, SCHEMA, lambda document: page(_documents(document), {})))
     ]
     text = target.read_text(encoding="utf-8") if target.exists() else ""
-    if _MARKED.search(text):
+    if marks(text):
         write_whole(target, with_tables(text, documents))
         return
     try:

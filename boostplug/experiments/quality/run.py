@@ -11,7 +11,7 @@ from boostplug.experiments.quality.catboost import CatBoost
 from boostplug.experiments.quality.protocol import PARTS, Job, jobs_of
 from boostplug.experiments.quality.sets import SETS, share_of
 from boostplug.experiments.runs import FoldRuns, Plan
-from boostplug.experiments.store import Store
+from boostplug.experiments.store import Store, head_of
 from boostplug.experiments.training import FRAMEWORKS
 from boostplug.experiments.workers import in_processes
 
@@ -58,8 +58,6 @@ def head() -> dict[str, Any]:
 
 def kept_cells(store: Path) -> dict[str, dict[str, Any]]:
     """Return the cells that are kept, by their jobs' keys, whatever versions they were trained with."""
-    from boostplug.experiments.store import head_of
-
     with Store(store, head_of(store) or head()) as kept:
         return dict(kept.done)
 

@@ -14,7 +14,18 @@ from boostplug.experiments.result import Method
 from boostplug.experiments.significance import bootstrap_interval, holm, pooled_test, randomisation_test
 from boostplug.metrics import Metric
 
-__all__ = ["Arm", "Cells", "Difference", "Overall", "POOLED"]
+__all__ = [
+    "POOLED",
+    "Arm",
+    "Cells",
+    "Difference",
+    "Overall",
+    "against_peers",
+    "arms",
+    "averaged",
+    "peers_of",
+    "with_holm",
+]
 
 Floats = NDArray[np.float64]
 
@@ -97,19 +108,17 @@ class Cells:
 
     def of(self, arm: Arm, data: str) -> list[tuple[Job, Mapping[str, Any]]]:
         """Return the finished cells of an arm on a set; none where one of them is missing or failed."""
-        jobs = [
-            job for job in self._jobs.get((arm.part, data), ()) if (job.method, job.share) == (arm.method, arm.share)
-        ]
+        jobs = self._jobs.get((arm, data), [])
         found = [(job, self._kept[job.key]) for job in jobs if job.key in self._kept]
         whole = len(found) == len(jobs) and all(cell["error"] is None for _, cell in found)
         return found if whole else []
 
     @cached_property
-    def _jobs(self) -> dict[tuple[str, str], list[Job]]:
-        jobs: dict[tuple[str, str], list[Job]] = {}
+    def _jobs(self) -> dict[tuple[Arm, str], list[Job]]:
+        jobs: dict[tuple[Arm, str], list[Job]] = {}
         for part in PARTS.values():
             for job in jobs_of(part):
-                jobs.setdefault((part.name, job.data), []).append(job)
+                jobs.setdefault((Arm(part.name, job.method, job.share), job.data), []).append(job)
         return jobs
 
     def per_query(self, arm: Arm, data: str, metric: Metric | None = None) -> list[Floats] | None:
