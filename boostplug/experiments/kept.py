@@ -75,13 +75,17 @@ class Kept:
         if found is None:
             return None
         values = {name: np.array(of_metric, dtype=np.float64) for name, of_metric in found["per_query"].items()}
-        return Cell(method, fold, seed, **{**found, "per_query": values, "notes": tuple(found["notes"])})
+        validation = np.array(found["validation_per_query"], dtype=np.float64)
+        arrays = {"per_query": values, "validation_per_query": validation}
+        return Cell(method, fold, seed, **{**found, **arrays, "notes": tuple(found["notes"])})
 
     def add(self, cell: Cell) -> None:
         """Keep a run; what failed is tried again by the next comparison."""
         if cell.error is None:
             found = {name: value for name, value in vars(cell).items() if name not in _IDENTITY}
             found["per_query"] = {name: of_metric.tolist() for name, of_metric in cell.per_query.items()}
+            assert cell.validation_per_query is not None
+            found["validation_per_query"] = cell.validation_per_query.tolist()
             self.store.add(self._key(cell.method, cell.fold, f"seed {cell.seed}"), found)
 
     def trial(self, method: Method, fold: int, number: int) -> float | None:
@@ -112,7 +116,7 @@ def what_runs_depend_on(
     counted = (*_COUNT, *frameworks, *(["optuna"] if settings["tune"] else []))
     found = versions(*counted)
     return {
-        "what": "trainings of boostplug compare, 1",
+        "what": "trainings of boostplug compare, 2",
         "versions": {name: found.get(name) for name in counted},
         "settings": {**settings, "the metrics' code": digest(fingerprint(metric).encode() for metric in metrics)},
         "data": {

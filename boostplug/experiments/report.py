@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table
 
-__all__ = ["SCHEMA", "html", "markdown", "render", "text"]
+__all__ = ["SCHEMA", "advice", "html", "markdown", "render", "text"]
 
 SCHEMA = "boostplug.compare/2"
 
 _NONE = "–"
+_RECOMMENDED = "Recommended: "
+_INDENT = "    "  # of a line of code
+_MOST_NAMES = 4  # of those that are close to the recommended one
 _SIGNIFICANT = 0.05
 _LEAST_NAME = 16  # width to which names may be folded
 _UNLIMITED = 10_000
@@ -75,6 +78,9 @@ def render(document: dict[str, Any], console: "Console", options: "ConsoleOption
     yield Text("")
     for line in _below(document):
         yield Text(line, style="bold" if line.startswith("INCOMPLETE") else "")
+    yield Text("")
+    for line in advice(document):
+        yield Text(line, style="bold" if line.startswith(_RECOMMENDED) else "")
 
 
 def text(document: dict[str, Any]) -> str:
@@ -108,7 +114,9 @@ def markdown(document: dict[str, Any]) -> str:
             for (mean, spread), best in zip(row.metrics, row.best, strict=True)
         ]
         lines.append(_markdown_row([row.framework, row.name, *means, *row.last]))
-    lines += ["", *(f"- {line}" for line in _below(document))]
+    lines += ["", *(f"- {line}" for line in _below(document)), ""]
+    for line in advice(document):
+        lines += ["```python", line.strip(), "```"] if _is_code(line) else [line, ""]
     return "\n".join(lines) + "\n"
 
 
@@ -131,13 +139,20 @@ def html(document: dict[str, Any]) -> str:
         "<style>body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
         "table{border-collapse:collapse}th,td{padding:.25em .7em;border-bottom:1px solid #ccc;text-align:left;"
         "white-space:nowrap}.n,th.n{text-align:right;font-variant-numeric:tabular-nums}small{color:#555}"
-        ".up{color:#060;font-weight:bold}.down{color:#900}p{margin:.4em 0}div{overflow-x:auto}</style></head>\n"
+        ".up{color:#060;font-weight:bold}.down{color:#900}pre{white-space:pre-wrap}"
+        "p{margin:.4em 0}"
+        "div{overflow-x:auto}</style></head>\n"
         f"<body><h1>{title}</h1>\n<div><table><thead><tr>"
         + "".join(f"<th{' class=n' if i > 1 else ''}>{escape(head)}</th>" for i, head in enumerate(heads))
         + "</tr></thead>\n<tbody>\n"
         + "\n".join(rows)
         + "\n</tbody></table></div>\n"
         + "\n".join(f"<p>{escape(line)}</p>" for line in _below(document))
+        + "\n<h2>Recommendation</h2>\n"
+        + "\n".join(
+            f"<pre>{escape(line.strip())}</pre>" if _is_code(line) else f"<p>{escape(line)}</p>"
+            for line in advice(document)
+        )
         + "\n</body></html>\n"
     )
 
@@ -331,17 +346,17 @@ def _chosen(document: dict[str, Any]) -> list[str]:
         by_fold = {run["fold"]: run["tuned"] for run in method["runs"] if run["tuned"]}
         for fold, chosen in by_fold.items():
             where = f" fold {fold + 1}" if document["data"]["folds"] > 1 else ""
-            pairs = ((key, f"{v:.3g}" if isinstance(v, float) else v) for key, v in chosen.items())
-            values = ", ".join(f"{key}={value}" for key, value in pairs)
-            values += " (the untuned setting)" if len(chosen) == 1 else ""
+            pairs = {"objective": chosen["objective"], **chosen["parameters"]}
+            values = ", ".join(f"{key}={f'{v:.3g}' if isinstance(v, float) else v}" for key, v in pairs.items())
+            values += " (the untuned setting)" if not chosen["parameters"] else ""
             lines.append(f"Tuned: {method['framework']} {method['method']}{where}: {values}")
     return lines
 
 
 def _verdicts(document: dict[str, Any]) -> list[str]:
-    """Return one sentence per framework on how its best of our losses does beside the reference."""
+    """Return one sentence per framework on how the one of our losses that validation chooses does on test."""
     settings = document["settings"]
-    metric, sign = settings["metric"], 1 if settings["greater_is_better"] else -1
+    sign = 1 if settings["greater_is_better"] else -1
     lines = []
     for framework in dict.fromkeys(m["framework"] for m in document["methods"]):
         ours = [
@@ -349,29 +364,82 @@ def _verdicts(document: dict[str, Any]) -> list[str]:
             for m in document["methods"]
             if m["framework"] == framework and not m["built_in"] and m["difference"] is not None
         ]
-        if not ours:
-            continue
-        chosen = max(ours, key=lambda m: sign * m["validation"]["mean"])
-        top = max(ours, key=lambda m: sign * m["difference"])
-        line = f"{framework}: of our losses, {chosen['method']} is best on validation; "
-        line += f"on test it is {_versus(chosen, metric)}."
-        if top is not chosen:
-            line += f" Best on test: {top['method']}, {_versus(top, metric)}."
-        lines.append(line)
+        if ours:
+            chosen = max(ours, key=lambda m: sign * m["validation"]["mean"])
+            clear = "" if chosen["p_holm"] < _SIGNIFICANT else ", not significant"
+            lines.append(
+                f"{framework}: of our losses, {chosen['method']} is best on validation; on test it is "
+                f"{_against(chosen, document)} (corrected p {_equal(chosen['p_holm'])}{clear})."
+            )
     return lines
 
 
-def _versus(method: dict[str, Any], metric: str) -> str:
-    difference = method["difference"]
-    where = (
-        "level with" if round(difference, 4) == 0 else f"{abs(difference):.4f} {'above' if difference > 0 else 'below'}"
+def advice(document: dict[str, Any]) -> list[str]:
+    """Return what a comparison recommends, in lines of words, and one of code, which is indented."""
+    found, settings = document["recommendation"], document["settings"]
+    if found is None:
+        return ["Nothing to recommend: no run is finished."]
+    metric = settings["metric"]
+    runs = f"{found['runs']} run{'s' * (found['runs'] > 1)}"
+    words = (
+        f"{_RECOMMENDED}{found['method']} in {found['framework']}, the best of {found['among']} by validation {metric} "
+        f"({_short(found['validation'])}, mean of {runs}; test {_short(found['test'])})."
     )
-    clear = "" if method["p_holm"] < _SIGNIFICANT else ", not significant"
-    p = _probability(method["p_holm"])
-    return (
-        f"{where} {method['reference']} in {metric} ({_interval(method['interval'])}, p {'' if p[0] == '<' else '= '}"
-        f"{p}{clear})"
+    if document["interrupted"]:
+        words += " The comparison was interrupted: this is of what is finished."
+    words += f" {_expected(document)}"
+    close = [
+        other["method"] + (f" in {other['framework']}" if other["framework"] != found["framework"] else "")
+        for other in found["within_one_standard_error"]
+    ]
+    lines = [words]
+    if close:
+        more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
+        lines.append(
+            f"Within one standard error of it on the validation queries: {', '.join(close[:_MOST_NAMES])}{more}."
+        )
+    folds = settings["tune"] and document["data"]["folds"] > 1
+    lines.append(
+        f"With the mean best round of {'its runs on the first fold, and the setting tuned there' if folds else runs}:"
     )
+    return [*lines, f"{_INDENT}{found['code']}"]
+
+
+def _expected(document: dict[str, Any]) -> str:
+    """Return what the test part says of the recommended method beside the framework's own."""
+    found = document["recommendation"]
+    if found["is_reference"]:
+        return f"It is {found['framework']}'s own LambdaMART: on these data none of the others is called for."
+    if found["difference"] is None:
+        why = f"{name} has no finished run" if (name := found["reference"]) else "LambdaMART is not among the methods"
+        return f"It has nothing to be compared with in {found['framework']}: {why}."
+    queries = f"{found['queries']:,} test queries"
+    against = f"On test it is {_against(found, document)}, p {_equal(found['p'])}"
+    better = (found["difference"] > 0) == document["settings"]["greater_is_better"]
+    if not found["p"] < _SIGNIFICANT:
+        return f"{against}: no significant difference on {queries}; either will do, and more queries would tell."
+    if better:
+        return f"{against}: significantly better on {queries}."
+    remedy = f"prefer {found['reference']}, or choose on more validation queries"
+    return f"{against}: significantly worse on {queries}. The validation part misleads here: {remedy}."
+
+
+def _against(found: dict[str, Any], document: dict[str, Any]) -> str:
+    """Return a difference to the reference in words, with its interval."""
+    difference, interval = found["difference"], _interval(found["interval"])
+    level = round(difference, 4) == 0
+    words = "level with" if level else f"{_short(abs(difference))} {'above' if difference > 0 else 'below'}"
+    ends = f" ({_percent(document)} interval {interval[1:-1].replace(', ', ' to ')})" if interval else ""
+    return f"{words} {found['reference']} in {document['settings']['metric']}{ends}"
+
+
+def _equal(p: float) -> str:
+    shown = _probability(p)
+    return shown if shown[0] == "<" else f"= {shown}"
+
+
+def _is_code(line: str) -> bool:
+    return line.startswith(_INDENT)
 
 
 def _short(value: float) -> str:

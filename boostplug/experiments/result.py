@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.experiments import report
+from boostplug.best_round import BestRound
+from boostplug.experiments import recommendation, report
 from boostplug.experiments.document import as_json, versions, write_whole
-from boostplug.experiments.significance import Pooled, holm, pooled_test
-from boostplug.experiments.training import Part
+from boostplug.experiments.significance import Pooled, holm, pooled_test, standard_error
+from boostplug.experiments.training import FRAMEWORKS, Part
+from boostplug.experiments.trees import Trees
+from boostplug.experiments.tuning import tuned_objective
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -53,6 +56,7 @@ class Cell:
     error: str | None = None
     tuned: dict[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    validation_per_query: Floats | None = None
 
 
 class CompareResult:
@@ -142,6 +146,7 @@ class CompareResult:
             "interrupted": self.interrupted,
             "notes": list(self._notes),
             "methods": methods,
+            "recommendation": self._recommended(),
         }
 
     def _done(self, method: Method) -> dict[tuple[int, int], Cell]:
@@ -155,7 +160,7 @@ class CompareResult:
         done = self._done(method)
         cells = list(done.values())
         mine = [cell for cell in self._cells if cell.method == method]
-        reference = next((m for m in self._methods if m.is_reference and m.framework == method.framework), None)
+        reference = self._reference_of(method)
         found = None if reference in (None, method) else self._against(method, reference)
         return {
             "framework": method.framework,
@@ -163,7 +168,7 @@ class CompareResult:
             "objective": repr(method.objective) if isinstance(method.objective, Loss) else method.objective,
             "built_in": isinstance(method.objective, str),
             "reference": None if reference is None or reference == method else reference.name,
-            "runs_planned": len(self._tests) * len(self._settings["settings"]["seeds"]),
+            "runs_planned": self._planned,
             "runs_finished": len(cells),
             "validation": _mean_and_spread([cell.validation for cell in cells]),
             "test": {
@@ -227,6 +232,137 @@ class CompareResult:
     def _weight(self, fold: int) -> Floats:
         queries = self._tests[fold].queries
         return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
+
+    def _candidates(self) -> tuple[list[Method], list[tuple[int, int]]]:
+        """Return the methods among which the validation part chooses, and the runs that all of them have finished.
+
+        Those that have finished all their runs; where none has, or the comparison was interrupted, those that have got
+        as far as most.
+        """
+        done = {method: set(self._done(method)) for method in self._methods}
+        finished = [method for method, runs in done.items() if len(runs) == self._planned]
+        if not finished or self.interrupted:
+            everywhere = sorted({run for runs in done.values() for run in runs})
+            if not everywhere:
+                return [], []
+            most = max(everywhere, key=lambda run: sum(run in runs for runs in done.values()))
+            finished = [method for method, runs in done.items() if most in runs]
+        return finished, sorted(set.intersection(*(done[method] for method in finished)))
+
+    @property
+    def _planned(self) -> int:
+        return len(self._tests) * len(self._settings["settings"]["seeds"])
+
+    def _chosen(self) -> tuple[Method, dict[Method, float], list[tuple[int, int]]] | None:
+        """Return the method that is best on validation, what all candidates have there, and by which runs."""
+        methods, runs = self._candidates()
+        means = {method: float(np.mean([self._done(method)[run].validation for run in runs])) for method in methods}
+        means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
+        if not means:
+            return None
+        ahead = BestRound(greater_is_better=self._metric.greater_is_better)  # of equal ones the first
+        for mean in means.values():
+            ahead.add(mean)
+        return list(means)[ahead.number - 1], means, runs
+
+    def _estimator(self, method: Method, runs: Sequence[tuple[int, int]]) -> dict[str, Any]:
+        """Return what `recommendation.estimator` takes: where settings differ between folds, those of the first."""
+        cells = [self._done(method)[run] for run in runs]
+        settings = self._settings["settings"]
+        objective, parameters = method.objective, {}
+        if (tuned := cells[0].tuned) is not None:
+            cells = [cell for cell in cells if cell.fold == cells[0].fold]
+            objective, parameters = tuned_objective(objective, tuned["drawn"]), tuned["parameters"]
+        trees = Trees.of(settings["params"])
+        kind = FRAMEWORKS[method.framework]
+        seed = settings["seeds"][0]
+        return {
+            "framework": method.framework,
+            "objective": objective,
+            "params": kind.params_of_run(trees, settings["num_threads"], objective, seed, parameters),
+            "rounds": max(1, int(np.mean([cell.rounds for cell in cells]) + 0.5)),
+        }
+
+    def _recommended(self) -> dict[str, Any] | None:
+        """Return what is best on the validation part, in JSON's types; the test part has no say in it."""
+        chosen = self._chosen()
+        if chosen is None:
+            return None
+        method, means, runs = chosen
+        reference = self._reference_of(method)
+        found = None if reference in (None, method) else self._against(method, reference)
+        of_estimator = self._estimator(method, runs)
+        objective = of_estimator["objective"]
+        return {
+            "framework": method.framework,
+            "method": method.name,
+            "objective": repr(objective) if isinstance(objective, Loss) else objective,
+            "validation": means[method],
+            "test": float(np.mean([self._done(method)[run].test[self._metric.name] for run in runs])),
+            "runs": len(runs),
+            "among": len(means),
+            "within_one_standard_error": [
+                {"framework": other.framework, "method": other.name}
+                for other in means
+                if other != method and self._is_close(method, other, runs)
+            ],
+            "is_reference": method.is_reference,
+            "reference": None if reference is None else reference.name,
+            "difference": None if found is None else found.difference,
+            "interval": None if found is None else list(found.interval),
+            "p": None if found is None else found.p,
+            "queries": None if found is None else found.n_queries,
+            "rounds": of_estimator["rounds"],
+            "params": of_estimator["params"],
+            "code": recommendation.code(**of_estimator),
+        }
+
+    def _is_close(self, best: Method, other: Method, runs: Sequence[tuple[int, int]]) -> bool:
+        """Return whether another method is within one standard error of the best on validation, by its queries."""
+        differences, weight, strata = [], [], []
+        for fold in sorted({f for f, _ in runs}):
+            values = [
+                [self._done(method)[run].validation_per_query for run in runs if run[0] == fold]
+                for method in (best, other)
+            ]
+            if any(of_run is None for of_method in values for of_run in of_method):
+                return False
+            a, b = (np.mean(of_method, axis=0) for of_method in values)  # type: ignore[arg-type]
+            differences.append(a - b)
+            weight.append(np.full(len(a), 1.0 / max(1, int((~np.isnan(a)).sum()))))
+            strata.append(np.full(len(a), fold))
+        d, v = np.concatenate(differences), np.concatenate(weight)
+        error = standard_error(d, weight=v, strata=np.concatenate(strata))
+        mean = float(np.nansum(v * d) / v[~np.isnan(d)].sum())
+        return abs(mean) <= error
+
+    def _reference_of(self, method: Method) -> Method | None:
+        return next((m for m in self._methods if m.is_reference and m.framework == method.framework), None)
+
+    @property
+    def recommendation(self) -> str:
+        """In words: the method that is best on the validation part, what to expect of it, and its line of code."""
+        return "\n".join(report.advice(self.document))
+
+    @property
+    def best(self) -> Any:
+        """The recommended method as an unfitted estimator, with its parameters and mean best round.
+
+        Fitted as ``result.best.fit(X, y, qid=qid)``, on all data, say. On the training part of a run, with that run's
+        seed and rounds, its scores are those of the run. An `LGBMRanker` or `XGBRanker` of this package, for built-in
+        objectives too; but an ``xgboost.XGBRegressor``, whose `fit` takes no `qid`, where XGBoost's regression is best.
+        Where `tune` chose other settings in each fold, those of the first.
+
+        Raises
+        ------
+        ValueError
+            If no run is finished.
+        """
+        chosen = self._chosen()
+        if chosen is None:
+            raise ValueError("nothing is best: no run is finished (the table names the reasons)")
+        method, _, runs = chosen
+        return recommendation.estimator(**self._estimator(method, runs))
 
     @property
     def table(self) -> Any:

@@ -159,6 +159,8 @@ class FoldRuns:
                 )
             with threads_of_framework(plan.num_threads):
                 per_query = {m.name: m.per_query(scores, queries) for m in plan.metrics}
+                assert watch.scores is not None
+                on_validation = plan.metric.per_query(watch.scores, watch.queries)
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
             return Cell(method, self._number, seed, error=_reason(error), notes=tuple(notes))
@@ -172,7 +174,8 @@ class FoldRuns:
             validation=watch.best_value,
             test=means,
             per_query=per_query,
-            tuned=None if tuned is None else {"objective": str(tuned.objective), **tuned.parameters},
+            validation_per_query=on_validation,
+            tuned=None if tuned is None else tuned.as_dict(),
             notes=tuple(notes),
         )
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import check_choice, check_integer, check_number
 
-__all__ = ["Pooled", "bootstrap_interval", "holm", "pooled_test", "randomisation_test"]
+__all__ = ["Pooled", "bootstrap_interval", "holm", "pooled_test", "randomisation_test", "standard_error"]
 
 Floats = NDArray[np.float64]
 
@@ -149,19 +149,11 @@ def bootstrap_interval(
     >>> 0.0 < low < 0.1 < high < 0.3
     True
     """
-    d = np.asarray(differences, dtype=np.float64)
-    v = np.ones_like(d) if weight is None else np.asarray(weight, dtype=np.float64)
-    s = np.zeros(d.shape) if strata is None else np.asarray(strata)
-    if d.ndim != 1 or d.shape != v.shape or d.shape != s.shape:
-        raise ValueError(
-            f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
-        )
+    d, v, s = _of_queries(differences, weight, strata)
     level = check_number("level", level, above=0.0, below=1.0)
     n_resamples = check_integer("n_resamples", n_resamples, 1)
-    counted = ~np.isnan(d) & (v > 0)
-    if counted.sum() < 2:
+    if len(d) < 2:
         return float("nan"), float("nan")
-    d, v, s = d[counted], v[counted] / v[counted].sum(), s[counted]
     rng = np.random.default_rng(random_state)
     observed, means, influences = 0.0, np.zeros(n_resamples), []
     for stratum in np.unique(s):
@@ -316,3 +308,49 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
     differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
     return differences[~undefined], v[~undefined]
+
+
+def standard_error(
+    differences: ArrayLike, *, weight: ArrayLike | None = None, strata: ArrayLike | None = None
+) -> float:
+    """Return the standard error of the mean of paired differences, queries drawn within strata.
+
+    Parameters
+    ----------
+    differences, weight, strata : array-like of shape (n_queries,)
+        As for `bootstrap_interval`.
+
+    Returns
+    -------
+    float
+        NaN where a stratum has fewer than two queries.
+
+    Examples
+    --------
+    >>> round(standard_error([1.0, -1.0, 1.0, -1.0]), 4)  # the standard deviation, ddof 1, over 2
+    0.5774
+    """
+    d, v, s = _of_queries(differences, weight, strata)
+    variance = 0.0
+    for here in (s == stratum for stratum in np.unique(s)):
+        n, of_stratum = int(here.sum()), v[here]
+        if n < 2:
+            return float("nan")
+        mean = (of_stratum * d[here]).sum() / of_stratum.sum()
+        variance += float(((of_stratum * (d[here] - mean)) ** 2).sum()) * n / (n - 1)
+    return float(np.sqrt(variance)) if len(d) else float("nan")
+
+
+def _of_queries(
+    differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return the differences that are defined, their shares of the whole weight, and their strata."""
+    d = np.asarray(differences, dtype=np.float64)
+    v = np.ones_like(d) if weight is None else np.asarray(weight, dtype=np.float64)
+    s = np.zeros(d.shape) if strata is None else np.asarray(strata)
+    if d.ndim != 1 or d.shape != v.shape or d.shape != s.shape:
+        raise ValueError(
+            f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
+        )
+    counted = ~np.isnan(d) & (v > 0)
+    return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]

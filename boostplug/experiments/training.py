@@ -49,6 +49,8 @@ class Watch:
     ----------
     values : list of float
         The metric after each round.
+    scores : ndarray or None
+        The validation scores after `best_round` rounds.
     seconds : list of float
         The time of each round.
     """
@@ -56,6 +58,7 @@ class Watch:
     def __init__(self, metric: Metric, queries: Queries, *, patience: int | None, num_threads: int) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.values: list[float] = []
+        self.scores: Floats | None = None
         self.seconds: list[float] = []
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
         self._start = perf_counter()
@@ -71,6 +74,8 @@ class Watch:
             value = float(self.metric(scores, self.queries))
         self.values.append(value)
         self._best.add(value)
+        if self.best_round == len(self.values):
+            self.scores = np.array(scores, dtype=np.float64)
         return value
 
     @property
@@ -99,6 +104,12 @@ class Framework(Protocol):
     """What the framework calls the number of leaves."""
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None: ...
+
+    @staticmethod
+    def params_of_run(
+        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
+    ) -> dict[str, Any]:
+        """Return what a run trains with, in the framework's words, but for the objective."""
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -134,10 +145,21 @@ class LightGBM:
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.lgb = imported("lightgbm")
+        self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
         self.test = test
         self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
         self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
+
+    @staticmethod
+    def params_of_run(
+        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
+    ) -> dict[str, Any]:
+        """Return what a run trains with, in LightGBM's words, but for the objective."""
+        # Not `seed`: it would also set data_random_seed, by which the data are already binned.
+        names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
+        params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
+        return params if isinstance(objective, str) else without_options(LIGHTGBM, params)
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -153,11 +175,9 @@ class LightGBM:
             if watch.stop:
                 raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
-        # Not `seed`: it would also set data_random_seed, by which the data are already binned.
-        names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
-        params = {**self.params, **parameters, **dict.fromkeys(names, seed)}
+        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         booster = self.lgb.train(
-            {**(params if isinstance(objective, str) else without_options(LIGHTGBM, params)), "objective": objective},
+            {**params, "objective": objective},
             self.train_set,
             num_boost_round=rounds,
             valid_sets=[self.valid_set],
@@ -180,11 +200,24 @@ class XGBoost:
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.xgb = imported("xgboost")
+        self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
         more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
         self.train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)
         self.test_set = self.xgb.DMatrix(test.X, nthread=num_threads)
+
+    @staticmethod
+    def params_of_run(
+        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
+    ) -> dict[str, Any]:
+        """Return what a run trains with, in XGBoost's words, but for the objective."""
+        params: dict[str, Any] = {**trees.for_xgboost(num_threads), **parameters, "seed": seed}
+        if not isinstance(objective, str):
+            params = without_options(XGBOOST, params)
+        if not (isinstance(objective, str) and objective.startswith("reg:")):
+            params["base_score"] = 0.0
+        return params
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -199,13 +232,9 @@ class XGBoost:
             def after_iteration(self, *_: Any) -> bool:
                 return watch.stop
 
-        params: dict[str, Any] = {**self.params, **parameters, "seed": seed}
+        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         if isinstance(objective, str):
             params["objective"] = objective
-        else:
-            params = without_options(XGBOOST, params)
-        if not (isinstance(objective, str) and objective.startswith("reg:")):
-            params["base_score"] = 0.0
         booster = self.xgb.train(
             params,
             self.train_set,

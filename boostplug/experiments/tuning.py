@@ -10,8 +10,9 @@ from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.selection.search import suggest
 
-__all__ = ["Tuned", "tune"]
+__all__ = ["Tuned", "require_optuna", "tune", "tuned_objective"]
 
+_OF_LOSS = "objective__"  # begins the names that a trial knows a loss's parameters by
 _PAIRS: dict[str, tuple[Any, ...]] = {
     "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": (1, 2, 4, 8, 16, 32),
@@ -35,6 +36,34 @@ class Tuned:
     objective: Loss | str
     parameters: Mapping[str, Any]
     validation: float
+    drawn: Mapping[str, Any]
+    """What `suggest` drew for a loss, as `tuned_objective` reads it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in JSON's types."""
+        return {"objective": str(self.objective), "drawn": dict(self.drawn), "parameters": dict(self.parameters)}
+
+
+def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | str:
+    """Return the objective that tuning chose, from the one that it began with and `Tuned.drawn`."""
+    if isinstance(objective, str) or not drawn:
+        return objective
+    space = objective.search_space
+    return objective.with_params(
+        **{name: space[name][value["choice"]] if isinstance(value, dict) else value for name, value in drawn.items()}  # type: ignore[index]
+    )
+
+
+def _drawn(trial: Any, objective: Loss | str) -> dict[str, Any]:
+    """Return what a trial drew for a loss, in JSON's types: a choice by its place."""
+    if isinstance(objective, str):
+        return {}
+    return {
+        name: {"choice": space.index(trial.params[_OF_LOSS + name])}
+        if isinstance(space, tuple)
+        else trial.params[_OF_LOSS + name]
+        for name, space in objective.search_space.items()
+    }
 
 
 def require_optuna() -> Any:
@@ -99,7 +128,7 @@ def tune(
             study.tell(trial, sign * value)
         best_trial.add(value)
         if best is None or best_trial.number == best_trial.n_rounds:
-            best = Tuned(chosen, parameters, value)
+            best = Tuned(chosen, parameters, value, {} if trial is None else _drawn(trial, objective))
     return best
 
 
@@ -115,4 +144,4 @@ def _suggest(
         for name, options in _OF_BUILT_INS.get(objective, {}).items():
             parameters[name] = trial.suggest_categorical(name, options)
         return objective, parameters
-    return suggest(trial, objective), parameters
+    return suggest(trial, objective, prefix=_OF_LOSS), parameters

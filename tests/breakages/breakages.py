@@ -685,6 +685,30 @@ BREAKAGES = [
     ),
     *_in(
         "experiments",
+        ("experiments/test_recommendation.py",),
+        (
+            "the test part has a say in what is recommended",
+            "[self._done(method)[run].validation for run in runs]",
+            "[self._done(method)[run].test[self._metric.name] for run in runs]",
+        ),
+        (
+            "the greatest error is recommended",
+            "ahead = BestRound(greater_is_better=self._metric.greater_is_better)",
+            "ahead = BestRound(greater_is_better=True)",
+        ),
+        (
+            "the best estimator has defaults beside the parameters of the comparison",
+            "words[next((other for other in group if other in own), name)] = value",
+            "words[name] = value",
+        ),
+        (
+            "the best estimator forgets the parameters that tuning chose",
+            'objective, parameters = tuned_objective(objective, tuned["drawn"]), tuned["parameters"]',
+            'objective, parameters = tuned_objective(objective, tuned["drawn"]), {}',
+        ),
+    ),
+    *_in(
+        "experiments",
         ("experiments/test_compare.py",),
         (
             "the greatest error is shown as the best",

@@ -1,0 +1,92 @@
+"""What a comparison recommends, as an estimator that means the same trees, and as the line of code that makes one."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from boostplug.experiments.training import imported
+from boostplug.losses import Loss
+from boostplug.naming import parameters
+from boostplug.plug.aliases import LIGHTGBM, XGBOOST
+from boostplug.values import is_value
+
+__all__ = ["code", "estimator"]
+
+# What changes no tree, or as little as a seed does: it stands in the estimator, and not in the line of code.
+_NOT_SHOWN = {
+    *("n_jobs", "verbosity", "deterministic", "force_col_wise", "feature_pre_filter", "tree_method", "base_score"),
+    *("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed", "random_state"),
+}
+_NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # of training without evaluation
+_ALWAYS_SHOWN = ("n_estimators", "learning_rate", "num_leaves", "max_leaves")
+
+
+def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int) -> Any:
+    """Return an unfitted estimator that grows the trees of a comparison's run.
+
+    Parameters
+    ----------
+    framework : str
+    objective : Loss or str
+    params : mapping
+        What the run trained with, in the framework's own words.
+    rounds : int
+
+    Returns
+    -------
+    LGBMRanker, XGBRanker or xgboost.XGBRegressor
+        The last for XGBoost's regression, which its rankers refuse; its `fit` takes no queries.
+    """
+    kind = _kind(framework, objective)
+    return kind(objective=objective, n_estimators=rounds, **_in_its_words(kind, framework, params))
+
+
+def code(framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int) -> str:
+    """Return the line of code that makes the estimator, but for threads, seeds and what changes no tree."""
+    kind = _kind(framework, objective)
+    own = kind().get_params()
+    given = {"n_estimators": rounds, **_in_its_words(kind, framework, params)}
+    shown = {
+        name: value
+        for name, value in given.items()
+        if name in _ALWAYS_SHOWN or (name not in _NOT_SHOWN and (name not in own or own[name] != value))
+    }
+    place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
+    arguments = [f"objective={_code(objective)}", *(f"{name}={value!r}" for name, value in shown.items())]
+    return f"{place}.{kind.__name__}({', '.join(arguments)})"
+
+
+def _kind(framework: str, objective: Loss | str) -> Any:
+    if framework == "lightgbm":
+        from boostplug.estimators.lightgbm import LGBMRanker
+
+        return LGBMRanker
+    if isinstance(objective, str) and not objective.startswith("rank:"):
+        return imported("xgboost").XGBRegressor
+    from boostplug.estimators.xgboost import XGBRanker
+
+    return XGBRanker
+
+
+def _in_its_words(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters under the names that an estimator knows them by, of which its defaults would win otherwise."""
+    own = kind().get_params()
+    groups = (LIGHTGBM if framework == "lightgbm" else XGBOOST).values()
+    words = {}
+    for name, value in params.items():
+        if name not in _NOT_TAKEN:
+            group = next((names for names in groups if name in names), (name,))
+            words[next((other for other in group if other in own), name)] = value
+    words.pop("objective", None)
+    return words
+
+
+def _code(value: Any) -> str:
+    """Return the expression that makes a value, with what differs from the defaults."""
+    if is_value(value) and repr(value).startswith(f"{type(value).__name__}("):
+        ours = type(value).__module__.startswith("boostplug.")
+        given = [f"{name}={_code(part)}" for name, part, is_default in parameters(value) if not is_default]
+        return f"{'bp.' * ours}{type(value).__name__}({', '.join(given)})"
+    if is_value(value):  # one that says itself how it is written, as a sum of losses does
+        return re.sub(r"\b(?=[A-Z]\w*\()", "bp.", repr(value))
+    return str(getattr(value, "__name__", None) or repr(value))
