@@ -334,7 +334,7 @@ def standard_error(
     variance = 0.0
     for here in (s == stratum for stratum in np.unique(s)):
         n, of_stratum = int(here.sum()), v[here]
-        if n < 2:
+        if n == 1:
             return float("nan")
         mean = (of_stratum * d[here]).sum() / of_stratum.sum()
         variance += float(((of_stratum * (d[here] - mean)) ** 2).sum()) * n / (n - 1)
