@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import numba
+
 from boostplug.kernels.compiling import compiled, inner
 
 __all__ = ["centred_squares"]
 
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 _LARGEST = 1e150  # of |r - F|: its square is finite
 
 
@@ -23,19 +26,22 @@ def centred_squares(lists: Any, scores: Any, labels: Any, factor: float, first: 
     x is taken relative to the first document's: where all are equal the derivatives are 0, not a rounding of the mean.
     """
     for q in range(first, last):
-        a, b = lists.start[q], lists.start[q + 1]
-        if b - a < 2:
+        a, b = unsigned(lists.start[q]), unsigned(lists.start[q + 1])
+        if b - a < unsigned(2):
             continue
-        own = lists.rows[a]
+        own = unsigned(lists.rows[a])
         weight = mean = 0.0
         for at in range(a, b):
-            weight += lists.weight[at]
-            mean += lists.weight[at] * _error(labels, scores, lists.rows[at], own)
+            row, v = unsigned(lists.rows[at]), lists.weight[at]
+            x = _error(labels, scores, row, own)
+            sums.gradient[row] = x
+            weight += v
+            mean += v * x
         mean /= weight
         square = 0.0
         for at in range(a, b):
-            row, v = lists.rows[at], lists.weight[at]
-            x = _error(labels, scores, row, own) - mean
+            row, v = unsigned(lists.rows[at]), lists.weight[at]
+            x = sums.gradient[row] - mean
             sums.gradient[row] = -(factor * v) * x
             sums.hessian[row] = factor * v
             square += v * x * x

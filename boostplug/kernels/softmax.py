@@ -29,6 +29,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)  # Steele, Lea, Flood, Fast splittable pse
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
 _UNIT = 2.0**-53
+_NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 does
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
@@ -257,7 +258,7 @@ def targets(lists: Any, first: int, last: int, out: Any) -> None:
 def _noise(bits: Any, row: Any, seed: Any) -> float:
     """Return a number from 0 to below 1 that seed, row and the bits of a score decide (splitmix64, once for each)."""
     x = seed
-    for part in (unsigned(row), bits):
+    for part in (row, bits if bits != _NEGATIVE_ZERO else unsigned(0)):
         x = (x ^ part) + _STEP
         x = (x ^ (x >> _SHIFTS[0])) * _MIX[0]
         x = (x ^ (x >> _SHIFTS[1])) * _MIX[1]
@@ -266,20 +267,23 @@ def _noise(bits: Any, row: Any, seed: Any) -> float:
 
 
 @compiled()
-def exp2_targets(lists: Any, bits: Any, seed: Any, first: int, last: int, out: Any) -> None:
-    """Write the shares of 2^r - γ in each list: γ is noise of the scores' bits, and ½ where there are none."""
+def exp2_targets(lists: Any, gains: Any, units: Any, bits: Any, seed: Any, first: int, last: int, out: Any) -> None:
+    """Write the shares of 2^r - γ in each list: γ is noise of the scores' bits, and ½ where there are none.
+
+    `gains` are 2^(r - r') of each document, with r' the list's largest grade, `units` 2^-r' of each list.
+    """
     e = _room_for(lists.start, first, last).e
+    noisy = bits.shape[0] > 0
     for q in range(first, last):
         a = lists.start[q]
         n = lists.start[q + 1] - a
-        best = lists.grade[a]
-        for i in range(n):
-            best = max(best, lists.grade[a + i])
-        unit = 2.0**-best
-        for i in range(n):
-            row = lists.rows[a + i]
-            noise = _noise(bits[row], row, seed) if bits.shape[0] > 0 else _HALF
-            e[i] = lists.weight[a + i] * (2.0 ** (lists.grade[a + i] - best) - noise * unit)
+        for i in range(unsigned(n)):
+            at = unsigned(a) + i
+            noise = _HALF
+            if noisy:
+                row = unsigned(lists.rows[at])
+                noise = _noise(bits[row], row, seed)
+            e[i] = lists.weight[at] * (gains[at] - noise * units[q])
         for i in range(n, n + WIDTH):
             e[i] = 0.0
         _write_shares(e, n, a, out)

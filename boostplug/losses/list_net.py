@@ -1,17 +1,20 @@
 """ListNet: softmax cross entropy over whole lists (Cao et al., ICML 2007), and Bruch's XE-NDCG."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug import buffers
 from boostplug.checks import check_choice, check_integer, frozen, refuse_where
 from boostplug.kernels import softmax as kernels
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.losses.lists import sums_over_lists
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.queries import Queries
+from boostplug.runs import ListRuns
 from boostplug.threads import run_over_queries
 
 __all__ = ["ListNet"]
@@ -134,21 +137,36 @@ class ListNet(Loss):
 
     def _shares(self, scores: Floats, queries: Queries) -> Floats:
         """Return P of the judged documents."""
-        if self.target == "softmax" or self.random_state is None:
-            return queries.remember((ListNet, self.target), lambda: frozen(self._targets(_NO_BITS, queries)))
-        return self._targets((scores + 0.0).view(np.uint64), queries)  # + 0.0: -0.0 is 0.0
-
-    def _targets(self, bits: NDArray[np.uint64], queries: Queries) -> Floats:
-        lists = queries.list_runs.view
-        out = np.empty(len(lists.rows))
+        runs = queries.list_runs
+        lists = runs.view
         if self.target == "softmax":
-            run_over_queries(lambda first, last: kernels.targets(lists, first, last, out), lists.start)
-            return out
-        why = "is negative, and so may be its gain 2^r - γ; shift the grades to start at 0, or pass target='softmax'"
-        refuse_where("labels", queries.labelled_rows & (queries.labels < 0), queries.labels, why)
-        seed = np.uint64(0 if self.random_state is None else int(self.random_state))
-        run_over_queries(lambda first, last: kernels.exp2_targets(lists, bits, seed, first, last, out), lists.start)
-        return out
+            return queries.remember((ListNet, "softmax"), lambda: frozen(_over_lists(runs, kernels.targets, lists)))
+        gains = queries.remember((ListNet, "gains"), lambda: _gains(queries))
+        if self.random_state is None:
+            return queries.remember(
+                (ListNet, "xendcg"),
+                lambda: frozen(_over_lists(runs, kernels.exp2_targets, lists, *gains, _NO_BITS, np.uint64(0))),
+            )
+        seed = np.uint64(int(self.random_state))
+        return _over_lists(runs, kernels.exp2_targets, lists, *gains, scores.view(np.uint64), seed)
+
+
+def _over_lists(runs: ListRuns, kernel: Callable[..., None], *arguments: Any) -> Floats:
+    """Return a number for each judged document, which a kernel writes."""
+    out = buffers.empty(len(runs.rows))
+    run_over_queries(lambda first, last: kernel(*arguments, first, last, out), runs.start)
+    return out
+
+
+def _gains(queries: Queries) -> tuple[Floats, Floats]:
+    """Return 2^r of each judged document over the largest of its list, and one over that largest of each list."""
+    why = "is negative, and so may be its gain 2^r - γ; shift the grades to start at 0, or pass target='softmax'"
+    refuse_where("labels", queries.labelled_rows & (queries.labels < 0), queries.labels, why)
+    runs = queries.list_runs
+    if not len(runs.query):
+        return frozen(np.zeros(0)), frozen(np.zeros(0))
+    best = np.maximum.reduceat(runs.grade, runs.start[:-1])
+    return frozen(np.exp2(runs.grade - np.repeat(best, np.diff(runs.start)))), frozen(np.exp2(-best))
 
 
 def _weights(queries: Queries) -> Floats:

@@ -64,11 +64,6 @@ BREAKAGES = [
             "return bool(self.centred)",
             "return not self.centred",
         ),
-        (
-            "-0.0 has other noise than 0.0",
-            "self._targets((scores + 0.0).view(np.uint64), queries)",
-            "self._targets(scores.view(np.uint64), queries)",
-        ),
     ),
     *_in(
         "kernels",
@@ -90,8 +85,13 @@ BREAKAGES = [
         ),
         (
             "noise does not see the row",
-            "for part in (unsigned(row), bits):",
-            "for part in (unsigned(0), bits):",
+            "for part in (row, bits if bits != _NEGATIVE_ZERO else unsigned(0)):",
+            "for part in (unsigned(0), bits if bits != _NEGATIVE_ZERO else unsigned(0)):",
+        ),
+        (
+            "-0.0 has other noise than 0.0",
+            "bits if bits != _NEGATIVE_ZERO else unsigned(0)",
+            "bits",
         ),
     ),
     *_in(

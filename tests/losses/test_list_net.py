@@ -111,14 +111,14 @@ def test_scores_of_any_size_take_finite_steps(loss, largest):
 
 
 def test_three_terms_in_the_limit():
-    """With p = 1, 0, 0, of which the others share q evenly: t1 = (x, -P2, -P3), t2_1 = S, t2_i = x/2, and so on."""
-    queries, scores = Queries([0, 1, 2], group=[3]), np.array([900.0, 0.0, 0.0])
-    target = np.array([0.5, 1.5, 3.5]) / 5.5
+    """With p = 1, 0, 0 the others share what is left by 1 to 3: t1 = (x, -P2, -P3), t2 = (-P2 - P3, x/4, 3x/4), …"""
+    queries = Queries([0, 1, 2], group=[3])
+    target, among = np.array([0.5, 1.5, 3.5]) / 5.5, np.array([0.25, 0.75])
     first = np.array([1.0, 0.0, 0.0]) - target
-    second = np.array([-target[1] - target[2], first[0] / 2, first[0] / 2])
-    third = np.array([second[1] + second[2], second[0] / 2, second[0] / 2])
-    for spread in (30.0, 900.0):  # sums of the others' exponentials in range, and not
-        gradient, _ = XENDCG.gradient_hessian(scores * spread / 900.0, queries)
+    second = np.r_[first[1] + first[2], first[0] * among]
+    third = np.r_[second[1] + second[2], second[0] * among]
+    for top in (30.0, 900.0):  # the others' exponentials in the range of floats, and not
+        gradient, _ = XENDCG.gradient_hessian([top, 0.0, math.log(3.0)], queries)
         np.testing.assert_allclose(gradient, 3.0 * (first + second + third), atol=1e-11)
 
 
