@@ -83,7 +83,13 @@ def compare(
     train: Annotated[Path | None, typer.Option(help="Training file of LETOR lines; with --valid and --test.")] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation file.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test file.")] = None,
-    losses: Annotated[str | None, typer.Option(help="Names, separated by commas. Default: all losses.")] = None,
+    losses: Annotated[
+        str | None,
+        typer.Option(
+            help="Names, separated by commas; or with parameters, and sums: "
+            "'mpboost, .7*ndcg-boost + .3*SquaredError(centred=True)'. Default: all losses."
+        ),
+    ] = None,
     baselines: Annotated[str | None, typer.Option(help="Names, separated by commas. Default: all built-ins.")] = None,
     frameworks: Annotated[
         str | None, typer.Option(help="lightgbm,xgboost, or one of them. Default: those that are installed.")
@@ -350,7 +356,17 @@ def _write(command: str, files: dict[Path | None, Callable[[Path], object]]) -> 
 
 
 def _split(names: str | None) -> list[str] | None:
-    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+    """Return what stands between commas, of which those within parentheses separate nothing."""
+    if names is None:
+        return None
+    found, depth = [""], 0
+    for character in names:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [name.strip() for name in found if name.strip()]
 
 
 def _check_outputs(outputs: dict[str, Path | None]) -> None:

@@ -1,9 +1,12 @@
 """Names of values by what differs from their defaults, in two styles; and the old names of methods and arguments.
 
 A value here is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for
-logs and files, where it must say all and can be read back (`read_name`); `short_name` is for tables.
+logs and files, where it must say all and can be read back (`read_name`); `short_name` is for tables. What a value's
+``repr`` shows is read back by `read_value`.
 """
 
+import ast
+import operator
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +27,7 @@ __all__ = [
     "exact_name",
     "parameters",
     "read_name",
+    "read_value",
     "short_name",
     "take_old_names",
     "takes_old_argument",
@@ -191,6 +195,101 @@ def _read(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+_LONGEST = 10_000  # characters of an expression; Python's parser runs out of stack on some longer ones
+_IN_QUOTES_OR_DASH = re.compile(r"""("[^"]*"|'[^']*')|(?<=[a-z])-(?=[a-z])""", re.IGNORECASE)
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> Any:
+    """Return the value that an expression spells, such as ``repr`` shows; no code is run but that of the classes.
+
+    There may be literals, classes with parameters in parentheses, values by their names, sums, and products and
+    quotients with numbers.
+
+    Parameters
+    ----------
+    text : str
+    known : mapping of str to type or value
+        By their names in small letters, which may hold ``-`` between letters. A class without parentheses is its value
+        of all defaults; a value with parentheses is one of its class.
+    what : str
+        What is spelt, for errors: "loss".
+    listed : str
+        What there is, for errors.
+
+    Raises
+    ------
+    ValueError
+        If there is no such name, a class does not take such parameters, or the text is no such expression.
+    """
+    plain = {name.replace("-", "_"): value for name, value in known.items()}
+    try:
+        spelt = "" if len(text) > _LONGEST else _IN_QUOTES_OR_DASH.sub(lambda found: found[1] or "_", text).strip()
+        tree = ast.parse(spelt, mode="eval").body
+    except (AttributeError, TypeError, SyntaxError, ValueError, RecursionError, MemoryError):  # not even a text
+        raise ValueError(f"there is no {what} {shown(text)}; there are: {listed}") from None
+    try:
+        return _Reader(plain, what, listed).value(tree)
+    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise ValueError(str(error) if isinstance(tree, ast.Name) else f"{what} {shown(text)}: {error}") from None
+
+
+class _Reader:
+    """Makes values of the parts of an expression."""
+
+    def __init__(self, known: Mapping[str, Any], what: str, listed: str) -> None:
+        self._known, self._what, self._listed = known, what, listed
+
+    def value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, str)):
+                return value
+            case ast.Name() | ast.Attribute():
+                found = self._named(node)
+                return found() if isinstance(found, type) else found
+            case ast.Call(func=ast.Name() | ast.Attribute() as name, args=args, keywords=keywords):
+                found = self._named(name)
+                kind = found if isinstance(found, type) else type(found)
+                options = {keyword.arg: self.value(keyword.value) for keyword in keywords if keyword.arg is not None}
+                if len(options) < len(keywords):
+                    raise ValueError("parameters are given by name, or one by one")
+                values = [self.value(arg) for arg in args]
+                try:
+                    signature(kind).bind(*values, **options)
+                except TypeError as error:
+                    names = ", ".join(signature(kind).parameters)
+                    raise ValueError(f"{kind.__name__}: {error}; its parameters are: {names}") from None
+                return kind(*values, **options)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return tuple(map(self.value, elements))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._operand(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+                return _OPERATORS[type(op)](self._operand(left), self._operand(right))
+        raise ValueError(
+            f"{ast.unparse(node)!r} cannot be read; write literals, names with parameters in parentheses, and sums of "
+            "these with weights, as in .7*a + .3*b(c=0.5)"
+        )
+
+    def _operand(self, node: ast.expr) -> Any:
+        value = self.value(node)
+        if isinstance(value, bool) or not isinstance(value, (int, float, Value)):
+            raise ValueError(f"{value!r} cannot be added or multiplied")
+        return value
+
+    def _named(self, node: ast.Name | ast.Attribute) -> Any:
+        name = ast.unparse(node)
+        found = self._known.get(re.sub(r"^(bp|boostplug)\.", "", name).lower())
+        if found is None:
+            spelt = re.sub("(?<=[a-z])_(?=[a-z])", "-", name, flags=re.IGNORECASE)
+            raise ValueError(f"there is no {self._what} {spelt!r}; there are: {self._listed}")
+        return found
 
 
 def take_old_names(

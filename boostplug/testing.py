@@ -361,6 +361,8 @@ def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
 def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that all weights times c leave gradient and Hessian as they are, and multiply the value by c.
 
+    The value of a sum, which holds the scales of its parts, stays as it is.
+
     The frameworks' absolute parameters would else decide whether data of small weights teach anything. `scale_terms`
     sees to it, the default too. To a tolerance, also where c is a power of 2; the project's own losses change no bit.
     """
@@ -370,7 +372,8 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
     for c in (1e-6, 2.0, 1e6):
         weighted = _changed(queries, weight=c * _row_weight(queries))
         _same_outputs(loss, queries, outputs, loss.gradient_hessian(scores, weighted))
-        _same_values(loss, queries, c * value, loss.value(scores, weighted))
+        times = 1.0 if loss._value_is_scaled else c  # noqa: SLF001
+        _same_values(loss, queries, times * value, loss.value(scores, weighted))
 
 
 def labels_are_of_the_declared_degree(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:

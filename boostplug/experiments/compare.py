@@ -67,7 +67,8 @@ def compare(
         Each with fields (or keys) `X`, `y`, and `qid` or `group`, as `boostplug.datasets` loads them. Alternatively
         `train` alone: a fold (train, valid, test), or a list of folds.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
-        A name stands for all its variants in ``boostplug.losses.LOSSES``. Default: all of the registry.
+        A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
+        ".7*ndcg-boost + .3*qbrank". Default: all of the registry.
     baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.

@@ -16,6 +16,8 @@ from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.qbrank import QBRank
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
+from boostplug.losses.sums import LossSum
+from boostplug.metrics import METRICS
 
 __all__ = [
     "LOSSES",
@@ -27,6 +29,7 @@ __all__ = [
     "LogDistance",
     "LogisticDistance",
     "Loss",
+    "LossSum",
     "MPBoost",
     "NDCGBoost",
     "PairwiseLoss",
@@ -34,6 +37,8 @@ __all__ = [
     "RankNet",
     "SquaredError",
 ]
+
+Loss._sum = LossSum  # noqa: SLF001 (which the operators below make)
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
     "mpboost": tuple(
@@ -49,6 +54,11 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "ranknet": (RankNet(),),
     "listnet": (ListNet(), ListNet(target="xendcg")),
     "squared-error": (SquaredError(), SquaredError(centred=True)),
+    "ndcg-and-regression": (0.7 * NDCGBoost() + 0.3 * SquaredError(),),
 }
 """Name -> the variants that `boostplug compare` trains."""
 Loss.registry = LOSSES
+Loss._readable = METRICS | {  # noqa: SLF001
+    kind.__name__: kind
+    for kind in (BinaryDistance, LinearDistance, LogDistance, LogisticDistance, LossSum, PairwiseLoss)
+}

@@ -1,17 +1,18 @@
 """AdaRank on trees: each query weighs e^(-its metric), on top of a smooth loss (Xu & Li, SIGIR 2007)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen, scores_of_rows, shown
-from boostplug.kernels.rows import multiply_queries
-from boostplug.losses.loss import LARGEST_VALUE, Loss
+from boostplug.losses.loss import LARGEST_VALUE, Answered, Loss, Outputs
 from boostplug.losses.ndcg_boost import NDCGBoost
+from boostplug.losses.relative import Relative, times
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
-from boostplug.totals import ALONE, Totals
+from boostplug.totals import ALONE
 
 __all__ = ["AdaRank"]
 
@@ -82,6 +83,14 @@ class AdaRank(Loss):
         """The base's."""
         return self.base.accuracy
 
+    @property
+    def _n_scales(self) -> int:
+        return self.base._n_scales  # noqa: SLF001
+
+    @property
+    def _value_is_scaled(self) -> bool:
+        return self.base._value_is_scaled  # noqa: SLF001
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""
         return self.base.scale_terms(queries)
@@ -122,31 +131,29 @@ class AdaRank(Loss):
         """Return a_q B_q of each query."""
         return np.minimum(self.factors(scores, queries) * self.base.compute_value(scores, queries), LARGEST_VALUE)
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
         """Return the derivatives of the base times a_q, with the mean of these queries alone."""
-        return self._times(self.factors(scores, queries), scores, queries, np.array([scale]), ALONE)
+        outputs = self.base._computed(scores, queries, scale)  # noqa: SLF001 (a loss of a loss)
+        return _times(self.factors(scores, queries), outputs, queries)
 
-    def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
+    def _asks(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], Answered]:
         """Learn the mean over all machines from the same question as the base's scale."""
         exponents, defined = self._exponents(scores, queries)
-        scales, terms = self._scales(queries, totals, *_terms(exponents, defined))
-        return self._times(_relative_to_mean(exponents, defined, terms), scores, queries, scales, totals)
+        more, answered = self.base._asks(scores, queries)  # noqa: SLF001
 
-    def _times(
-        self, factors: Floats, scores: Floats, queries: Queries, scales: Floats, totals: Totals
-    ) -> tuple[Floats, Floats]:
-        """Return the derivatives of the base, each query's times its factor."""
-        gradient, hessian = self.base._scaled(scores, queries, scales, totals)  # noqa: SLF001 (a loss of a loss)
-        gradient, hessian = _writable(gradient), _writable(hessian)
-        if np.may_share_memory(gradient, hessian):
-            hessian = hessian.copy()
-        multiply_queries(gradient, hessian, factors, queries.boundaries)
-        return gradient, hessian
+        def times_factors(scales: Floats, told: Floats) -> Outputs:
+            factors = _relative_to_mean(exponents, defined, told[:, len(more) :])
+            return _times(factors, answered(scales, told[:, : len(more)]), queries)
+
+        return (*more, *_terms(exponents, defined)), times_factors
 
 
-def _writable(array: Floats) -> Floats:
-    """Return what a loss has returned, as an array that a kernel writes to: a user's may be frozen, or a view."""
-    return array if array.flags.carray else array.copy()
+def _times(factors: Floats, outputs: Outputs, queries: Queries) -> Outputs:
+    """Return the derivatives of the base, each query's times its factor."""
+    multiplied = times(outputs, factors, queries)
+    if isinstance(outputs, Relative):
+        return Relative(*multiplied, outputs.shift, outputs.top * factors)
+    return multiplied
 
 
 def _terms(exponents: Floats, defined: NDArray[np.bool_]) -> Floats:

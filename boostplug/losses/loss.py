@@ -2,24 +2,28 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import returned, scores_of_rows, shown
+from boostplug.checks import check_instance, check_number, returned, scores_of_rows, shown
 from boostplug.losses.normalization import scale_terms_of_rows
 from boostplug.losses.relative import Relative, into_range
-from boostplug.naming import Named, take_old_names
+from boostplug.naming import Named, read_value, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 from boostplug.totals import ALONE, Totals
 
-__all__ = ["LARGEST_VALUE", "HessianKind", "Loss"]
+__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "Answered", "HessianKind", "Loss", "Outputs"]
 
 Floats = NDArray[np.float64]
+Outputs = tuple[Floats, Floats] | Relative
+Answered = Callable[[Floats, Floats], Outputs]
+"""From the scale of each part, and what each machine has said beside the scales' terms, to the derivatives."""
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
+LARGEST_WEIGHT = 1e100  # of a loss in a sum
 HessianKind = Literal["exact", "bound", "global", "model"]
 _OLD_NAMES = {"_value": "compute_value", "_gradient_hessian": "compute_gradient_hessian", "scale": "scale_terms"}
 # The old method multiplied by the scale itself.
@@ -43,7 +47,8 @@ class Loss(Named, ABC):
     - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
       by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
     - a row's weight multiplies what it contributes; the pair (i, j) weighs √(w_i w_j); weight 0 removes the row.
-      Weights are relative: all of them times c give c times the value, and the same gradient and Hessian.
+      Weights are relative: all of them times c give c times the value (a sum's stays: it holds the scales), and the
+      same gradient and Hessian.
     - `normalization`, in losses on pairs, says what the pairs of a query weigh together, before row weights and what
       else the loss gives a pair: "none": their number P_q (the factor c_q is 1), so long lists dominate; "rows": the
       number n_q of the query's judged documents (c_q = n_q / P_q); "query": 1 (c_q = 1 / P_q).
@@ -55,6 +60,8 @@ class Loss(Named, ABC):
     An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
     ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.
 
+    Sums are losses too: ``0.7 * NDCGBoost() + 0.3 * SquaredError()`` (see `LossSum`).
+
     Attributes
     ----------
     couples_queries : bool
@@ -64,8 +71,11 @@ class Loss(Named, ABC):
     """
 
     registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}  # what `parse` knows; boostplug.losses fills it
+    _readable: ClassVar[Mapping[str, type]] = {}  # beside the classes in the registry; filled there too
+    _sum: ClassVar[Callable[..., "Loss"]]  # `LossSum`; set there too
     couples_queries: bool = False
     takes_pairs: bool = False
+    __array_ufunc__ = None  # NumPy's numbers leave ``number * loss`` to the loss
 
     @property
     def name(self) -> str:
@@ -74,17 +84,52 @@ class Loss(Named, ABC):
 
     @classmethod
     def parse(cls, name: str) -> tuple["Loss", ...]:
-        """Return the variants of a loss by its name in the registry: "qbrank", "ndcg-boost".
+        """Return the variants of a loss by its name in the registry, or the one that an expression spells.
+
+        Parameters
+        ----------
+        name : str
+            "qbrank", "ndcg-boost": all variants of that name. Else what ``repr`` of a loss shows, with class names in
+            any case, and sums: "QBRank(preference_weight=0.3)", ".7*ndcg-boost + .3*QBRank(normalization='rows')".
+            Parameters are literals, or values spelt like that: "AdaRank(metric=NDCG(5), base=MPBoost())". Within an
+            expression, a name that stands for several variants, or of a class, is the class with its defaults.
 
         Raises
         ------
         ValueError
-            If there is no such loss; the message lists those that are.
+            If there is no such loss, and the message lists those that are; or if the text is no such expression.
         """
-        try:
-            return cls.registry[name.lower()]
-        except (KeyError, AttributeError):
-            raise ValueError(f"there is no loss {shown(name)}; there are: {', '.join(cls.registry)}") from None
+        if isinstance(name, str) and name.strip().lower() in cls.registry:
+            return cls.registry[name.strip().lower()]
+        known: dict[str, Any] = {kind.lower(): made for kind, made in cls._readable.items()}
+        for key, variants in cls.registry.items():
+            known |= {type(loss).__name__.lower(): type(loss) for loss in variants}
+            known[key.lower()] = variants[0] if len(variants) == 1 else type(variants[0])
+        loss = read_value(name, known, "loss", ", ".join(cls.registry))
+        if not isinstance(loss, Loss):
+            raise ValueError(f"{shown(name)} is no loss; there are: {', '.join(cls.registry)}")
+        return (loss,)
+
+    def __add__(self, other: "Loss") -> "Loss":
+        """Return the sum of two losses."""
+        return self._sum(parts=(self, check_instance("what is added to a loss", other, Loss, "MPBoost()")))
+
+    def __radd__(self, other: Any) -> "Loss":
+        """Return the loss itself for 0, with which ``sum(losses)`` begins."""
+        if isinstance(other, int) and other == 0:
+            return self
+        return self._sum(parts=(check_instance("what a loss is added to", other, Loss, "MPBoost()"), self))
+
+    def __mul__(self, weight: float) -> "Loss":
+        """Return the loss with a weight, a sum of one."""
+        return self._sum(parts=(self,), weights=(_weight(weight, self),))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> "Loss":
+        """Return the loss with the weight ``1 / divisor``."""
+        divisor = check_number(f"what divides {shown(self)}", divisor, least=1.0 / LARGEST_WEIGHT)
+        return self * (1.0 / divisor)
 
     # What follows is a property, since it depends on parameters in some loss; where it does not, a subclass writes a
     # plain class attribute.
@@ -124,6 +169,16 @@ class Loss(Named, ABC):
         return None
 
     @property
+    def _n_scales(self) -> int:
+        """Number of entries of `scale_terms`: those of a sum are its parts'."""
+        return 1
+
+    @property
+    def _value_is_scaled(self) -> bool:
+        """Whether the value holds the scales already, as a sum's does, so that the loss's own is 1."""
+        return False
+
+    @property
     def accuracy(self) -> float:
         """What summation may cost on lists of 32 documents and more, beside the query's largest output.
 
@@ -158,7 +213,7 @@ class Loss(Named, ABC):
         parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
         scales = _ratios(*_below_old_names(self, "scale_terms")(self, queries))
-        return float(scales[0]) if len(scales) == 1 else 1.0
+        return float(scales[0]) if len(scales) == 1 and not self._value_is_scaled else 1.0
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss of each query.
@@ -213,9 +268,7 @@ class Loss(Named, ABC):
         """Return the loss of each query; scores are checked, contiguous and read-only."""
 
     @abstractmethod
-    def compute_gradient_hessian(
-        self, scores: Floats, queries: Queries, scale: float
-    ) -> tuple[Floats, Floats] | Relative:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
         """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
 
         `scale` is that of all machines together. A loss whose derivatives may leave the range of floats returns them
@@ -223,9 +276,14 @@ class Loss(Named, ABC):
         """
 
     def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian, with one question to all machines."""
-        scales, _ = self._scales(queries, totals)
-        return self._scaled(scores, queries, scales, totals)
+        """Return gradient and Hessian, with one question to all machines, and one for the largest of `Relative`."""
+        more, answered = self._asks(scores, queries)
+        outputs = answered(*self._scales(queries, totals, *more))
+        return into_range(outputs, queries, totals) if isinstance(outputs, Relative) else outputs
+
+    def _asks(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], Answered]:
+        """Return what is to be known of all machines beside the scales, and what the answers make of it."""
+        return (), lambda scales, _: self._computed(scores, queries, float(scales[0]))
 
     def _scales(self, queries: Queries, totals: Totals, *more: float) -> tuple[Floats, Floats]:
         """Return the scale of each part over all machines, and each machine's `more`, of shape (n_machines, …)."""
@@ -243,11 +301,11 @@ class Loss(Named, ABC):
         terms = self.scale_terms(queries)
         return np.concatenate(terms), _ratios(*terms)
 
-    def _scaled(self, scores: Floats, queries: Queries, scales: Floats, totals: Totals) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian with each part times its scale; a loss of several parts writes its own."""
-        outputs: Any = self.compute_gradient_hessian(scores, queries, float(scales[0]))
+    def _computed(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
+        """Return what `compute_gradient_hessian` does, once it is seen to be two arrays."""
+        outputs: Any = self.compute_gradient_hessian(scores, queries, scale)
         if isinstance(outputs, Relative):
-            return into_range(outputs, queries, totals)
+            return outputs
         if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
             raise ValueError(
                 f"{type(self).__name__}.compute_gradient_hessian must return two arrays, gradient and Hessian; "
@@ -283,6 +341,10 @@ class Loss(Named, ABC):
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
         return plug.objective(self, a, b, weight, group)
+
+
+def _weight(value: Any, loss: Loss) -> float:
+    return check_number(f"the weight of {shown(loss)} in a sum", value, least=0.0, most=LARGEST_WEIGHT)
 
 
 def _unscaled(_loss: Loss, _queries: Queries) -> tuple[Floats, Floats]:

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.derivatives import LITTLE, NOTHING
+from boostplug.kernels.rows import multiply_queries
 from boostplug.queries import Queries
 from boostplug.totals import Totals
 
-__all__ = ["Relative", "drop_lost", "into_range"]
+__all__ = ["Relative", "drop_lost", "into_range", "times"]
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +62,20 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
         hessian *= of_row
     drop_lost(gradient, hessian, queries)
     return gradient, hessian
+
+
+def times(outputs: tuple[Floats, Floats] | Relative, factors: Floats, queries: Queries) -> tuple[Floats, Floats]:
+    """Return the derivatives of each query times its factor, over its shift where they are `Relative`, to write to."""
+    gradient, hessian = _writable(outputs[0]), _writable(outputs[1])
+    if np.may_share_memory(gradient, hessian):
+        hessian = hessian.copy()
+    multiply_queries(gradient, hessian, factors, queries.boundaries)
+    return gradient, hessian
+
+
+def _writable(array: Floats) -> Floats:
+    """Return what a loss has returned, as an array that a kernel writes to: a user's may be frozen, or a view."""
+    return array if array.flags.carray else array.copy()
 
 
 def drop_lost(gradient: Floats, hessian: Floats, queries: Queries) -> None:

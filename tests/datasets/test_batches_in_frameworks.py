@@ -15,7 +15,10 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 N_QUERIES, N_FEATURES, ROUNDS = 40, 5, 5
 NAMES = [f"f{j}" for j in range(N_FEATURES)]
-LOSSES = [type(variants[0])() for variants in LOSSES_BY_NAME.values()]
+LOSSES = [
+    loss if isinstance(loss, bp.LossSum) else type(loss)()
+    for loss in (variants[0] for variants in LOSSES_BY_NAME.values())
+]
 
 
 @pytest.fixture(scope="module")

@@ -112,23 +112,6 @@ def test_scale_is_the_ratio_of_its_terms():
     assert with_terms(np.array([3.0, 1.0]), np.array([4.0, 2.0])).scale(QUERIES) == 1.0  # each part has its own
 
 
-def test_a_loss_of_several_parts_scales_each():
-    class Both(Squares):
-        def scale_terms(self, queries):
-            terms = [part.scale_terms(queries) for part in (bp.RankNet(), bp.MPBoost())]
-            return tuple(np.concatenate(kind) for kind in zip(*terms, strict=True))
-
-        def _scaled(self, scores, queries, scales, totals):
-            parts = [
-                part._scaled(scores, queries, scales[k : k + 1], totals)
-                for k, part in enumerate((bp.RankNet(), bp.MPBoost()))
-            ]
-            return tuple(sum(outputs) for outputs in zip(*parts, strict=True))
-
-    expected = np.add(bp.RankNet().gradient_hessian(SCORES, QUERIES), bp.MPBoost().gradient_hessian(SCORES, QUERIES))
-    np.testing.assert_array_equal(Both().gradient_hessian(SCORES, QUERIES), expected)
-
-
 @pytest.mark.parametrize(
     ("score", "message"),
     [

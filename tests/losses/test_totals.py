@@ -30,6 +30,9 @@ LOSSES_TO_TRY = [
     bp.NDCGBoost(hessian="global"),
     bp.PairwiseLoss(softplus, slope, curvature, normalization="rows"),
     bp.QBRank(preference_weight=0.0),
+    2 * bp.MPBoost() + 0.5 * bp.MPBoost(distance=bp.LinearDistance()) + bp.NDCGBoost(),
+    0.5 * bp.AdaRank(base=bp.MPBoost()) + bp.AdaRank(metric=bp.DCG(1, gain=far_gain)) + 1e-3 * bp.QBRank(),
+    bp.AdaRank(base=bp.MPBoost() + 0.3 * bp.QBRank(preference_weight=0.0)),
 ]
 
 

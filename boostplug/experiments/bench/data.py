@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.losses import LOSSES, Loss
+from boostplug.losses import LOSSES, Loss, LossSum
 from boostplug.naming import distinct_names
 from boostplug.queries import Queries
 
@@ -33,8 +33,9 @@ def named_losses() -> dict[str, Loss]:
 
 
 def default_losses() -> dict[str, Loss]:
-    """Return each loss of the registry as it is without parameters, by its class's name."""
-    return {kind.__name__: kind() for kind in (type(variants[0]) for variants in LOSSES.values())}
+    """Return each loss of the registry as it is without parameters, by its class's name; sums as they are."""
+    firsts = [variants[0] for variants in LOSSES.values()]
+    return {type(loss).__name__: loss if isinstance(loss, LossSum) else type(loss)() for loss in firsts}
 
 
 def grades(n_queries: int, size: int) -> Queries:

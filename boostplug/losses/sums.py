@@ -1,0 +1,346 @@
+"""Sums of losses: ``0.7 * NDCGBoost() + 0.3 * SquaredError()`` is a loss."""
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import check_instance, check_number, shown
+from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, Answered, HessianKind, Loss, Outputs
+from boostplug.losses.relative import Relative, drop_lost, times
+from boostplug.plug import call as plug
+from boostplug.queries import Queries
+from boostplug.values import (
+    Range,
+    Space,
+    invalid_parameter,
+    is_value,
+    no_parameters,
+    parameters_of,
+    replaced,
+    split_names,
+)
+
+__all__ = ["LossSum"]
+
+Floats = NDArray[np.float64]
+
+_SMALL = 1e-9  # a weight below it may take the last digits of a small Hessian
+_LARGE = 1e20  # what is `Relative` reaches 1e261, and bears no weight far beyond this
+_FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LossSum(Loss):
+    r"""A weighted sum of losses, each at its own scale.
+
+    .. math:: J_q(F) = \sum_k a_k\, s_k\, J_{k,q}(F)
+
+    with J_k the parts, a_k their `weights` and s_k their scales (`Loss.scale`), by which a document stands for about 1
+    in each. So weights of .7 and .3 are those of what the parts teach, whatever their units. Write it as what it is:
+    ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``, ``loss / 2``.
+
+    Parameters
+    ----------
+    parts : tuple of Loss
+        At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
+    weights : tuple of float, optional
+        One for each part, from 0 to 1e100. A part of weight 0 is not there. Where all are 0, as ``0 * loss`` is, the
+        sum can stand in another one, but a call of it is refused. Default: 1 each.
+
+    Notes
+    -----
+    The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
+    are the sums of a_k times the parts' ones.
+
+    Hessian kind: that of the parts where all have the same; "bound" where some are "bound" and others "global", since a
+    quadratic that lies above everywhere has at least the curvature here; else "model": of an "exact" diagonal nothing
+    is known beside the entries off it, so "exact" and "bound" together are neither.
+
+    What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
+    gradient of its value, and its degree in the unit of the labels. It couples queries if a part does, and its accuracy
+    is that of the least accurate.
+
+    Where derivatives of a part leave the range of floats (`MPBoost` far out), all parts of a query are brought to one
+    exponent. What is then below the last digit of the query's largest output is lost, as it is within such a part.
+
+    Parameters of parts have the name of the part's class in small letters, numbered where there are several of it:
+    ``qbrank__preference_weight``, ``mpboost_2__distance__lam``; weights are ``qbrank_weight``. These names are those of
+    the parts that the sum has now: with another class in a place, its name is another. `boostplug.suggest` draws what
+    it draws for the parts, and all weights but the first from an eighth to 8 times what they are: the balance counts.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> loss = 0.7 * bp.NDCGBoost() + 0.3 * bp.SquaredError()
+    >>> loss.name
+    '.7 NDCGBoost + .3 SquaredError'
+    >>> loss.hessian_kind
+    'model'
+    >>> loss.with_params(squarederror_weight=0.1, ndcgboost__sigmoid=2.0).name
+    '.7 NDCGBoost(2) + .1 SquaredError'
+    >>> bp.Loss.parse(".7*ndcg-boost + .3*SquaredError()") == (loss,)
+    True
+    """
+
+    parts: tuple[Loss, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        parts = _several("parts", self.parts)
+        weights = [1.0] * len(parts) if self.weights is None else _several("weights", self.weights)
+        for part in parts:
+            check_instance("LossSum: a part", part, Loss, "MPBoost()")
+        if not parts:
+            raise ValueError("LossSum: parts is empty; give it at least one loss")
+        if len(weights) != len(parts):
+            raise ValueError(
+                f"LossSum: weights has {len(weights)} numbers and parts has {len(parts)} losses; give one to each"
+            )
+        flat: list[tuple[Loss, float]] = []
+        for part, weight in zip(parts, weights, strict=True):
+            inner = part._weighted if isinstance(part, LossSum) else [(part, 1.0)]  # noqa: SLF001 (of the same class)
+            by = check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=LARGEST_WEIGHT)
+            flat += [(own, by * factor) for own, factor in inner]
+        if max(weight for _, weight in flat) > LARGEST_WEIGHT:
+            raise ValueError(f"LossSum: the weights of sums within sums multiply to more than {LARGEST_WEIGHT:g}")
+        object.__setattr__(self, "parts", tuple(part for part, _ in flat))
+        object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
+
+    @property
+    def _weighted(self) -> list[tuple[Loss, float]]:
+        assert self.weights is not None
+        return list(zip(self.parts, self.weights, strict=True))
+
+    @property
+    def _there(self) -> list[tuple[Loss, float]]:
+        """The parts of weight above 0."""
+        return [(part, weight) for part, weight in self._weighted if weight > 0.0]
+
+    def __repr__(self) -> str:
+        single = len(self.parts) == 1
+        return " + ".join(
+            f"{part!r}" if weight == 1.0 and not single else f"{weight!r} * {part!r}" for part, weight in self._weighted
+        )
+
+    def short_name(self, *, by_name: bool = False) -> str:
+        """Return the parts' short names with their weights: ".7 NDCGBoost + .3 SquaredError"."""
+        return " + ".join(
+            f"{weight:g} ".replace("0.", ".", 1) * (weight != 1.0 or len(self.parts) == 1)
+            + part.short_name(by_name=by_name)
+            for part, weight in self._weighted
+        )
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """The weakest of the parts (see Notes)."""
+        kinds = {part.hessian_kind for part, _ in self._there}
+        if len(kinds) <= 1:
+            return kinds.pop() if kinds else "exact"
+        return "bound" if kinds == {"bound", "global"} else "model"
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether all parts are."""
+        return all(part.shift_invariant for part, _ in self._there)
+
+    @property
+    def has_gradient_of_value(self) -> bool:
+        """Whether all parts have."""
+        return all(part.has_gradient_of_value for part, _ in self._there)
+
+    @property
+    def takes_negative_labels(self) -> bool:
+        """Whether all parts do."""
+        return all(part.takes_negative_labels for part, _ in self._there)
+
+    @property
+    def takes_pairs(self) -> bool:  # type: ignore[override]
+        """Whether all parts do."""
+        return all(part.takes_pairs for part, _ in self._there)
+
+    @property
+    def couples_queries(self) -> bool:  # type: ignore[override]
+        """Whether any part does."""
+        return any(part.couples_queries for part, _ in self._there)
+
+    @property
+    def degree_in_labels(self) -> int | None:
+        """The parts' where all have the same, else none."""
+        degrees = {part.degree_in_labels for part, _ in self._there}
+        return degrees.pop() if len(degrees) == 1 else None
+
+    @property
+    def accuracy(self) -> float:
+        """That of the least accurate part."""
+        return max((part.accuracy for part, _ in self._there), default=1e-9)
+
+    @property
+    def _n_scales(self) -> int:
+        return sum(part._n_scales for part, _ in self._there)  # noqa: SLF001 (a loss of losses)
+
+    @property
+    def _value_is_scaled(self) -> bool:
+        return True
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return numerators and denominators of the parts, one after the other."""
+        self._refuse_nothing()
+        terms = [part.scale_terms(queries) for part, _ in self._there]
+        for (part, _), own in zip(self._there, terms, strict=True):
+            if len(own[0]) != part._n_scales:  # noqa: SLF001
+                raise ValueError(f"{shown(part)}.scale_terms has {len(own[0])} entries; in a sum it is to have one")
+        numerators, denominators = map(np.concatenate, zip(*terms, strict=True))
+        return numerators, denominators
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return Σ a_k s_k J_k of each query, the scales being those of these queries."""
+        self._refuse_nothing()
+        out = np.zeros(queries.n_queries)
+        with np.errstate(over="ignore"):  # cut below
+            for part, weight in self._there:
+                out += weight * (part.scale(queries) * part.value(scores, queries))
+        return np.minimum(out, LARGEST_VALUE)
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
+        """Return `scale` times the derivatives of the value: the parts' scales are those of these queries alone."""
+        self._refuse_nothing()
+        outputs = [
+            part._computed(scores, queries, part.scale(queries))  # noqa: SLF001
+            for part, _ in self._there
+        ]
+        return _added(outputs, [scale * weight for _, weight in self._there], queries)
+
+    def _asks(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], Answered]:
+        """Ask for all parts at once; each then hears what it has asked for."""
+        self._refuse_nothing()
+        there = self._there
+        asked = [part._asks(scores, queries) for part, _ in there]  # noqa: SLF001
+        of_scales = _slices(part._n_scales for part, _ in there)  # noqa: SLF001
+        of_more = _slices(len(more) for more, _ in asked)
+
+        def add(scales: Floats, told: Floats) -> Outputs:
+            outputs = [
+                answered(scales[own], told[:, also])
+                for (_, answered), own, also in zip(asked, of_scales, of_more, strict=True)
+            ]
+            return _added(outputs, [weight for _, weight in there], queries)
+
+        return [number for more, _ in asked for number in more], add
+
+    def _refuse_nothing(self) -> None:
+        if not self._there:
+            raise ValueError(f"all weights of {shown(self)} are 0; give a part a weight above 0")
+
+    def _refuse_pairs(self, queries: Queries) -> None:
+        for part, _ in self._there:
+            try:
+                part._refuse_pairs(queries)  # noqa: SLF001
+            except ValueError as error:
+                raise ValueError(f"{error}, or that part of {shown(self)}") from None
+
+    # Parameters: the parts' stand under the parts' names.
+
+    def _names(self) -> list[str]:
+        """Return the names of the parts, none of which is that of another parameter."""
+        kinds = [re.sub("_+", "_", type(part).__name__).strip("_").lower() or "part" for part in self.parts]
+        names: list[str] = []
+        for i, kind in enumerate(kinds):
+            alone = kinds.count(kind) == 1 and kind not in ("parts", "weights")
+            name = kind if alone else f"{kind}_{kinds[: i + 1].count(kind)}"
+            while any({name, f"{name}_weight"} & {other, f"{other}_weight"} for other in names):
+                name += "_x"
+            names.append(name)
+        return names
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return `parts` and `weights`; if `deep`, each part by its name, its weight, and its parameters too."""
+        if plug.hands_on_parameters(inspect.currentframe()):
+            return {}
+        listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
+        for name, (part, weight) in zip(self._names(), self._weighted, strict=True) if deep else ():
+            listed |= {name: part, f"{name}_weight": weight}
+            listed |= {f"{name}__{rest}": inner for rest, inner in parameters_of(part).items()}
+        return listed
+
+    def with_params(self, /, **parameters: Any) -> Self:
+        """Return the sum with other parts, weights, or parameters of parts, by the names in `get_params`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or the sum cannot have it.
+        """
+        whole, within = split_names(parameters)
+        base = self
+        if {"parts", "weights"} & whole.keys():
+            base = type(self)(parts=whole.pop("parts", self.parts), weights=whole.pop("weights", self.weights))
+        parts, weights = map(list, zip(*base._weighted, strict=True))  # noqa: SLF001 (of the same class)
+        places = {name: k for k, name in enumerate(base._names())}  # noqa: SLF001
+        for name, value in whole.items():
+            if name in places:
+                parts[places[name]] = check_instance(f"LossSum: {name}", value, Loss, "MPBoost()")
+            elif name.removesuffix("_weight") in places:
+                weights[places[name.removesuffix("_weight")]] = value
+            else:
+                invalid_parameter(name, shown(base), base.get_params())
+        for name, inner in within.items():
+            if name not in places:
+                invalid_parameter(f"{name}__{next(iter(inner))}", shown(base), base.get_params())
+            part = parts[places[name]]
+            if not is_value(part):
+                no_parameters(name, part, inner, base)
+            parts[places[name]] = replaced(part, inner)
+        return type(self)(parts=tuple(parts), weights=tuple(weights))
+
+    @property
+    def search_space(self) -> Space:
+        """What the parts say, and the weights above 0 of all parts but the first."""
+        space: dict[str, Range | tuple[Any, ...]] = {}
+        for k, (name, (part, weight)) in enumerate(zip(self._names(), self._weighted, strict=True)):
+            space |= {f"{name}__{rest}": drawn for rest, drawn in part.search_space.items()}
+            if k and weight > 0.0:
+                space[f"{name}_weight"] = Range(weight / _FACTOR, min(weight * _FACTOR, LARGEST_WEIGHT), log=True)
+        return space
+
+
+def _several(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
+        raise ValueError(f"LossSum: {name} must be a tuple; got {shown(values)}")
+    return list(values)
+
+
+def _slices(lengths: Iterator[int]) -> list[slice]:
+    return [slice(*edge) for edge in pairwise(accumulate(lengths, initial=0))]
+
+
+def _added(several: list[Outputs], weights: list[float], queries: Queries) -> Outputs:
+    """Return the sum of the derivatives times their weights: over one shift per query where any are `Relative`."""
+    shifts = [outputs.shift for outputs in several if isinstance(outputs, Relative)]
+    shift = np.maximum.reduce([np.zeros(queries.n_queries), *shifts])
+    if shifts and max(weights) > _LARGE:
+        shift += np.log(max(weights))
+    gradient, hessian = np.zeros((2, 0))
+    for k, (outputs, weight) in enumerate(zip(several, weights, strict=True)):
+        own = outputs.shift if isinstance(outputs, Relative) else 0.0
+        g, h = times(outputs, weight * np.exp(own - shift), queries)
+        if k == 0:
+            gradient, hessian = g, h
+        else:
+            gradient += g
+            hessian += h
+    if min(weights) < _SMALL or shift.any():
+        drop_lost(gradient, hessian, queries)
+    if not shifts:
+        return gradient, hessian
+    top = np.zeros(queries.n_queries)
+    filled = np.flatnonzero(np.diff(queries.boundaries))
+    if len(filled):
+        starts = queries.boundaries[filled]
+        top[filled] = np.maximum(np.maximum.reduceat(np.abs(gradient), starts), np.maximum.reduceat(hessian, starts))
+    return Relative(gradient, hessian, shift, top)

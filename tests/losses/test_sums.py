@@ -1,0 +1,579 @@
+"""Sums of losses: the parts' values and derivatives added up, each at its scale; names, parameters, expressions."""
+
+import decimal
+import itertools
+import math
+import pickle
+import re
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boostplug as bp
+from boostplug.experiments.compare import parse_losses
+from boostplug.experiments.kept import fingerprint
+from boostplug.losses import LOSSES
+from boostplug.losses.relative import Relative
+
+SQUARES = bp.QBRank(preference_weight=0.0)
+BOTH = 0.7 * bp.NDCGBoost() + 0.3 * SQUARES
+BOUND, GLOBAL = bp.QBRank(), bp.QBRank(hessian="global")
+EXACT, MODEL = bp.MPBoost(), bp.NDCGBoost()
+
+
+def problem(seed=0, spread=1.0, **more):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(1, 12, 8)
+    n = int(group.sum())
+    return spread * rng.normal(size=n), bp.Queries(rng.integers(0, 5, n), group=group, **more)
+
+
+# What it is
+
+
+def test_operators_make_the_same_sum():
+    expected = bp.LossSum(parts=(bp.NDCGBoost(), SQUARES), weights=(0.7, 0.3))
+    for same in (
+        BOTH,
+        bp.NDCGBoost() * 0.7 + SQUARES * 0.3,
+        np.float64(0.7) * bp.NDCGBoost() + SQUARES * np.float64(0.3),
+        Fraction(7, 10) * bp.NDCGBoost() + Fraction(3, 10) * SQUARES,
+        bp.NDCGBoost() / (1.0 / 0.7) + 0.3 * SQUARES,
+        sum([0.7 * bp.NDCGBoost(), 0.3 * SQUARES]),
+        (1.4 * bp.NDCGBoost() + 0.6 * SQUARES) / 2,
+        bp.LossSum(parts=[BOTH]),
+        bp.LossSum(parts=[bp.NDCGBoost() + 0.3 / 0.7 * SQUARES], weights=[0.7]),
+        pickle.loads(pickle.dumps(BOTH)),
+    ):
+        assert same.parts == expected.parts
+        np.testing.assert_allclose(same.weights, expected.weights, rtol=1e-15)
+        assert all(type(weight) is float for weight in same.weights)
+    assert expected == BOTH
+    assert hash(BOTH) == hash(expected)
+    assert fingerprint(BOTH) == fingerprint(expected)
+    assert SQUARES + bp.NDCGBoost() != bp.NDCGBoost() + SQUARES  # it is read from left to right
+    assert 2 * EXACT != EXACT + EXACT  # nor are equal parts put together
+    assert sum([EXACT]) is EXACT
+
+
+def test_a_sum_within_a_sum_is_its_parts():
+    nested = 2 * (BOTH + 0.5 * (EXACT + BOUND)) + bp.RankNet()
+    assert nested.parts == (bp.NDCGBoost(), SQUARES, EXACT, BOUND, bp.RankNet())
+    assert nested.weights == (1.4, 0.6, 1.0, 1.0, 1.0)
+    assert (bp.AdaRank(base=BOTH) + EXACT).parts == (bp.AdaRank(base=BOTH), EXACT)
+
+
+@pytest.mark.parametrize(
+    ("made", "error"),
+    [
+        (lambda: -1 * bp.RankNet(), r"weight of RankNet\(.*must be a finite number of at least 0 .*got -1"),
+        (lambda: bp.RankNet() * np.nan, "must be a finite number of at least 0 .*got nan"),
+        (lambda: bp.RankNet() * np.inf, "got inf"),
+        (lambda: 1e101 * bp.RankNet(), r"at most 1e\+100; got 1e\+101"),
+        (lambda: 1e60 * (1e60 * bp.RankNet()), r"multiply to more than 1e\+100"),
+        (lambda: bp.RankNet() * True, "got True"),
+        (lambda: "2" * bp.RankNet(), "got '2'"),
+        (lambda: bp.RankNet() * bp.RankNet(), "got RankNet"),
+        (lambda: np.ones(2) * bp.RankNet(), r"got array\(\[1., 1.\]\)"),
+        (lambda: pd.Series([0.5, 2.0]) * bp.RankNet(), r"got array\(\[0.5, 2. \]\)|got 0    0.5"),
+        (lambda: bp.RankNet() / 0, "what divides RankNet.*got 0"),
+        (lambda: bp.RankNet() + 1, "what is added to a loss must be a Loss such as MPBoost.*got 1"),
+        (lambda: 1 + bp.RankNet(), "what a loss is added to must be a Loss .*got 1"),
+        (lambda: np.ones(2) + bp.RankNet(), "what a loss is added to must be a Loss"),
+        (lambda: bp.RankNet() + bp.QBRank, r"is the class QBRank; pass an instance"),
+        (lambda: bp.QBRank + bp.RankNet(), r"is the class QBRank; pass an instance"),
+        (lambda: bp.LossSum(parts=()), "parts is empty"),
+        (lambda: bp.LossSum(parts=bp.RankNet()), "parts must be a tuple; got RankNet"),
+        (lambda: bp.LossSum(parts="ranknet"), "parts must be a tuple; got 'ranknet'"),
+        (lambda: bp.LossSum(parts=("ranknet",)), "a part must be a Loss .*got 'ranknet'"),
+        (lambda: bp.LossSum(parts=(EXACT,), weights=(1, 2)), "weights has 2 numbers and parts has 1 losses"),
+        (lambda: bp.LossSum(parts=(EXACT,), weights=0.5), "weights must be a tuple; got 0.5"),
+        (lambda: bp.LossSum(parts=(EXACT,), weights=("a",)), "weight of MPBoost.*got 'a'"),
+    ],
+)
+def test_what_is_no_sum_is_refused_in_words(made, error):
+    with pytest.raises(ValueError, match=error):
+        made()
+
+
+# Numbers
+
+SUMS = [
+    BOTH,
+    2.5 * bp.RankNet(),
+    EXACT + bp.MPBoost(distance=bp.LinearDistance()) + 0.5 * MODEL,
+    3 * BOUND + 1e-3 * bp.RankNet(normalization="query") + 0.5 * EXACT,
+    0.25 * bp.AdaRank(base=EXACT) + bp.AdaRank() + SQUARES,
+    0.5 * bp.ListNet() + bp.SquaredError(centred=True),
+]
+every_sum = pytest.mark.parametrize("loss", SUMS, ids=lambda loss: loss.name)
+
+
+@every_sum
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_are_added_each_at_its_scale(loss, weighted):
+    rng = np.random.default_rng(1)
+    scores, queries = problem()
+    if weighted:
+        queries = bp.Queries(queries.labels, group=np.diff(queries.boundaries), weight=50 * rng.random(len(scores)))
+    terms = list(zip(loss.parts, loss.weights, strict=True))
+    gradient = sum(a * part.gradient_hessian(scores, queries)[0] for part, a in terms)
+    hessian = sum(a * part.gradient_hessian(scores, queries)[1] for part, a in terms)
+    value = sum(a * part.scale(queries) * part.value(scores, queries) for part, a in terms)
+    np.testing.assert_allclose(loss.gradient_hessian(scores, queries), (gradient, hessian), rtol=1e-12)
+    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-12)
+    outputs = loss.compute_gradient_hessian(scores, queries, 0.25)  # of these queries alone
+    np.testing.assert_allclose(outputs[:2], (0.25 * gradient, 0.25 * hessian), rtol=1e-12)
+    assert loss.scale(queries) == 1.0
+    numerators, denominators = loss.scale_terms(queries)
+    of_parts = [part.scale(queries) for part in loss.parts]
+    np.testing.assert_allclose(numerators / denominators, of_parts, rtol=1e-14)
+
+
+def test_adarank_weighs_the_queries_of_a_sum():
+    scores, queries = problem()
+    loss = bp.AdaRank(base=BOTH)
+    factors = loss.factors(scores, queries)
+    expected = [array * factors[queries.query_of_row] for array in BOTH.gradient_hessian(scores, queries)]
+    np.testing.assert_allclose(loss.gradient_hessian(scores, queries), expected, rtol=1e-12)
+    np.testing.assert_allclose(loss.compute_gradient_hessian(scores, queries, 1.0), expected, rtol=1e-12)
+    np.testing.assert_allclose(loss.value(scores, queries), factors * BOTH.value(scores, queries), rtol=1e-12)
+    assert loss.scale(queries) == bp.AdaRank(base=2.0 * EXACT).scale(queries) == 1.0
+    with pytest.raises(ValueError, match="does not couple queries"):
+        bp.AdaRank(base=SQUARES + bp.AdaRank())
+
+
+def test_explicit_pairs_reach_all_parts():
+    scores, queries = problem()
+    pairs = bp.Pairs([0, 1, 4], [1, 2, 3], margin=[1.0, 2.0, 1.5])
+    queries = bp.Queries(queries.labels, group=np.diff(queries.boundaries), pairs=pairs)
+    loss = 2 * EXACT + BOUND
+    expected = 2 * np.array(EXACT.gradient_hessian(scores, queries)) + BOUND.gradient_hessian(scores, queries)
+    np.testing.assert_allclose(loss.gradient_hessian(scores, queries), expected, rtol=1e-12)
+    for call in (BOTH.gradient_hessian, BOTH.value):
+        message = r"NDCGBoost learns from grades and cannot use pairs; remove pairs=, or that part of 0\.7 \* NDCGBoost"
+        with pytest.raises(ValueError, match=message):
+            call(scores, queries)
+
+
+def test_a_part_of_weight_0_is_not_there():
+    scores, queries = problem()
+    loss = 0 * bp.NDCGBoost() + 1.0 * GLOBAL
+    assert (loss.hessian_kind, loss.takes_pairs, loss.takes_negative_labels) == ("global", True, True)
+    for one, other in zip(
+        loss.gradient_hessian(scores, queries), GLOBAL.gradient_hessian(scores, queries), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert len(loss.scale_terms(queries)[0]) == 1
+    nothing = 0.0 * bp.RankNet()
+    for call in (nothing.gradient_hessian, nothing.value, (nothing + 0 * SQUARES).gradient_hessian):
+        with pytest.raises(ValueError, match=r"all weights of 0\.0 \* RankNet.* are 0; give a part a weight above 0"):
+            call(scores, queries)
+    with pytest.raises(ValueError, match="all weights"):
+        nothing.scale(queries)
+
+
+class TwoScales(bp.RankNet):
+    """A loss with a term too many."""
+
+    def scale_terms(self, queries):
+        return np.ones(2), np.ones(2)
+
+
+def test_a_part_with_another_number_of_terms_is_refused():
+    scores, queries = problem()
+    with pytest.raises(ValueError, match=r"TwoScales\(.*\.scale_terms has 2 entries; in a sum it is to have one"):
+        (SQUARES + TwoScales()).gradient_hessian(scores, queries)
+
+
+class Frozen(bp.RankNet):
+    """A loss whose arrays are not for writing."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        ones = np.full(queries.n_rows, scale)
+        ones.setflags(write=False)
+        return ones, ones
+
+
+def test_parts_may_return_what_cannot_be_added_to_in_place():
+    scores, queries = problem()
+    scale = Frozen().scale(queries)
+    np.testing.assert_allclose((Frozen() + 2 * Frozen()).gradient_hessian(scores, queries), 3 * scale)
+
+
+# What holds of it
+
+
+@pytest.mark.parametrize(
+    ("parts", "kind"),
+    [
+        ((EXACT,), "exact"),
+        ((EXACT, bp.RankNet()), "exact"),
+        ((BOUND, bp.MPBoost(hessian="bound")), "bound"),
+        ((GLOBAL, bp.NDCGBoost(hessian="global")), "global"),
+        ((GLOBAL, BOUND), "bound"),
+        ((EXACT, BOUND), "model"),
+        ((EXACT, GLOBAL), "model"),
+        ((EXACT, BOUND, GLOBAL), "model"),
+        ((MODEL,), "model"),
+        *(((MODEL, other), "model") for other in (EXACT, BOUND, GLOBAL, bp.AdaRank())),
+    ],
+)
+def test_the_hessian_is_of_the_weakest_kind_that_holds(parts, kind):
+    for order in itertools.permutations(parts):
+        loss = sum(0.5 * part for part in order)
+        assert loss.hessian_kind == kind
+    bp.testing.check_loss(loss)
+
+
+@pytest.mark.parametrize("claimed", ["exact", "bound"])
+def test_an_exact_diagonal_beside_a_bound_is_neither(claimed):
+    class Claims(bp.LossSum):
+        hessian_kind = claimed
+
+    with pytest.raises(AssertionError, match="hessian_is_its_kind"):
+        bp.testing.check_loss(Claims(parts=(EXACT, bp.QBRank(preference_weight=1.0)), weights=(1.0, 1e-3)))
+
+
+def test_what_holds_for_all_parts_holds_for_the_sum():
+    linear = bp.MPBoost(distance=bp.LinearDistance())
+    for loss, expected in (
+        (BOTH, (False, False, False, False, True, None, 2e-7)),
+        (EXACT + bp.RankNet(), (True, True, True, False, True, None, bp.RankNet().accuracy)),
+        (bp.RankNet() + bp.MPBoost(distance=bp.BinaryDistance()), (True, True, True, False, True, 0, 2e-7)),
+        (SQUARES + BOUND, (False, True, True, False, True, 1, 1e-9)),
+        (linear + 2 * linear, (True, True, True, False, True, -1, 1e-9)),
+        (linear + SQUARES, (False, True, True, False, True, None, 1e-9)),
+        (EXACT + bp.AdaRank(), (True, False, False, True, False, None, 2e-7)),
+    ):
+        found = (loss.shift_invariant, loss.takes_pairs, loss.takes_negative_labels, loss.couples_queries)
+        assert (*found, loss.has_gradient_of_value, loss.degree_in_labels, loss.accuracy) == expected, loss
+
+
+@every_sum
+def test_laws_hold(loss):
+    bp.testing.check_loss(loss)
+    bp.testing.check_loss(bp.AdaRank(base=BOTH))
+
+
+# Out of the range of floats
+
+
+class Once:
+    """One machine that counts what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def gather(self, values):
+        self.asked.append("gather")
+        return values[np.newaxis]
+
+    def largest(self, value):
+        self.asked.append("largest")
+        return value
+
+
+@pytest.mark.parametrize("spread", [1.0, 1000.0])
+def test_machines_are_asked_twice_at_most(spread):
+    scores, queries = problem(spread=spread)
+    far = EXACT + bp.MPBoost(distance=bp.LinearDistance()) + bp.AdaRank(base=EXACT) + bp.AdaRank(base=EXACT + SQUARES)
+    for loss, asked in ((BOTH, ["gather"]), (far + BOTH, ["gather", "largest"]), (2 * EXACT, ["gather", "largest"])):
+        one = Once()
+        found = loss.gradient_hessian(scores, queries, totals=one)
+        assert one.asked == asked
+        np.testing.assert_array_equal(found, loss.gradient_hessian(scores, queries))
+
+
+def test_parts_far_out_are_brought_to_one_exponent():
+    """The sum of what the parts are over e^shift, in numbers of any exponent, up to one factor for all rows."""
+    queries = bp.Queries([0, 0, 1, 4, 4, 0, 1, 1, 3, 0], group=[5, 4, 1])
+    scores = np.array([600.0, 599.0, 599.5, 0.5, 0.0, 800.0, 1.0, 0.5, 20.0, 3.0])
+    parts = [(EXACT, 2.0), (bp.MPBoost(distance=bp.LinearDistance(alpha=0.643)), 1e-3), (SQUARES, 0.5)]
+    gradient, hessian = ([decimal.Decimal(0)] * queries.n_rows for _ in range(2))
+    shifts = []
+    for part, weight in parts:
+        outputs = part.compute_gradient_hessian(scores, queries, part.scale(queries))
+        shift = outputs.shift if isinstance(outputs, Relative) else np.zeros(queries.n_queries)
+        shifts.append(shift)
+        for i, q in enumerate(queries.query_of_row):
+            factor = decimal.Decimal(weight) * decimal.Decimal(float(shift[q])).exp()
+            gradient[i] += factor * decimal.Decimal(float(outputs[0][i]))
+            hessian[i] += factor * decimal.Decimal(float(outputs[1][i]))
+    assert min(shifts[0].max(), shifts[1].max()) > 745.0  # past float64 each
+    assert 1.0 < shifts[1][0] - shifts[0][0] < 20.0  # in one query both count
+    assert shifts[0][1] - shifts[1][1] > 40.0
+    g, h = sum(weight * part for part, weight in parts).gradient_hessian(scores, queries)
+    largest = max(map(abs, hessian))
+    assert np.abs(h).max() == pytest.approx(2.0**100, rel=1e-6)
+    factor = decimal.Decimal(float(h.max())) / largest
+    kept = h > 0
+    assert kept[:5].all()
+    assert kept[5:].any()
+    for found, exact in ((g, gradient), (h, hessian)):
+        expected = np.array([float(factor * number) for number in exact])
+        np.testing.assert_allclose(found[kept], expected[kept], rtol=1e-9, atol=1e-12 * np.abs(found).max())
+    for row in np.flatnonzero(~kept):  # what is lost is too small for float64 beside the largest of all
+        assert g[row] == 0.0
+        assert abs(factor * gradient[row]) < 1e-250
+
+
+def test_a_part_that_is_near_counts_where_others_are_far():
+    """In a query where MPBoost is near, NDCGBoost's steps stand beside it; the factor is one for all rows."""
+    queries = bp.Queries([1, 0, 1, 0], group=[2, 2])
+    scores = np.array([-60.0, 60.0, 0.3, 0.0])  # e^120·…: past 2^100, within floats
+    loss = bp.MPBoost(distance=bp.BinaryDistance()) + bp.NDCGBoost()
+    near = [bp.MPBoost(distance=bp.BinaryDistance()), bp.NDCGBoost()]
+    g, h = loss.gradient_hessian(scores, queries)
+    assert h[0] == pytest.approx(2.0**100, rel=0.5)
+    expected = sum(part.compute_gradient_hessian(scores, queries, part.scale(queries))[0][2] for part in near)
+    assert g[2] / g[0] == pytest.approx(expected / -math.exp(120.0), rel=1e-9)
+    assert (h[2:] > 0).all()
+
+
+@pytest.mark.parametrize("spread", [1.0, 60.0, 300.0])
+@pytest.mark.parametrize("weight", [1e-100, 5e-324, 1e-30, 1e100])
+def test_weights_of_any_size_keep_the_hessian_beside_the_gradient(weight, spread):
+    scores, queries = problem(spread=spread)
+    for other in (bp.NDCGBoost(), EXACT, bp.RankNet()):
+        for loss in (weight * other, weight * other + 1e-12 * EXACT, SQUARES + weight * (other + bp.RankNet())):
+            g, h = loss.gradient_hessian(scores, queries)
+            assert np.isfinite([g, h]).all()
+            assert (h[g != 0] > 0).all()
+            assert np.isfinite(loss.value(scores, queries)).all()
+
+
+# Parameters
+
+
+def test_parameters_stand_under_the_parts_names():
+    assert BOTH.get_params(deep=False) == {"parts": BOTH.parts, "weights": BOTH.weights}
+    listed = BOTH.get_params()
+    assert {name: listed[name] for name in ("ndcgboost", "ndcgboost_weight", "qbrank", "qbrank__margin")} == {
+        "ndcgboost": bp.NDCGBoost(),
+        "ndcgboost_weight": 0.7,
+        "qbrank": SQUARES,
+        "qbrank__margin": "grade",
+    }
+    assert BOTH.with_params(**listed) == BOTH
+    changed = BOTH.with_params(qbrank_weight=0.5, qbrank__preference_weight=0.2, ndcgboost=bp.NDCGBoost(gain="linear"))
+    assert changed == 0.7 * bp.NDCGBoost(gain="linear") + 0.5 * bp.QBRank(preference_weight=0.2)
+    assert (
+        BOTH.with_params(ndcgboost=bp.RankNet(), ndcgboost__sigmoid=2.0)
+        == 0.7 * bp.RankNet(sigmoid=2.0) + 0.3 * SQUARES
+    )
+    assert BOTH.with_params(weights=(1, 2)) == bp.NDCGBoost() + 2 * SQUARES
+    assert BOTH.with_params(parts=(EXACT, bp.RankNet()), ranknet__sigmoid=3.0) == 0.7 * EXACT + 0.3 * bp.RankNet(
+        sigmoid=3.0
+    )
+    assert BOTH.with_params(qbrank=EXACT + bp.RankNet()).weights == (0.7, 0.3, 0.3)
+    deep = bp.AdaRank(base=BOTH).with_params(base__qbrank_weight=0.1, base__ndcgboost__sigmoid=2.0)
+    assert deep.base == 0.7 * bp.NDCGBoost(sigmoid=2.0) + 0.1 * SQUARES
+
+
+def test_names_of_parts_are_apart():
+    weights = type("Weights", (bp.RankNet,), {})()
+    odd = type("__My__Loss__", (bp.RankNet,), {})()
+    mpboost_1 = type("MPBoost_1", (bp.RankNet,), {})()
+    loss = EXACT + BOUND + 2 * EXACT + weights + odd + mpboost_1 + sum([bp.AdaRank()])
+    names = [name for name, value in loss.get_params().items() if isinstance(value, bp.Loss) and "__" not in name]
+    assert names == ["mpboost_1", "qbrank", "mpboost_2", "weights_1", "my_loss", "mpboost_1_x", "adarank"]
+    for k, name in enumerate(names):
+        changed = loss.with_params(**{f"{name}_weight": 7.0})
+        assert changed.weights == tuple(7.0 if j == k else weight for j, weight in enumerate(loss.weights))
+    assert loss.with_params(mpboost_2__distance__lam=9.0).parts[2] == bp.MPBoost(distance=bp.LogDistance(lam=9.0))
+    assert loss.with_params(my_loss__sigmoid=2.0).parts[4].sigmoid == 2.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error"),
+    [
+        ({"sigmoid": 1.0}, "Invalid parameter 'sigmoid' for .*Valid parameters are: .*'ndcgboost__sigmoid'"),
+        ({"ranknet__sigmoid": 1.0}, "Invalid parameter 'ranknet__sigmoid'"),
+        ({"ranknet_weight": 1.0}, "Invalid parameter 'ranknet_weight'"),
+        ({"weights__0": 1.0}, "Invalid parameter 'weights__0'"),
+        ({"qbrank__sigmoid": 1.0}, "Invalid parameter 'sigmoid' for QBRank"),
+        ({"qbrank": "ranknet"}, "LossSum: qbrank must be a Loss .*got 'ranknet'"),
+        ({"qbrank_weight": -1.0}, "weight of QBRank.* of at least 0.*got -1"),
+        ({"parts": (EXACT,)}, "weights has 2 numbers and parts has 1 losses"),
+    ],
+)
+def test_parameters_that_there_are_not(parameters, error):
+    with pytest.raises(ValueError, match=error):
+        BOTH.with_params(**parameters)
+
+
+class Trial:
+    def __init__(self):
+        self.drawn = {}
+
+    def suggest_float(self, name, low, high, *, log):
+        self.drawn[name] = (low, high)
+        return low
+
+    def suggest_categorical(self, name, choices):
+        self.drawn[name] = choices
+        return choices[-1]
+
+
+def test_a_search_draws_parts_and_the_balance():
+    trial = Trial()
+    found = bp.suggest(trial, BOTH)
+    own = {name: drawn for name, drawn in trial.drawn.items() if "_weight" in name.rpartition("__")[2]}
+    assert own == {"objective__qbrank_weight": (0.3 / 8, 0.3 * 8), "objective__qbrank__preference_weight": (0.0, 1.0)}
+    assert found.weights == (0.7, 0.3 / 8)
+    assert found.parts[0] == bp.NDCGBoost(sigmoid=0.25, hessian="global", normalization="query")
+    assert trial.drawn.keys() == {f"objective__{name}" for name in BOTH.search_space}
+    assert "ranknet_weight" not in (EXACT + 0 * bp.RankNet()).search_space
+
+
+# Expressions
+
+
+def test_every_registered_loss_is_read_back():
+    nested = bp.AdaRank(metric=bp.NDCG(5), base=bp.MPBoost(distance=bp.LogDistance(lam=2.0)))
+    for loss in (*itertools.chain(*LOSSES.values()), nested, bp.AdaRank(metric=bp.MAP(), base=BOTH), nested + BOTH):
+        assert bp.Loss.parse(repr(loss)) == (loss,)
+        spelt = re.sub(r"[A-Z]\w+(?=\()", lambda found: f"bp.{found[0].lower()}", repr(loss))
+        assert bp.Loss.parse(spelt) == (loss,)
+        assert eval(repr(loss), {name: getattr(bp, name) for name in bp.__all__}) == loss  # noqa: S307 (our own text)
+    assert bp.Loss.parse(repr(2 * BOTH)) == (2 * BOTH,)
+    assert bp.Loss.parse(repr(1e-17 / 3 * EXACT)) == (1e-17 / 3 * EXACT,)
+
+
+@pytest.mark.parametrize(
+    ("text", "loss"),
+    [
+        (".7*ndcg-boost+.3*qbrank", 0.7 * bp.NDCGBoost() + 0.3 * bp.QBRank()),
+        ("NDCG-Boost * .7 + QBRANK/2", 0.7 * bp.NDCGBoost() + bp.QBRank() / 2),
+        ("2*(mpboost + 1/4*RankNet(sigmoid=2))", 2 * EXACT + 0.5 * bp.RankNet(sigmoid=2)),
+        ("NDCGBoost", bp.NDCGBoost()),
+        ("ndcg-boost(sigmoid=2.0, gain='linear')", bp.NDCGBoost(sigmoid=2.0, gain="linear")),
+        ("MPBoost()", EXACT),
+        (" ndcg-and-regression + ranknet ", 0.7 * bp.NDCGBoost() + 0.3 * bp.SquaredError() + bp.RankNet()),
+        ("QBRank(margin=1e-3)", bp.QBRank(margin=1e-3)),
+        ("boostplug.AdaRank(metric=MRR(), base=qbrank)", bp.AdaRank(metric=bp.MRR(), base=bp.QBRank())),
+        ("LossSum(parts=(RankNet(), MPBoost()), weights=[1, 2])", bp.RankNet() + 2 * EXACT),
+        ("listnet/2 + squared-error", bp.ListNet() / 2 + bp.SquaredError()),
+    ],
+)
+def test_expressions(text, loss):
+    assert bp.Loss.parse(text) == (loss,)
+
+
+def test_a_registered_name_in_a_sum(monkeypatch):
+    assert bp.Loss.parse("mpboost") == LOSSES["mpboost"]  # alone all variants
+    monkeypatch.setitem(LOSSES, "my-own", (bp.RankNet(sigmoid=3.0),))
+    assert bp.Loss.parse("my-own + qbrank") == (bp.RankNet(sigmoid=3.0) + bp.QBRank(),)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("nope", "there is no loss 'nope'; there are: mpboost, qbrank"),
+        (".7*nope+qbrank", r"loss '\.7\*nope\+qbrank': there is no loss 'nope'; there are: mpboost"),
+        ("ndcg-boosted()", "there is no loss 'ndcg-boosted'"),
+        ("ndcg - boost", "cannot be read; write literals"),
+        ("QBRank(prefer=0.3)", "unexpected keyword argument 'prefer'; its parameters are: margin, preference_weight"),
+        ("QBRank(0.3)", "QBRank: too many positional arguments"),
+        ("QBRank(preference_weight=3)", "preference_weight must be a finite number .*got 3"),
+        ("QBRank(preference_weight=0.3", r"there is no loss 'QBRank\(preference_weight=0\.3'"),
+        ("-1*qbrank", "weight of QBRank.*got -1"),
+        ("LogDistance()", r"'LogDistance\(\)' is no loss"),
+        ("NDCG(5)", r"'NDCG\(5\)' is no loss"),
+        ("3", "'3' is no loss"),
+        ("2*3", "is no loss"),
+        ("qbrank, ranknet", "is no loss"),
+        ("NDCG(5) + NDCG(5)", "unsupported operand"),
+        ("'a'*qbrank", "'a' cannot be added or multiplied"),
+        ("qbrank*(1/0)", "division by zero"),
+        ("(9**9**9)*qbrank", r"cannot be read"),
+        ("[1]*9*qbrank", r"cannot be added or multiplied"),
+        ("qbrank if 1 else ranknet", "cannot be read"),
+        ("__import__('os').getcwd()", "cannot be read|there is no loss"),
+        ("qbrank.__class__", "there is no loss"),
+        ("RankNet(**{})", "parameters are given by name"),
+        ("(" * 5000 + ")" * 5000, "there is no loss"),
+        ("-" * 9000 + "1", "loss '-"),
+        ("qbrank+" * 3000 + "qbrank", "there is no loss"),
+        ("qbrank\x00", "there is no loss"),
+        ("", "there is no loss ''"),
+        (None, "there is no loss None"),
+        (b"qbrank", "there is no loss b'qbrank'"),
+    ],
+)
+def test_texts_that_are_no_loss(text, error):
+    with pytest.raises(ValueError, match=error):
+        bp.Loss.parse(text)
+
+
+def test_names_in_tables():
+    assert BOTH.name == ".7 NDCGBoost + .3 QBRank(0)"
+    assert BOTH.short_name(by_name=True) == ".7 NDCGBoost + .3 QBRank(preference_weight=0)"
+    assert (EXACT + 0.05 * bp.RankNet()).name == "MPBoost(Log) + .05 RankNet"
+    assert (1 * EXACT).name == "1 MPBoost(Log)"
+    assert bp.AdaRank(base=BOTH).name == "AdaRank(.7 NDCGBoost + .3 QBRank(0))"
+    near = [0.1 * EXACT + bp.RankNet(), (0.1 + 1e-9) * EXACT + bp.RankNet()]
+    assert len(parse_losses([*near, "ndcg-and-regression", ".7*ndcg-boost+.3*squared-error"])) == 3
+
+
+# Trainings
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_trains_as_its_formula_by_hand(framework):
+    pytest.importorskip(framework)
+    data = bp.datasets.make_ranking(40, random_state=0)
+    kind = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}[framework]
+    options = {"n_estimators": 8, "n_jobs": 1} | ({"verbose": -1} if framework == "lightgbm" else {})
+    for loss in (BOTH, 0.5 * bp.AdaRank(base=EXACT) + EXACT + 0.5 * bp.RankNet()):
+        found = kind(objective=loss, **options).fit(data.X, data.y, qid=data.qid).predict(data.X)
+        expected = kind(objective=ByHand(loss), **options).fit(data.X, data.y, qid=data.qid).predict(data.X)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        assert np.ptp(found) > 0.1
+
+
+class ByHand(bp.Loss):
+    """The sum of what the parts return."""
+
+    hessian_kind = "model"
+
+    def __init__(self, loss):
+        self.loss = loss
+
+    def scale_terms(self, queries):
+        return np.ones(1), np.ones(1)
+
+    def compute_value(self, scores, queries):
+        return self.loss.value(scores, queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        parts = zip(self.loss.parts, self.loss.weights, strict=True)
+        return tuple(sum(a * np.array(part.gradient_hessian(scores, queries)) for part, a in parts))
+
+
+def test_the_frameworks_own_trainings_take_a_sum():
+    lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    data = bp.datasets.make_ranking(30, random_state=0)
+    dataset = lgb.Dataset(data.X, data.y, group=np.bincount(data.qid))
+    booster = lgb.train({"objective": BOTH, "verbose": -1, "num_threads": 1}, dataset, 5)
+    own = lgb.LGBMRanker(objective=BOTH, n_estimators=5, verbose=-1, num_threads=1)
+    own.fit(data.X, data.y, group=np.bincount(data.qid))
+    np.testing.assert_array_equal(own.predict(data.X), booster.predict(data.X))
+    matrix = xgb.DMatrix(data.X, data.y, qid=data.qid)
+    trained = xgb.train({"nthread": 1, "base_score": 0.0}, matrix, 5, obj=BOTH)
+    assert np.ptp(trained.predict(matrix)) > 0.1
+
+
+@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+def test_a_ranker_sets_parameters_of_parts(name):
+    pytest.importorskip({"LGBMRanker": "lightgbm", "XGBRanker": "xgboost"}[name])
+    base = pytest.importorskip("sklearn.base")
+    ranker = getattr(bp, name)(objective=BOTH)
+    assert base.clone(ranker).objective == BOTH
+    ranker.set_params(objective__qbrank_weight=0.1, objective__ndcgboost__sigmoid=2.0)
+    assert ranker.objective == 0.7 * bp.NDCGBoost(sigmoid=2.0) + 0.1 * SQUARES
+    assert base.clone(ranker).get_params()["objective__ndcgboost__sigmoid"] == 2.0
+    assert base.clone(ranker).set_params(**ranker.get_params()).objective == ranker.objective
