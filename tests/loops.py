@@ -215,4 +215,88 @@ def list_net(scores, labels, boundaries, target="softmax", gamma=0.5, weight=Non
         for i, x, r, y in zip(judged, lambdas, rho, rest, strict=True):
             g[i] = of_list * x
             h[i] = of_list * r * y
+
+
+def worth_of_positions(relevant, k):
+    """Return what the positions are worth to average precision@k, as `lambda_rank` has it: kept, won."""
+    kept, won, hits, passed = [], [], 0.0, 0.0
+    for j, r in enumerate(relevant, 1):
+        if j <= k:
+            hits += r
+            passed += r / j
+            kept.append(hits / j - passed)
+            won.append((hits + 1) / j - passed)
+        else:
+            kept.append(-passed)
+            won.append(-passed)
+    return kept, won
+
+
+def lambda_rank(
+    scores,
+    labels,
+    boundaries,
+    metric="ndcg",
+    k=None,
+    relevant=1,
+    gain=None,
+    truncation=None,
+    sigmoid=1.0,
+    norm=False,
+    weight=None,
+    labelled=None,
+    letor=False,
+):
+    """Return value per query, gradient and Hessian per row, without scale; every pair is visited on its own.
+
+    Without a truncation tied documents have the mean over all positions of their block; with one they are in row order.
+    """
+    n, s = len(labels), sigmoid
+    weight = np.ones(n) if weight is None else np.asarray(weight, float)
+    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
+    gain = (lambda r: 2.0**r - 1.0) if gain is None else gain
+    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
+    for q, (first, last) in enumerate(pairwise(boundaries)):
+        order = sorted(
+            (i for i in range(first, last) if labelled[i] and weight[i] > 0), key=lambda i: -scores[i]
+        )  # stable
+        blocks = [[a] for a in range(len(order))]
+        if truncation is None:
+            blocks = [[b for b, j in enumerate(order) if scores[j] == scores[i]] for i in order]
+        if metric == "ndcg":
+            level = [gain(labels[i]) for i in order]
+            discount = [1 / math.log2(max(2, p) if letor else 1 + p) for p in range(1, len(order) + 1)]
+            ideal = sum(d * x for d, x in list(zip(discount, sorted(level, reverse=True), strict=True))[:k])
+            if letor and k is not None and len(order) < k:
+                ideal = 0
+            kept = won = discount
+        else:
+            level = [float(labels[i] >= relevant) for i in order]
+            ideal = sum(level)
+            share = [np.mean([level[b] for b in block]) for block in blocks]
+            kept, won = worth_of_positions(share, len(order) if k is None else k)
+        total = 0.0
+        own = []
+        for a, i in enumerate(order):
+            for b, j in enumerate(order):
+                if not level[a] > level[b] or not ideal > 0 or (truncation is not None and min(a, b) >= truncation):
+                    continue
+                places = [(x, y) for x in blocks[a] for y in blocks[b] if x != y]
+                w = np.mean([kept[x] - kept[y] if x < y else won[y] - won[x] for x, y in places])
+                w *= (level[a] - level[b]) / ideal
+                if norm and scores[order[0]] != scores[order[-1]]:
+                    w /= 0.01 + abs(scores[i] - scores[j])
+                d = s * (scores[i] - scores[j])
+                w *= math.sqrt(weight[i] * weight[j])
+                own.append((i, j, w, d))
+                total += 2 * s * w * logistic(-d)
+        if norm and total > 0:
+            total /= np.mean([weight[i] for i in order])
+            own = [(i, j, w * math.log2(1 + total) / total, d) for i, j, w, d in own]
+        for i, j, w, d in own:
+            value[q] += w * (max(0.0, -d) + math.log1p(math.exp(-abs(d))))
+            g[i] -= s * w * logistic(-d)
+            g[j] += s * w * logistic(-d)
+            h[i] += s * s * w * logistic(d) * logistic(-d)
+            h[j] += s * s * w * logistic(d) * logistic(-d)
     return value, g, h

@@ -11,13 +11,13 @@ from boostplug.kernels.documents import GAINS
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.smooth_pairs import gap_sums
 from boostplug.kernels.tables import NDCG, NDCG_VALUE
+from boostplug.losses.gains import ideal_dcg, rising_gains
 from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
-from boostplug.metrics.dcg import Gain, check_gain, discounts, gains_in_units
+from boostplug.metrics.dcg import Gain, check_gain
 from boostplug.queries import Queries
-from boostplug.runs import GradeRuns
 from boostplug.values import Range
 
 __all__ = ["NDCGBoost"]
@@ -172,18 +172,8 @@ class _Plan:
     def __init__(self, queries: Queries, gain: Gain) -> None:
         runs = queries.grade_runs
         query_of_run = runs.query_of_run
-        level = gains_in_units(queries, gain)[runs.rows[runs.run_start[:-1]]]
-        falls = (np.diff(level) < 0) & (query_of_run[1:] == query_of_run[:-1])
-        if falls.any() and callable(gain):
-            at = int(np.argmax(falls))
-            raise ValueError(
-                f"NDCGBoost: gain must not fall as the grade rises: it is {level[at]!s} for grade "
-                f"{runs.run_grade[at]!s} and {level[at + 1]!s} for grade {runs.run_grade[at + 1]!s}"
-            )
-        for q in np.unique(query_of_run[1:][falls]):  # gains of neighbouring floats may fall by rounding
-            of_query = slice(runs.query_run[q], runs.query_run[q + 1])
-            level[of_query] = np.maximum.accumulate(level[of_query])
-        ideal = _ideal_dcg(runs, level)
+        level = rising_gains("NDCGBoost", queries, gain)
+        ideal = ideal_dcg(runs, level)
         level -= level[runs.query_run[:-1]][query_of_run]  # gaps count alone, and the ratios of these lose less
         level = np.divide(level, ideal[query_of_run], out=np.zeros_like(level), where=ideal[query_of_run] > 0)
         self.weights = PairWeights(GAINS, level=frozen(level))
@@ -193,17 +183,6 @@ class _Plan:
         self.gaps_of_pairs = frozen(0.5 * np.bincount(query_of_run, gaps * runs.mass, len(runs.query)))
         of_documents = np.repeat(gaps, np.diff(runs.run_start))
         self.gaps_of_documents = frozen(of_documents * runs.sqrt_weight if len(runs.sqrt_weight) else of_documents)
-
-
-def _ideal_dcg(runs: GradeRuns, level: Floats) -> Floats:
-    """Return the ideal DCG of each query that holds a pair: its documents stand in pairs all, by ascending gain."""
-    if not len(level):
-        return np.zeros(0)
-    n = runs.n_documents
-    rank = np.repeat(runs.query_start[1:], n) - 1 - np.arange(len(runs.rows))
-    of_documents = np.repeat(level, np.diff(runs.run_start)) * discounts(int(n.max()), "standard")[rank]
-    ideal: Floats = np.add.reduceat(of_documents, runs.query_start[:-1])
-    return ideal
 
 
 VALUE_SUMS = SmoothSums.value(NDCG_VALUE, WRONG, WIDTH, REACH)

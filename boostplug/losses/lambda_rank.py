@@ -1,0 +1,240 @@
+"""LambdaRank: pairs weigh what the metric loses when they change places (Burges, 2010), over whole lists."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug import buffers
+from boostplug.checks import check_flag, check_integer, check_number, frozen, shown
+from boostplug.kernels.lambda_halves import sum_lists
+from boostplug.kernels.lambdas import Worth, sum_tops
+from boostplug.kernels.single_precision import positive_beside
+from boostplug.kernels.smooth_pairs import gap_sums
+from boostplug.losses.gains import ideal_dcg, rising_gains
+from boostplug.losses.lists import ListSums, sums_over_lists
+from boostplug.losses.loss import LARGEST_VALUE, Loss
+from boostplug.metrics import MAP, NDCG
+from boostplug.metrics.dcg import discounts
+from boostplug.queries import Queries
+from boostplug.threads import run_over_queries
+from boostplug.values import Range
+
+__all__ = ["LambdaRank"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LambdaRank(Loss):
+    r"""Logistic loss of pairs that weigh what the metric loses by their swap, over the whole list in O(n log n).
+
+    .. math:: J_q(F) = \sum_{r_i > r_j} \sqrt{v_i v_j}\; |\Delta_{ij}|\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
+
+    with :math:`\Delta_{ij}` the difference of the metric when the documents i and j change places in the current order,
+    held constant, s of `sigmoid` and v the row weights. Burges et al. (2006); LambdaMART's gradient in Burges (2010).
+
+    NDCG: :math:`|\Delta_{ij}| = |G_i - G_j|\,|D_i - D_j| / Z_q`, with D = 1/log2(1 + rank) down the whole list. The
+    metric's k cuts the ideal DCG Z_q and nothing else, as in LightGBM: a document below rank k is to hear how far it
+    has to go. MAP: relevant documents (`MAP.relevant`) against the others, by what the swap moves all relevant ones
+    between the two; its k does cut: ranks below k are worth nothing to AP@k.
+
+    Parameters
+    ----------
+    metric : NDCG or MAP, default NDCG(10)
+        Its `gain`, `convention`, `relevant` and `k` count; its `ties` and `empty` do not.
+    truncation : int, optional
+        Pairs of which the better-ranked document stands among the best so many, as LightGBM's
+        ``lambdarank_truncation_level``. By default all pairs.
+    sigmoid : float, default 1.0
+        Multiplies score differences; from 1e-100 to 1e100.
+    norm : bool, default False
+        With a truncation alone: LightGBM's ``lambdarank_norm``. Each pair's weight is divided by
+        0.01 + \|F_i - F_j\| (unless all scores of the list are equal), then the list's gradient and Hessian are times
+        log2(1 + Σ)/Σ, with Σ twice the sum of its pairs' gradients, in units of the list's mean row weight.
+
+    Notes
+    -----
+    Gradient: g_i = -s Σ_j w_ij σ(-s (F_i - F_j)) over the documents of lower grades, plus the like over higher ones,
+    with w_ij = √(v_i v_j) \|Δ_ij\|. Hessian: h_i = s² Σ_j w_ij σ(1 - σ) (kind "model", since the weights jump with the
+    ranks); never below 1e-16 of the gradient. It is LightGBM's own formula.
+
+    ``LambdaRank(metric=NDCG(30), truncation=30, norm=True)`` is LightGBM's ``lambdarank`` as it is by default, up to
+    the scale, on lists of any length, with real-valued grades, and with √(v_i v_j) where that has v_i.
+
+    Ties. Over the whole list tied documents count as a random order of them: \|D_i - D_j\| is the expected one, and for
+    MAP each position of a tied block is as relevant as its documents on average. With a truncation they stand in row
+    order, as in LightGBM, so that there the order of rows matters. Ranks are those among the judged documents of positive
+    weight.
+
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q W_q over the queries that hold documents of different grades, with n_q
+    documents and W_q what the pairs weigh in a random order (without `norm`): a document stands for about 1.
+
+    Accuracy: lists of up to 160 documents, and all with a truncation, are summed pair by pair; longer ones by halves of
+    their order, to 1e-9 of every pair. Cost: O(n log n), O(n) memory; with a truncation T, O(n T).
+
+    References
+    ----------
+    Burges, Ragno, Le. Learning to rank with nonsmooth cost functions. NIPS 2006.
+    Burges. From RankNet to LambdaRank to LambdaMART: an overview. MSR-TR-2010-82.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostplug import MAP, LambdaRank, Queries
+    >>> queries = Queries([0, 1, 0], group=[3])
+    >>> gradient, hessian = LambdaRank(metric=MAP()).gradient_hessian(np.array([2.0, 1.0, 0.0]), queries)
+    >>> gradient.round(3)  # the first place is worth more than the second
+    array([ 0.877, -1.032,  0.155])
+    >>> LambdaRank(truncation=30, norm=True).name
+    'LambdaRank(30, norm)'
+    """
+
+    metric: NDCG | MAP = field(default_factory=lambda: NDCG(10))
+    truncation: int | None = None
+    sigmoid: float = 1.0
+    norm: bool = False
+
+    hessian_kind = "model"
+    has_gradient_of_value = False  # the weights count as constants, and jump
+    accuracy = 1e-8
+    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.metric, (NDCG, MAP)):
+            raise ValueError(f"LambdaRank: metric must be an NDCG or a MAP, such as NDCG(10); got {shown(self.metric)}")
+        if self.truncation is not None:
+            otherwise = ", or None for all pairs of a list"
+            object.__setattr__(
+                self, "truncation", check_integer("LambdaRank: truncation", self.truncation, 1, otherwise)
+            )
+        check_number("LambdaRank: sigmoid", self.sigmoid, least=1e-100, most=1e100)
+        object.__setattr__(self, "norm", check_flag("LambdaRank: norm", self.norm))
+        if self.norm and self.truncation is None:
+            raise ValueError(
+                "LambdaRank: norm=True divides every single pair, which whole lists are too long for; give a "
+                "truncation too, such as truncation=30"
+            )
+
+    @property
+    def takes_negative_labels(self) -> bool:
+        """Whether labels below 0 are fine: not with the two named gains of NDCG."""
+        return isinstance(self.metric, MAP) or callable(self.metric.gain)
+
+    @property
+    def degree_in_labels(self) -> int | None:
+        """0 for linear gains, whose unit Z_q takes away; none for others, nor for MAP, whose `relevant` is a grade."""
+        return 0 if isinstance(self.metric, NDCG) and self.metric.gain == "linear" else None
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ_q n_q and Σ_q W_q (see Notes)."""
+        runs = queries.grade_runs
+        return np.array([runs.n_judged.sum()]), np.array([runs.unit * self._plan(queries).mass.sum()])
+
+    def _plan(self, queries: Queries) -> "_Plan":
+        key = (LambdaRank, self.metric, self.truncation)
+        return queries.remember(key, lambda: _Plan(queries, self.metric, self.truncation))
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        value = np.minimum(self._sums(scores, queries, with_value=True).value, LARGEST_VALUE)
+        return np.minimum(value * queries.grade_runs.unit, LARGEST_VALUE)
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J, its weights held constant, and the Hessian."""
+        sums = self._sums(scores, queries, with_value=False)
+        factor = scale * queries.grade_runs.unit * float(self.sigmoid)
+        gradient, hessian = sums.gradient, sums.hessian
+        gradient *= factor
+        hessian *= factor * float(self.sigmoid)
+        positive_beside(gradient, hessian)
+        return gradient, hessian
+
+    def _sums(self, scores: Floats, queries: Queries, *, with_value: bool) -> ListSums:
+        """Return the sums in the unit of weights, by the score times sigmoid."""
+        plan, runs, s = self._plan(queries), queries.grade_runs, float(self.sigmoid)
+        if self.truncation is not None:
+            level, root = queries.remember(
+                (_Plan, self.metric, self.truncation), lambda: plan.of_rows(queries)
+            )
+            given = (s, level, root, plan.worth, self.truncation, self.norm, with_value)
+            return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
+        sums = ListSums(np.zeros(len(runs.query)), buffers.zeros(queries.n_rows), buffers.zeros(queries.n_rows))
+        start = frozen(runs.query_start.view())
+        given = (runs.view, start, frozen(scores.view()), s, plan.level, plan.worth, with_value)
+        run_over_queries(lambda first, last: sum_lists(*given, first, last, *sums), start)
+        value = np.zeros(queries.n_queries)
+        value[runs.query] = sums.value
+        return sums._replace(value=value)
+
+
+class _OfRows(NamedTuple):
+    level: Floats
+    root: Floats
+
+
+class _Plan:
+    """What depends on the data and the metric alone.
+
+    Attributes
+    ----------
+    level : ndarray
+        Of each run, ascending within a query: gains over Z_q, or relevance over the number of relevant documents.
+    worth : Worth
+    mass : ndarray
+        W_q of each query that holds a pair, over the unit of weights.
+    """
+
+    def __init__(self, queries: Queries, metric: NDCG | MAP, truncation: int | None) -> None:
+        runs = queries.grade_runs
+        longest = int(runs.n_documents.max(initial=0))
+        if isinstance(metric, NDCG):
+            level = rising_gains("LambdaRank", queries, metric.gain)
+            ideal = ideal_dcg(runs, level, metric.k, metric.convention)
+            if metric.convention == "letor" and metric.k is not None:
+                ideal[runs.n_documents < metric.k] = 0.0  # the scripts count such a query 0
+            level -= level[runs.query_run[:-1]][runs.query_of_run]  # gaps count alone
+            discount = discounts(longest, metric.convention)
+            self.worth = Worth(discount, 0)
+            apart = _mean_apart(discount, truncation)[runs.n_documents]
+        else:
+            level = (runs.run_grade >= metric.relevant).astype(np.float64)
+            sizes = np.diff(runs.run_start)
+            ideal = np.bincount(runs.query_of_run, level * sizes, len(runs.query))
+            k = longest if metric.k is None else metric.k
+            self.worth = Worth(frozen(np.zeros(0)), k)
+            # At random ranks: u = ρ ([j ≤ k] - Σ 1/j), v = u + [j ≤ k]/j, with ρ the share of relevant documents.
+            inverse = np.where(np.arange(longest) < k, 1.0 / np.arange(1.0, longest + 1.0), 0.0)
+            of_share = _mean_apart(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)
+            n = runs.n_documents
+            apart = of_share[n] * (ideal / n) + 0.5 * _mean_apart(inverse, truncation)[n]
+        known = ideal > 0
+        of_run = ideal[runs.query_of_run]
+        level = np.divide(level, of_run, out=np.zeros_like(level), where=of_run > 0)
+        self.level = frozen(level)
+        gaps = np.zeros(len(level))
+        gap_sums(runs.query_run, self.level, runs.mass, gaps)
+        of_pairs = 0.5 * np.bincount(runs.query_of_run, gaps * runs.mass, len(runs.query))
+        self.mass = frozen(np.where(known, apart * of_pairs, 0.0))
+
+    def of_rows(self, queries: Queries) -> _OfRows:
+        """Return level and root of the weight of each row; level 0 where it stands in no pair."""
+        runs = queries.grade_runs
+        level, root = np.zeros(queries.n_rows), np.ones(queries.n_rows)
+        level[runs.rows] = np.repeat(self.level, np.diff(runs.run_start))
+        if len(runs.sqrt_weight):
+            root[runs.rows] = runs.sqrt_weight
+        return _OfRows(frozen(level), frozen(root))
+
+
+def _mean_apart(worth: Floats, truncation: int | None) -> Floats:
+    """Return, for lists of 0 … n documents, how far apart two of them are expected to be in a random order.
+
+    `worth` of the positions 1 … n, which does not rise; pairs that both stand past the truncation count 0.
+    """
+    n = np.arange(len(worth) + 1.0)
+    above = n[:-1] if truncation is None else np.minimum(n[:-1], truncation)  # those that count beside position j
+    passed = np.r_[0.0, np.cumsum(worth)][above.astype(np.int64)]
+    total = np.r_[0.0, np.cumsum(passed - above * worth)]
+    return np.divide(2.0 * total, n * (n - 1.0), out=np.zeros(len(n)), where=n > 1)
