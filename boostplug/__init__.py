@@ -20,6 +20,7 @@ _HOME = {
     "Ensemble": "model.ensemble",
     "KendallTau": "metrics",
     "LGBMRanker": "estimators.lightgbm",
+    "LambdaRank": "losses",
     "LinearDistance": "losses",
     "ListNet": "losses",
     "LogDistance": "losses",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from boostplug.losses import (
         AdaRank,
         BinaryDistance,
+        LambdaRank,
         LinearDistance,
         ListNet,
         LogDistance,

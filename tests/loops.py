@@ -276,14 +276,16 @@ def lambda_rank(
             share = [np.mean([level[b] for b in block]) for block in blocks]
             kept, won = worth_of_positions(share, len(order) if k is None else k)
         total = 0.0
-        own = []
+        own, known = [], {}
         for a, i in enumerate(order):
             for b, j in enumerate(order):
                 if not level[a] > level[b] or not ideal > 0 or (truncation is not None and min(a, b) >= truncation):
                     continue
-                places = [(x, y) for x in blocks[a] for y in blocks[b] if x != y]
-                w = np.mean([kept[x] - kept[y] if x < y else won[y] - won[x] for x, y in places])
-                w *= (level[a] - level[b]) / ideal
+                both = blocks[a][0], blocks[b][0]
+                if both not in known:
+                    places = [(x, y) for x in blocks[a] for y in blocks[b] if x != y]
+                    known[both] = np.mean([kept[x] - kept[y] if x < y else won[y] - won[x] for x, y in places])
+                w = known[both] * (level[a] - level[b]) / ideal
                 if norm and scores[order[0]] != scores[order[-1]]:
                     w /= 0.01 + abs(scores[i] - scores[j])
                 d = s * (scores[i] - scores[j])
@@ -292,7 +294,7 @@ def lambda_rank(
                 total += 2 * s * w * logistic(-d)
         if norm and total > 0:
             total /= np.mean([weight[i] for i in order])
-            own = [(i, j, w * math.log2(1 + total) / total, d) for i, j, w, d in own]
+            own = [(i, j, w * math.log1p(total) / math.log(2.0) / total, d) for i, j, w, d in own]
         for i, j, w, d in own:
             value[q] += w * (max(0.0, -d) + math.log1p(math.exp(-abs(d))))
             g[i] -= s * w * logistic(-d)

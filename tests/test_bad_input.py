@@ -267,6 +267,26 @@ CASES = {
             "`LinearDistance(alpha=-1)`", lambda: bp.LinearDistance(alpha=-1), "alpha must be a finite number above 0"
         ),
         Case("`QBRank(margin=10**400)`", lambda: bp.QBRank(margin=10**400), "margin must be a finite number of at"),
+        Case(
+            "`LambdaRank(metric=DCG())`",
+            lambda: bp.LambdaRank(metric=bp.DCG()),
+            r"metric must be an NDCG or a MAP, such as NDCG\(10\); got DCG",
+        ),
+        Case(
+            "`LambdaRank(truncation=0)`",
+            lambda: bp.LambdaRank(truncation=0),
+            "truncation must be an integer of at least 1, or None for all pairs of a list; got 0",
+        ),
+        Case(
+            "`LambdaRank(norm=True)` without a truncation",
+            lambda: bp.LambdaRank(norm=True),
+            "norm=True divides every single pair, .*; give a truncation too, such as truncation=30",
+        ),
+        Case(
+            "pairs for `LambdaRank`",
+            lambda: bp.LambdaRank().value(np.zeros(N), queries(pairs=bp.Pairs([0], [1]))),
+            "LambdaRank learns from grades and cannot use pairs; remove pairs=",
+        ),
         Case("`ListNet(target='mse')`", lambda: bp.ListNet(target="mse"), "target must be one of 'softmax', 'xendcg'"),
         Case(
             "`ListNet(random_state=-1)`",

@@ -1,16 +1,16 @@
 r"""The sums of `boostplug.kernels.lambdas` over whole lists, long ones in O(n log n): half by half in score order.
 
-Between the upper half of a list and the lower one, in the order of the scores, it is known which document stands above.
-So the worths of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the
-first of the lower half; and with the distances δ ≥ 0 of both scores from that of m
+Between the upper half of a list and the lower one, in the order of the scores, it is known who stands above. So the
+worths of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the first
+of the lower half; and with the distances δ ≥ 0 of both scores from that of m
 
 .. math:: \sigma(-(\delta_i + \delta_j)) = e^{-\delta_i} e^{-\delta_j} f(\delta_i + \delta_j), \qquad
           f(\delta) = \frac{1}{1 + e^{-\delta}},
 
 where f, which is between ½ and 1, is a polynomial of degree 7 of either distance, piece by piece: it is known by its
-values at eight nodes, which are the `lanes`. All documents of both halves are walked by ascending level and by descending
-level; what has passed, times the gap of levels passed since, is what each document sees of the other half. Then each half
-is a list of its own. Short ones are summed pair by pair.
+values at eight nodes, which are the `lanes`. All documents of both halves are walked by ascending level, and by
+descending level; what has passed, times the gap of levels passed since, is what each document sees of the other half.
+Then each half is a list of its own. Short ones are summed pair by pair.
 
 Accuracy: 1e-9 of every pair. Ties need no care here: their positions are worth the same (`worth_of_positions`), so that
 they weigh nothing with each other, and `sum_within` adds what they weigh.
@@ -38,7 +38,7 @@ from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, smaller
 from boostplug.kernels.ranking import room_for, sort
 
 # compiled in: arithmetic.py b39e51498b82
-# compiled in: lambdas.py 75b85ed8ccd5
+# compiled in: lambdas.py 52768b1b7c5d
 # compiled in: lanes.py 8910ae3bcd31
 # compiled in: ranking.py 7ad0754252ce
 
@@ -68,9 +68,9 @@ _AT, _POWERS = _nodes()
 class _Room(NamedTuple):
     """Space for one list.
 
-    By document in order of levels: `order`, its position, and a `spare` of it. By position: `far`, its distance from the
-    middle; `power`, e^-far; `piece`. For each piece of either half: `edge`, where it begins and its width; `node` and
-    their `falling` e^-node; `sums`. Of short parts, by level: `own`, and `below`, how many are of lower levels.
+    By document in order of levels: `order`, its position, and a `spare` of it. By position: `far`, its distance from
+    the middle; `power`, e^-far; `piece`. For each piece of either half: `edge`, where it begins and its width; `node`,
+    and `falling`, e^-node; `sums`. What short parts have of each document: `own`. Parts that are left: `to_do`.
     """
 
     order: Ints
@@ -123,10 +123,7 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
         g_i, h_i, value_i = spread(0.0), spread(0.0), spread(0.0)
         for j in range(0, below, WIDTH):
             w = u[i] - load(u, j)
-            if two:
-                w = where_positive(w, w, larger(load(v, j) - v[i], spread(0.0)))
-            else:
-                w = absolute(w)
+            w = where_positive(w, w, larger(load(v, j) - v[i], spread(0.0))) if two else absolute(w)
             w = w * load(c, j)
             if near:
                 e_j = load(e, j)
@@ -149,7 +146,8 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
         j = order[first + k]
         ordered.gradient[j] += g[k]
         ordered.hessian[j] += h[k]
-    return sum_of(value)
+    total: float = sum_of(value)
+    return total
 
 
 @inner(fastmath={"contract"}, error_model="numpy")
@@ -250,10 +248,7 @@ def _seen(
                 t = load(falling, k * WIDTH)
                 if with_value:
                     t = larger(t * e, spread(_LEAST))
-                    if right:
-                        y = log1p(t) / t * e
-                    else:
-                        y = log1p(t) + (load(node, k * WIDTH) + far[j])
+                    y = log1p(t) / t * e if right else log1p(t) + (load(node, k * WIDTH) + far[j])
                     store(sums, o, load(sums, o) + y * s)
                     store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
                     continue

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.arithmetic import EXP_MAX, exponential, log1p
 from boostplug.kernels.compiling import compiled, inner
-from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, smaller, spread, store, sum_of, where_positive
+from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, spread, store, sum_of, where_positive
 from boostplug.kernels.lists import order_by_score, over_ties
 from boostplug.kernels.ranking import room_for
 

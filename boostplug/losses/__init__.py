@@ -8,6 +8,7 @@ from boostplug.losses.directed_distance import (
     LogDistance,
     LogisticDistance,
 )
+from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.list_net import ListNet
 from boostplug.losses.loss import Loss
 from boostplug.losses.mpboost import MPBoost
@@ -17,13 +18,14 @@ from boostplug.losses.qbrank import QBRank
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
 from boostplug.losses.sums import LossSum
-from boostplug.metrics import METRICS
+from boostplug.metrics import MAP, METRICS
 
 __all__ = [
     "LOSSES",
     "AdaRank",
     "BinaryDistance",
     "DirectedDistance",
+    "LambdaRank",
     "LinearDistance",
     "ListNet",
     "LogDistance",
@@ -52,6 +54,7 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "ndcg-boost": (NDCGBoost(),),
     "adarank": (AdaRank(),),
     "ranknet": (RankNet(),),
+    "lambda-rank": (LambdaRank(), LambdaRank(metric=MAP())),
     "listnet": (ListNet(), ListNet(target="xendcg")),
     "squared-error": (SquaredError(), SquaredError(centred=True)),
     "ndcg-and-regression": (0.7 * NDCGBoost() + 0.3 * SquaredError(),),

@@ -42,7 +42,7 @@ def ideal_dcg(runs: GradeRuns, level: Floats, k: int | None = None, convention: 
         return np.zeros(0)
     n = runs.n_documents
     discount = discounts(int(n.max()), convention).copy()
-    discount[k:] = 0.0
+    discount[len(discount) if k is None else k :] = 0.0
     rank = np.repeat(runs.query_start[1:], n) - 1 - np.arange(len(runs.rows))
     of_documents = np.repeat(level, np.diff(runs.run_start)) * discount[rank]
     ideal: Floats = np.add.reduceat(of_documents, runs.query_start[:-1])

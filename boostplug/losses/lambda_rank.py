@@ -1,7 +1,7 @@
 """LambdaRank: pairs weigh what the metric loses when they change places (Burges, 2010), over whole lists."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +65,11 @@ class LambdaRank(Loss):
 
     Ties. Over the whole list tied documents count as a random order of them: \|D_i - D_j\| is the expected one, and for
     MAP each position of a tied block is as relevant as its documents on average. With a truncation they stand in row
-    order, as in LightGBM, so that there the order of rows matters. Ranks are those among the judged documents of positive
-    weight.
+    order, as in LightGBM, so that there the order of rows matters. Ranks are those among the judged documents of
+    positive weight.
 
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q W_q over the queries that hold documents of different grades, with n_q
-    documents and W_q what the pairs weigh in a random order (without `norm`): a document stands for about 1.
+    Scale: outputs are multiplied by Σ_q n_q / Σ_q W_q over the queries that hold documents of different grades, with
+    n_q documents and W_q what the pairs weigh in a random order (without `norm`): a document stands for about 1.
 
     Accuracy: lists of up to 160 documents, and all with a truncation, are summed pair by pair; longer ones by halves of
     their order, to 1e-9 of every pair. Cost: O(n log n), O(n) memory; with a truncation T, O(n T).
@@ -88,7 +88,7 @@ class LambdaRank(Loss):
     >>> gradient.round(3)  # the first place is worth more than the second
     array([ 0.877, -1.032,  0.155])
     >>> LambdaRank(truncation=30, norm=True).name
-    'LambdaRank(30, norm)'
+    'LambdaRank(30, norm=True)'
     """
 
     metric: NDCG | MAP = field(default_factory=lambda: NDCG(10))
@@ -155,10 +155,8 @@ class LambdaRank(Loss):
         """Return the sums in the unit of weights, by the score times sigmoid."""
         plan, runs, s = self._plan(queries), queries.grade_runs, float(self.sigmoid)
         if self.truncation is not None:
-            level, root = queries.remember(
-                (_Plan, self.metric, self.truncation), lambda: plan.of_rows(queries)
-            )
-            given = (s, level, root, plan.worth, self.truncation, self.norm, with_value)
+            level, root = queries.remember((_Plan, self.metric, self.truncation), lambda: plan.of_rows(queries))
+            given: tuple[Any, ...] = (s, level, root, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
         sums = ListSums(np.zeros(len(runs.query)), buffers.zeros(queries.n_rows), buffers.zeros(queries.n_rows))
         start = frozen(runs.query_start.view())
@@ -201,7 +199,7 @@ class _Plan:
         else:
             level = (runs.run_grade >= metric.relevant).astype(np.float64)
             sizes = np.diff(runs.run_start)
-            ideal = np.bincount(runs.query_of_run, level * sizes, len(runs.query))
+            ideal = np.bincount(runs.query_of_run, level * sizes, len(runs.query)).astype(np.float64)
             k = longest if metric.k is None else metric.k
             self.worth = Worth(frozen(np.zeros(0)), k)
             # At random ranks: u = ρ ([j ≤ k] - Σ 1/j), v = u + [j ≤ k]/j, with ρ the share of relevant documents.
@@ -237,4 +235,5 @@ def _mean_apart(worth: Floats, truncation: int | None) -> Floats:
     above = n[:-1] if truncation is None else np.minimum(n[:-1], truncation)  # those that count beside position j
     passed = np.r_[0.0, np.cumsum(worth)][above.astype(np.int64)]
     total = np.r_[0.0, np.cumsum(passed - above * worth)]
-    return np.divide(2.0 * total, n * (n - 1.0), out=np.zeros(len(n)), where=n > 1)
+    apart: Floats = np.divide(2.0 * total, n * (n - 1.0), out=np.zeros(len(n)), where=n > 1)
+    return apart

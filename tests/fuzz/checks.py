@@ -165,6 +165,15 @@ def _loop(loss, scores, queries):
         case bp.ListNet() if not paired and (loss.random_state is None or loss.target == "softmax"):
             value, g, h = loops.list_net(*of_grades, loss.target, **given)
             return value, g, np.maximum(h, 1e-16 * np.abs(g))
+        case bp.LambdaRank(metric=metric) if not paired:
+            own = {"k": metric.k, "truncation": loss.truncation, "sigmoid": float(loss.sigmoid), "norm": loss.norm}
+            if isinstance(metric, bp.MAP):
+                own |= {"metric": "map", "relevant": metric.relevant}
+            else:
+                gain = {"exp2": plain.exponential, "linear": float}.get(metric.gain, metric.gain)
+                own |= {"gain": gain, "letor": metric.convention == "letor"}
+            value, g, h = loops.lambda_rank(*of_grades, **own, **given)
+            return value, g, np.maximum(h, 1e-16 * np.abs(g))
         case bp.SquaredError() if not paired:
             return loops.squared_error(*of_grades, loss.centred, **given)
         case _:
@@ -185,8 +194,8 @@ def _same_by_query(queries, found, expected, rtol=1e-6):
 def _same_in_another_order(loss, scores, queries, outputs, seed):
     if queries.pairs is not None or getattr(getattr(loss, "metric", None), "ties", "") == "order":
         return
-    if getattr(loss, "random_state", None) is not None:  # noise is of a row's place
-        return
+    if getattr(loss, "random_state", None) is not None or getattr(loss, "truncation", None) is not None:
+        return  # noise is of a row's place, and ties stand in row order
     order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))
     other = bp.Queries(
         queries.labels[order],

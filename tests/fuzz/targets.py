@@ -94,6 +94,15 @@ _LOSSES = {
         "normalization": _NORMALIZATION,
     },
     "bp.RankNet": {"sigmoid": _POSITIVE, "normalization": _NORMALIZATION},
+    "bp.LambdaRank": {
+        "metric": (
+            *("bp.NDCG()", "bp.NDCG(None)", "bp.NDCG(2, gain='linear')", "bp.NDCG(3, convention='letor')", "bp.MAP()"),
+            *("bp.NDCG(gain=halved)", "bp.MAP(2)", "bp.MAP(relevant=2)", "bp.MAP(1, relevant=-1)"),
+        ),
+        "truncation": ("None", "1", "2", "30"),
+        "sigmoid": _POSITIVE,
+        "norm": ("False", "False", "True"),
+    },
     "bp.ListNet": {"target": ("'softmax'", "'xendcg'"), "random_state": ("None", "0", "7", "2**63 - 1")},
     "bp.SquaredError": {"centred": ("False", "True")},
 }
@@ -105,6 +114,19 @@ _FAR_OPTIONS = {
     },
     "bp.NDCGBoost": {"sigmoid": _FAR, "gain": _BAD_GAINS},
     "bp.RankNet": {"sigmoid": _FAR},
+    "bp.LambdaRank": {
+        "metric": (
+            "bp.DCG()",
+            "bp.MRR()",
+            "bp.NDCG",
+            "'NDCG@10'",
+            "bp.NDCG(gain=np.negative)",
+            "bp.MAP(relevant=1e300)",
+        ),
+        "truncation": ("0", "-1", "2.5", "2**62", "True", "np.int8(3)"),
+        "sigmoid": _FAR,
+        "norm": ("np.True_", "1", "None", "'yes'"),
+    },
     "bp.ListNet": {"random_state": ("-1", "2**63", "1.5", "True", "np.int8(3)", "'0'", "np.random.default_rng(0)")},
     "bp.SquaredError": {"centred": ("np.True_", "1", "None", "'yes'", "np.zeros(1)")},
 }
@@ -161,10 +183,10 @@ def made(dice, name, options, far=None):
 
 
 def loss(dice, *, nested=True):
-    kind = dice.below(14)
-    if nested and kind == 12:
+    kind = dice.below(16)
+    if nested and kind == 14:
         return f"bp.AdaRank(metric={metric(dice)}, base={loss(dice, nested=False)})"
-    if kind == 13:
+    if kind == 15:
         functions = dice.one(_BAD_FUNCTIONS if dice.spoils() else _FUNCTIONS)
         options = arguments(dice, _PAIRWISE | ({"weight": _BAD_WEIGHTS} if dice.spoils() else {}))
         return f"bp.PairwiseLoss({functions}{options and ', '}{options})"
@@ -192,7 +214,10 @@ def distances(dice):
     )
 
 
-@target(*("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError"), weight=40)
+@target(
+    *("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError", "LambdaRank"),
+    weight=40,
+)
 def loss_values(dice):
     text = f"loss = {loss(dice)}\ncheck_value(loss)"
     if dice.percent(20):
@@ -321,7 +346,18 @@ def load_bundled(dice):
 
 
 @target(
-    *("Loss", "MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError"),
+    *(
+        "Loss",
+        "MPBoost",
+        "QBRank",
+        "NDCGBoost",
+        "RankNet",
+        "AdaRank",
+        "PairwiseLoss",
+        "ListNet",
+        "SquaredError",
+        "LambdaRank",
+    ),
     weight=260,
 )
 def derivatives(dice):
@@ -342,7 +378,8 @@ def laws(dice):
     scores = numbers_text(data.values(dice.one((("0.0", "1.0", "-0.5"), ("3.0", "-3.0"), ("30.0", "-30.0")))))
     name = dice.one(tuple(_LOSSES))
     law = dice.below(len(LAWS))
-    options = {option: values for option, values in _LOSSES[name].items() if option != "random_state"}  # ListNet says
+    by_row = {"random_state", "truncation", "norm"}  # ListNet and LambdaRank say so
+    options = {option: values for option, values in _LOSSES[name].items() if option not in by_row}
     return (
         f"loss = {made(dice, name, options)}\nqueries = {data.queries()}\n"
         f"scores = np.array({scores}, dtype=float)\n"

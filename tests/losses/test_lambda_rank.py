@@ -1,0 +1,241 @@
+"""LambdaRank against plain double loops, LightGBM's own lambdas, and the metrics before and after swaps."""
+
+import math
+import tracemalloc
+
+import loops
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug import testing
+from boostplug.losses.lambda_rank import LambdaRank
+
+LABELS = {
+    "grades": lambda rng, n: rng.integers(0, 5, n),
+    "real": lambda rng, n: 4.0 * rng.random(n),
+    "few relevant": lambda rng, n: rng.choice(5, n, p=[0.8, 0.15, 0.03, 0.01, 0.01]),
+}
+SPREADS = (0.0, 0.01, 1.0, 10.0, 1000.0)
+ONE_LIST = {"ndcg": bp.NDCG(10), "map": bp.MAP(), "map@5": bp.MAP(5, 2)}
+TRUNCATED = [
+    LambdaRank(metric=metric, truncation=6, norm=norm)
+    for metric in (bp.NDCG(30), bp.NDCG(5, convention="letor"), bp.MAP(), bp.MAP(4))
+    for norm in (False, True)
+]
+
+
+def expected(loss, scores, queries):
+    metric = loss.metric
+    own = {"truncation": loss.truncation, "sigmoid": loss.sigmoid, "norm": loss.norm, "k": metric.k}
+    if isinstance(metric, bp.MAP):
+        own |= {"metric": "map", "relevant": metric.relevant}
+    else:
+        own |= {"gain": float if metric.gain == "linear" else None, "letor": metric.convention == "letor"}
+    given = {"weight": queries.row_weight, "labelled": queries.labelled}
+    return loops.lambda_rank(scores, queries.labels, queries.boundaries, **own, **given)
+
+
+def compare(loss, scores, queries, accuracy=1e-9):
+    value, g, h = expected(loss, scores, queries)
+    scale = loss.scale(queries)
+    found = loss.gradient_hessian(scores, queries)
+    for one, exact in zip(found, (scale * g, scale * np.maximum(h, 1e-16 * np.abs(g))), strict=True):
+        for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
+            largest = np.abs(exact[first:last]).max(initial=0.0)
+            np.testing.assert_allclose(one[first:last], exact[first:last], rtol=0, atol=accuracy * largest)
+    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=accuracy)
+
+
+def some(rng, group, labels="grades"):
+    n = sum(group)
+    weight, labelled = rng.integers(0, 4, n) / 2.0, rng.random(n) < 0.8
+    return [
+        bp.Queries(LABELS[labels](rng, n), group=group, **more)
+        for more in ({}, {"weight": weight, "labelled": labelled})
+    ]
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize(
+    "metric", [bp.NDCG(10), bp.NDCG(None, gain="linear"), bp.NDCG(8, convention="letor"), bp.MAP(), bp.MAP(5, 2)]
+)
+def test_whole_lists_equal_double_loops(metric, labels):
+    rng = np.random.default_rng(1)
+    for spread in SPREADS:
+        for queries in some(rng, [7, 1, 0, 23, 31], labels):
+            scores = spread * rng.normal(size=queries.n_rows)
+            compare(LambdaRank(metric=metric), scores, queries)
+            compare(LambdaRank(metric=metric, sigmoid=2.0), np.round(scores, 1), queries)  # ties
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP(100)])
+def test_long_lists_equal_double_loops(metric, labels):
+    rng = np.random.default_rng(2)
+    for spread in (1e-3, 1.0, 20.0, 1000.0):
+        queries = some(rng, [340], labels)[spread == 1.0]
+        compare(LambdaRank(metric=metric), spread * rng.normal(size=340), queries, accuracy=1e-8)
+
+
+@pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP()])
+def test_long_lists_with_ties_across_halves_equal_double_loops(metric):
+    rng = np.random.default_rng(3)
+    scores = rng.permutation(np.r_[np.zeros(30), rng.normal(size=250)])
+    compare(LambdaRank(metric=metric), scores, some(rng, [280])[0], accuracy=1e-8)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_sums_of_long_lists_are_right_where_all_are_tiny_or_all_large(in_order):
+    """Far apart, and all in the right order or the wrong one: e^-300 beside nothing, and no e^-x at all."""
+    rng = np.random.default_rng(4)
+    grades = np.sort(rng.integers(0, 5, 400))
+    scores = (1.0 if in_order else -1.0) * 100.0 * grades + rng.random(400)
+    compare(LambdaRank(), scores, bp.Queries(grades, group=[400]), accuracy=1e-8)
+
+
+@pytest.mark.parametrize("loss", TRUNCATED, ids=lambda loss: loss.name)
+def test_truncated_lists_equal_double_loops(loss):
+    rng = np.random.default_rng(5)
+    for spread in SPREADS:
+        for queries in some(rng, [7, 1, 0, 23, 60]):
+            scores = spread * rng.normal(size=queries.n_rows)
+            compare(loss, scores, queries)
+            compare(loss.with_params(sigmoid=0.5), np.round(scores), queries)
+
+
+def lambdas_of_lightgbm(scores, labels, group, anchor, **params):
+    """Return gradient and Hessian of LightGBM's lambdarank: a leaf of some rows is -G/(H + l2), at two l2.
+
+    A row stands with `anchor`, of a large Hessian, in its leaf: one of little Hessian would count as empty.
+    """
+    lgb = pytest.importorskip("lightgbm")
+    n = len(labels)
+    leaves = np.zeros((2, n))
+    for k, l2 in enumerate((0.0, 0.1)):
+        own = {
+            "objective": "lambdarank",
+            "num_leaves": 2,
+            "learning_rate": 1.0,
+            "lambda_l2": l2,
+            "min_data_in_leaf": 1,
+            "min_sum_hessian_in_leaf": 0.0,
+            "min_data_in_bin": 1,
+            "num_threads": 1,
+            "verbose": -1,
+            **params,
+        }
+        for i in range(n):
+            X = np.isin(np.arange(n), [anchor, i])[:, None].astype(float)
+            booster = lgb.Booster(own, lgb.Dataset(X, labels, group=group, init_score=scores, params=own))
+            booster.update()
+            leaves[k, i] = booster.predict(X[i : i + 1], raw_score=True)[0]
+    h = 0.1 * leaves[1] / (leaves[0] - leaves[1])
+    g = -leaves[0] * h
+    others = np.arange(n) != anchor
+    return g - np.where(others, g[anchor], 0.0), h - np.where(others, h[anchor], 0.0)
+
+
+@pytest.mark.parametrize("norm", [True, False])
+def test_lambdas_are_those_of_lightgbm(norm):
+    rng = np.random.default_rng(6)
+    group, labels, scores = [9, 14], rng.integers(0, 5, 23), np.round(rng.normal(size=23), 1)
+    assert len(np.unique(scores[9:])) < 14  # ties
+    own = {"lambdarank_truncation_level": 5, "lambdarank_norm": norm}
+    loss, queries = LambdaRank(metric=bp.NDCG(5), truncation=5, norm=norm), bp.Queries(labels, group=group)
+    scale = loss.scale(queries)
+    ours = loss.gradient_hessian(scores, queries)
+    builtin = lambdas_of_lightgbm(scores, labels, group, int(np.argmax(ours[1])), **own)
+    for found, theirs in zip(ours, builtin, strict=True):
+        np.testing.assert_allclose(found / scale, theirs, rtol=0, atol=1e-4 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize(
+    "metric", [bp.NDCG(None), bp.NDCG(None, convention="letor", gain="linear"), bp.MAP(), bp.MAP(3), bp.MAP(5, 2)]
+)
+def test_weights_are_what_the_metric_loses_by_a_swap(metric):
+    """With two documents of different grades at a time weighing anything, the value is |Δ| log(1 + e^-d)."""
+    rng = np.random.default_rng(7)
+    labels, scores = rng.integers(0, 4, 9), rng.permutation(9) / 2.0
+    queries = bp.Queries(labels, group=[9])
+    here = metric.per_query(scores, queries)[0]
+    total = 0.0
+    for i in range(9):
+        for j in range(9):
+            if labels[i] > labels[j]:
+                swapped = scores.copy()
+                swapped[[i, j]] = scores[[j, i]]
+                lost = abs(here - metric.per_query(swapped, queries)[0])
+                total += lost * math.log1p(math.exp(scores[j] - scores[i]))
+    assert LambdaRank(metric=metric).value(scores, queries) == pytest.approx([total])
+
+
+def test_the_cutoff_of_ndcg_is_that_of_the_ideal_alone():
+    rng = np.random.default_rng(8)
+    queries, scores = bp.Queries(rng.integers(0, 4, 40), group=[40]), rng.normal(size=40)
+    whole, cut = (LambdaRank(metric=bp.NDCG(k)).value(scores, queries)[0] for k in (None, 5))
+    gains = np.sort(2.0**queries.labels - 1.0)[::-1] / np.log2(np.arange(2.0, 42.0))
+    assert cut / whole == pytest.approx(gains.sum() / gains[:5].sum())
+
+
+@pytest.mark.parametrize(
+    "loss", [LambdaRank(metric=bp.NDCG(30), truncation=t, norm=n) for t in (3, 30) for n in (False, True)]
+)
+def test_laws_hold_with_a_truncation_but_for_the_order_of_ties(loss):
+    rng = np.random.default_rng(9)
+    for what, scores, queries in testing.suited_data(loss, rng):
+        tied = any(
+            len(np.unique(scores[a:b])) < b - a
+            for a, b in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True)
+        )
+        for law in testing.LAWS:
+            if not (tied and law is testing.permuting_permutes):
+                law(loss, scores, queries, rng)
+        assert what
+
+
+@pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP()])
+def test_scale_is_that_of_the_weights_in_a_random_order(metric):
+    """All scores equal and each pair weighs log 2: W = value / log 2, summed over the queries."""
+    rng = np.random.default_rng(10)
+    queries = some(rng, [7, 20])[1]
+    loss = LambdaRank(metric=metric)
+    numerator, denominator = loss.scale_terms(queries)
+    assert denominator == pytest.approx([loss.value(np.zeros(27), queries).sum() / math.log(2.0)])
+    assert numerator == [queries.grade_runs.n_judged.sum()]
+
+
+def test_a_truncation_that_holds_all_is_none_at_all():
+    rng = np.random.default_rng(11)
+    queries, scores = bp.Queries(rng.integers(0, 5, 50), group=[30, 20]), rng.normal(size=50)
+    one, other = (LambdaRank(truncation=t).gradient_hessian(scores, queries) for t in (None, 30))
+    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_trains_on_a_list_longer_than_lightgbm_takes():
+    lgb = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(20_000, 2))
+    y = np.digitize(X[:, 0] + rng.normal(size=20_000), [0.0, 1.0, 2.0])
+    own = {"num_leaves": 7, "num_threads": 1, "verbose": -1, "learning_rate": 0.5}
+    with pytest.raises(lgb.basic.LightGBMError, match="20000"):
+        lgb.train({**own, "objective": "lambdarank"}, lgb.Dataset(X, y, group=[20_000]), 1)
+    model = lgb.train({**own, "objective": LambdaRank()}, lgb.Dataset(X, y, group=[20_000]), 5)
+    queries = bp.Queries(y, group=[20_000])
+    assert bp.PairError()(model.predict(X), queries) < bp.PairError()(np.zeros(20_000), queries) - 0.1
+
+
+def test_memory_is_linear():
+    queries = bp.Queries(np.random.default_rng(13).integers(0, 5, 30_000), group=[30_000])
+    scores = np.random.default_rng(14).normal(size=30_000)
+    LambdaRank().gradient_hessian(scores, queries)
+    tracemalloc.start()
+    LambdaRank().gradient_hessian(scores, queries)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 400 * 30_000
+
+
+def test_gains_that_fall_are_refused():
+    with pytest.raises(ValueError, match="LambdaRank: gain must not fall as the grade rises: it is 2"):
+        LambdaRank(metric=bp.NDCG(gain=lambda r: 2.0 - r)).value(np.zeros(2), bp.Queries([0, 1], group=[2]))
