@@ -13,9 +13,9 @@ _LARGEST = 1e150  # of |r - F|: its square is finite
 
 
 @inner()
-def _error(labels: Any, scores: Any, row: int, first: int) -> float:
-    """Return how much more a row is to gain than the list's first one."""
-    x: float = (labels[row] - labels[first]) - (scores[row] - scores[first])
+def _error(labels: Any, scores: Any, row: int, other: int) -> float:
+    """Return how much more a row is to gain than another one."""
+    x: float = (labels[row] - labels[other]) - (scores[row] - scores[other])
     return min(max(x, -_LARGEST), _LARGEST)
 
 
@@ -23,20 +23,25 @@ def _error(labels: Any, scores: Any, row: int, first: int) -> float:
 def centred_squares(lists: Any, scores: Any, labels: Any, factor: float, first: int, last: int, sums: Any) -> None:
     """Write Σ v x²/2 of each list, x = r - F less its weighted mean, and factor times the derivatives: -v x and v.
 
-    x is taken relative to the first document's: where all are equal the derivatives are 0, not a rounding of the mean.
+    x is taken relative to the heaviest document's: where all are equal the derivatives are 0, not a rounding of the
+    mean, and where one document has nearly all of the weight, what the mean is away from it keeps its digits.
     """
     for q in range(first, last):
         a, b = unsigned(lists.start[q]), unsigned(lists.start[q + 1])
         if b - a < unsigned(2):
             continue
-        own = unsigned(lists.rows[a])
+        heaviest = a
+        for at in range(a, b):
+            if lists.weight[at] > lists.weight[heaviest]:
+                heaviest = at
+        own = unsigned(lists.rows[heaviest])
         weight = mean = 0.0
         for at in range(a, b):
-            row, v = unsigned(lists.rows[at]), lists.weight[at]
+            row, share = unsigned(lists.rows[at]), lists.weight[at] / lists.weight[heaviest]
             x = _error(labels, scores, row, own)
             sums.gradient[row] = x
-            weight += v
-            mean += v * x
+            weight += share
+            mean += share * x
         mean /= weight
         square = 0.0
         for at in range(a, b):

@@ -42,14 +42,11 @@ class _Room(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """What a list's exponentials make together.
+    """What a list's exponentials make together, the place of the largest, its share, and what the others have."""
 
-    Where one document has more than half of the whole, `most` is its place, else -1; `others` is what the others have,
-    beside the whole: 1 where there is no such document.
-    """
-
-    whole: float
+    total: float
     most: int
+    share: float
     others: float
 
 
@@ -87,19 +84,17 @@ def _exponentials(e: Any, weight: Any, a: int, n: int) -> None:
 
 @inner()
 def _take_out_the_largest(e: Any, n: int) -> _Whole:
-    """Sum, and put 0 in the place of a document that has more than half of the whole."""
-    whole = _sum(e, n)
+    """Sum, and put 0 in the place of the largest."""
+    total = _sum(e, n)
     top = spread(0.0)
     for k in range(0, n, WIDTH):
         top = larger(top, load(e, k))
     largest = largest_of(top)
-    if largest <= _HALF * whole:
-        return _Whole(whole, -1, 1.0)
     most = 0
     while e[most] != largest:
         most += 1
     e[most] = 0.0
-    return _Whole(whole, most, _sum(e, n) / whole)
+    return _Whole(total, most, largest / total, _sum(e, n) / total)
 
 
 @inner()
@@ -116,18 +111,20 @@ def _among_the_others(scores: Any, lists: Any, a: int, n: int, most: int, e: Any
 
 @inner(fastmath={"contract"})
 def _first_order(n: int, whole: _Whole, a: int, target: Any, room: _Room) -> float:
-    """Write p and p - P, 0 for the document that was taken out; return its own: what the others' sum to, turned."""
+    """Write p and p - P, 0 for the document that was taken out; return its own: what the others' sum to, turned.
+
+    So all of them sum to 0, also where rounding is all that is left of p - P in most documents.
+    """
     e, p, t = room
     for i in range(unsigned(n)):
         t[i] = target[unsigned(a) + i]
-    per_unit = 1.0 / whole.whole
+    per_unit = 1.0 / whole.total
     total = spread(0.0)
     for k in range(0, n, WIDTH):
         share = load(e, k) * per_unit
         store(p, k, share)
         store(t, k, only(n - k, share - load(t, k), 0.0))
-    if whole.most >= 0:
-        t[whole.most] = 0.0
+    t[whole.most] = 0.0
     for k in range(0, n, WIDTH):
         total = total + load(t, k)
     rest: float = 0.0 - sum_of(total)
@@ -174,34 +171,26 @@ def derivatives(
             e[i] = scores[unsigned(lists.rows[unsigned(a) + i])]
         _exponentials(e, lists.weight, a, n)
         whole = _take_out_the_largest(e, n)
-        most = whole.most
         of_one = _first_order(n, whole, a, target, room)
-        of_most = 1.0 - whole.others
-        if most < 0:
-            of_one = 0.0
-        g = t
-        own = of_one
+        own, g = of_one, t
         if three_terms:
             for k in range(0, n, WIDTH):
                 store(gradient, k, load(t, k))
             g = gradient
-            per_other = 0.0
-            if most >= 0:
-                if whole.others < _VANISHED:
-                    _among_the_others(scores, lists, a, n, most, e)
-                per_other = 1.0 / _sum(e, n)
+            if whole.others < _VANISHED:
+                _among_the_others(scores, lists, a, n, whole.most, e)
+            per_other = 1.0 / _sum(e, n)
             for _ in range(2):
-                of_one = of_most * _next_order(n, room, t, g, of_one, per_other)
+                of_one = whole.share * _next_order(n, room, t, g, of_one, per_other)
                 own += of_one
         c = factor[q]
         for i in range(unsigned(n)):
             row = unsigned(lists.rows[unsigned(a) + i])
             sums.gradient[row] = c * g[i]
             sums.hessian[row] = c * p[i] * (1.0 - p[i])
-        if most >= 0:
-            row = lists.rows[a + most]
-            sums.gradient[row] = c * own
-            sums.hessian[row] = c * of_most * whole.others
+        row = unsigned(lists.rows[a + whole.most])
+        sums.gradient[row] = c * own
+        sums.hessian[row] = c * whole.share * whole.others
 
 
 @compiled()

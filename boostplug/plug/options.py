@@ -62,7 +62,9 @@ LIGHTGBM: dict[str, Option] = {
     **dict.fromkeys(("lambdarank_norm", "lambdamart_norm"), _NORM),
     "lambdarank_position_bias_regularization": _POSITIONS,
     "label_gain": Option(_GAINS, ("ndcg", "lambdarank", "rank_xendcg", "xendcg", "xe_ndcg")),
-    "objective_seed": Option("it is of rank_xendcg; our losses draw nothing, and seed= is for the trees"),
+    "objective_seed": Option(
+        "it is of rank_xendcg; here it is ListNet(target='xendcg', random_state=…), and seed= is for the trees"
+    ),
 }
 XGBOOST: dict[str, Option] = {
     **dict.fromkeys(("lambdarank_pair_method", "lambdarank_num_pair_per_sample"), _EVERY_PAIR),

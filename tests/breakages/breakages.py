@@ -75,8 +75,8 @@ BREAKAGES = [
         ),
         (
             "what a document lacks to 1 is a difference",
-            "sums.hessian[row] = c * of_most * whole.others",
-            "sums.hessian[row] = c * of_most * (1.0 - of_most)",
+            "sums.hessian[row] = c * whole.share * whole.others",
+            "sums.hessian[row] = c * whole.share * (1.0 - whole.share)",
         ),
         (
             "Bruch's third term is left out",
@@ -98,9 +98,14 @@ BREAKAGES = [
         "kernels",
         ("losses/test_squared_error.py",),
         (
-            "errors are not taken relative to the list's first document",
-            "x: float = (labels[row] - labels[first]) - (scores[row] - scores[first])",
+            "errors are not taken relative to a document of the list",
+            "x: float = (labels[row] - labels[other]) - (scores[row] - scores[other])",
             "x: float = labels[row] - scores[row]",
+        ),
+        (
+            "errors are taken relative to the first document, not to the heaviest",
+            "heaviest = at\n        own",
+            "heaviest = a\n        own",
         ),
     ),
     *_in(

@@ -55,7 +55,7 @@ def one_of(rng, values):
 def any_loss(rng):
     """Return a loss with parameters of any size."""
     normalization = one_of(rng, NORMALIZATIONS)
-    kind = rng.integers(8)
+    kind = rng.integers(11)
     if kind < 4:
         return bp.MPBoost(
             distance=one_of(rng, DISTANCES),
@@ -74,6 +74,10 @@ def any_loss(rng):
         return bp.NDCGBoost(sigmoid=one_of(rng, FAR), hessian=hessian, gain=gain, normalization=normalization)
     if kind == 6:
         return bp.RankNet(sigmoid=one_of(rng, FAR), normalization=normalization)
+    if kind == 8:
+        return bp.SquaredError(centred=bool(rng.integers(2)))
+    if kind > 8:
+        return bp.ListNet(target=one_of(rng, ["softmax", "xendcg"]), random_state=one_of(rng, [None, 0]))
     metric = one_of(rng, [bp.NDCG(5), bp.DCG(None), bp.DCG(None, gain="linear"), bp.KendallTau()])
     return bp.AdaRank(metric=metric, base=one_of(rng, [bp.NDCGBoost(), bp.MPBoost(), bp.QBRank()]))
 
