@@ -215,6 +215,7 @@ def list_net(scores, labels, boundaries, target="softmax", gamma=0.5, weight=Non
         for i, x, r, y in zip(judged, lambdas, rho, rest, strict=True):
             g[i] = of_list * x
             h[i] = of_list * r * y
+    return value, g, h
 
 
 def worth_of_positions(relevant, k):
