@@ -15,6 +15,7 @@ from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.plug.options import LIGHTGBM, XGBOOST, without_options
+from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
@@ -133,7 +134,14 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
     dataset = imported("lightgbm").Dataset(
         X, queries.labels, group=group, weight=weight, params=dict(params), reference=reference
     )
-    return dataset.construct()
+    return _with_pairs(dataset.construct(), queries)
+
+
+def _with_pairs(dataset: Any, queries: Queries) -> Any:
+    """Return a dataset with the queries' explicit pairs, which built-in objectives know nothing of."""
+    if queries.pairs is not None:
+        set_pairs(dataset, queries.pairs, labelled=queries.labelled_rows)
+    return dataset
 
 
 class LightGBM:
@@ -203,7 +211,8 @@ class XGBoost:
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
         more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
-        self.train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, **more)
+        train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, **more)
+        self.train_set = _with_pairs(train_set, train.queries)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)
         self.test_set = self.xgb.DMatrix(test.X, nthread=num_threads)
 

@@ -16,9 +16,14 @@ from boostplug.experiments.quality.protocol import PARTS, PEERS, Job, StudyPart,
 from boostplug.experiments.quality.sets import SETS, share_of
 from boostplug.experiments.quality.summary import Arm, Cells, arms
 from boostplug.experiments.result import Method
-from boostplug.losses import MPBoost, NDCGBoost, QBRank
+from boostplug.experiments.training import FRAMEWORKS, Part, Watch
+from boostplug.experiments.trees import Trees
+from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
+from boostplug.metrics import NDCG
+from boostplug.queries import Queries
 
 N_FOLDS = 5
+MADE = ("clicks", "one-relevant")  # of other sets
 
 
 def svmlight(data, names, path, opener=open):
@@ -75,7 +80,7 @@ def queries_of(parts):
     return sum(part.queries.n_queries for part in parts)
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", [name for name in SETS if name not in MADE])
 def test_each_set_is_five_folds_that_test_every_query_once(name, folder):
     folds = [SETS[name].load(folder, f) for f in range(N_FOLDS)]
     labels = [np.sort(np.concatenate([part.queries.labels for part in fold])) for fold in folds[1:]]
@@ -96,6 +101,43 @@ def test_a_users_own_ratings_are_no_feature_of_theirs(folder):
                 X, y = part.X[start:stop], part.queries.labels[start:stop]
                 assert not any(np.array_equal(column, y) for column in X.T)
                 assert np.isnan(X).all(axis=0).any()  # the user's own column
+
+
+def test_clicks_are_where_documents_were_looked_at_and_tests_keep_their_grades(folder):
+    grades, clicks = (SETS[name].load(folder, 0) for name in ("yandex", "clicks"))
+    assert np.array_equal(clicks[2].queries.labels, grades[2].queries.labels)
+    for shown, judged in zip(clicks[:2], grades[:2], strict=True):
+        queries = shown.queries
+        assert queries.labels.max() == 4
+        assert np.corrcoef(queries.labels, judged.queries.labels)[0, 1] > 0.3
+        winner, loser = queries.pairs.winner, queries.pairs.loser
+        assert len(winner) > 10
+        assert (queries.labels[winner] > 0).all()
+        assert np.array_equal(queries.query_of_row[winner], queries.query_of_row[loser])
+    again = SETS["clicks"].load_all(folder)[0][0].queries
+    assert np.array_equal(again.labels, clicks[0].queries.labels)
+    assert np.array_equal(again.pairs.loser, clicks[0].queries.pairs.loser)
+
+
+def test_pairs_of_a_part_reach_losses_and_labels_the_built_in_objectives(folder):
+    fold = SETS["clicks"].load(folder, 0)
+    without = tuple(Part(part.X, Queries(part.queries.labels, group=part.group)) for part in fold)
+    for framework, built_in in (("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")):
+        for objective, differs in ((RankNet(), True), (built_in, False)):
+            scores = []
+            for parts in (fold, without):
+                watch = Watch(NDCG(10), parts[1].queries, patience=None, num_threads=1)
+                scores.append(FRAMEWORKS[framework](*parts, Trees(), 1).run(objective, 0, 3, watch))
+            assert (not np.array_equal(*scores)) is differs
+
+
+def test_one_document_of_each_query_is_relevant_and_none_is_better(folder):
+    for graded, made in zip(SETS["nfcorpus"].load(folder, 0), SETS["one-relevant"].load(folder, 0), strict=True):
+        grades, labels = graded.queries.labels, made.queries.labels
+        for start, stop in pairwise(made.queries.boundaries):
+            one = np.flatnonzero(labels[start:stop])
+            assert len(one) == (grades[start:stop].max() > 0)
+            assert (grades[start + one] == grades[start:stop].max()).all()
 
 
 def test_shares_of_the_training_queries_hold_each_other(folder):
@@ -265,7 +307,8 @@ def test_the_studys_grid_is_that_of_the_protocol():
     counted = {
         data: sum(job.data == data and job.method.name == "lambdarank" for job in jobs_of(part)) for data in SETS
     }
-    assert counted == {name: (15 if name in {"mslr", "mq2008", "ohsumed"} else 2) for name in SETS}
+    expected = {name: 15 if name in {"mslr", "mq2008", "ohsumed"} else 2 for name in SETS}
+    assert counted == expected | dict.fromkeys(MADE, 0)
     assert len({job.key for name in PARTS for job in jobs_of(PARTS[name])}) == sum(
         1 for name in PARTS for _ in jobs_of(PARTS[name])
     )

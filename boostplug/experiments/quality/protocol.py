@@ -72,6 +72,10 @@ def _trees(num_leaves: int, gain: str) -> Trees:
     )
 
 
+_MADE = ("clicks", "one-relevant")  # of other sets
+_SETS = tuple(name for name in SETS if name not in _MADE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyPart:
     """A grid of trainings.
@@ -100,7 +104,7 @@ class StudyPart:
     leaves: int = 24
     losses: tuple[Loss, ...] = ()
     peers: Mapping[str, tuple[str, ...]]
-    sets: tuple[str, ...] = tuple(SETS)
+    sets: tuple[str, ...] = _SETS
     folds: tuple[int, ...] | None = None
     first_seed: int = 0
     shares: tuple[float, ...] = (1.0,)

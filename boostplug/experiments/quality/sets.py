@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.datasets import load_fold, load_folds, load_letor
 from boostplug.datasets.movielens import load_movielens
+from boostplug.experiments.quality.situations import with_clicks, with_one_relevant
 from boostplug.experiments.training import Part
 from boostplug.metrics import MAP, NDCG, KendallTau, Metric, PairError
 from boostplug.queries import Queries
@@ -56,6 +57,8 @@ class DataSet:
         The least grade that is relevant, for MAP.
     gain : {"exp2", "linear"}
         Of NDCG; "linear" where grades are real-valued.
+    pooled : bool
+        Whether it counts where queries of several sets are taken together; not where another set has them too.
     """
 
     name: str
@@ -66,6 +69,7 @@ class DataSet:
     n_seeds: int = 1
     relevant: float = 1
     gain: str = "exp2"
+    pooled: bool = True
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -208,6 +212,7 @@ SETS: dict[str, DataSet] = {
             n_folds=2,
             relevant=_YANDEX[0],
             gain="linear",
+            pooled=False,
         ),
         DataSet(name="nfcorpus", folder="nfcorpus", title="NFCorpus", load_all=_fifths("nfcorpus"), n_folds=2),
         DataSet(
@@ -219,6 +224,22 @@ SETS: dict[str, DataSet] = {
             relevant=3,
         ),
         DataSet(name="movielens", folder="ml-100k", title="MovieLens", load_all=_movielens, n_folds=2, relevant=4),
+        DataSet(
+            name="clicks",
+            folder="yandex",
+            title="Yandex, simulated clicks",
+            load_all=with_clicks(_fifths("yandex", _YANDEX)),
+            n_folds=2,
+            pooled=False,
+        ),
+        DataSet(
+            name="one-relevant",
+            folder="nfcorpus",
+            title="NFCorpus, one relevant document",
+            load_all=with_one_relevant(_fifths("nfcorpus")),
+            n_folds=2,
+            pooled=False,
+        ),
     )
 }
 """The sets of the study by name."""

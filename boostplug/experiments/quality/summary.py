@@ -30,7 +30,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _FLIPS = 10_000
-POOLED = tuple(name for name in SETS if name != "yandex-real")  # its queries are those of yandex
+POOLED = tuple(name for name, data in SETS.items() if data.pooled)
 
 
 @dataclass(frozen=True)

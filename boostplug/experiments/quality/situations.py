@@ -1,0 +1,81 @@
+"""Sets made from others: what a user has who has clicks in place of judgements, or one relevant document per query."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boostplug.experiments.training import Part
+from boostplug.pairs import Pairs
+from boostplug.queries import Queries
+
+__all__ = ["with_clicks", "with_one_relevant"]
+
+Fold = tuple[Part, Part, Part]
+Load = Callable[[Path], list[Fold]]
+
+_SEED = 2026
+_SESSIONS = 10  # a query was shown so often
+_NOISE = 1.0  # of the ranker that showed it, in standard deviations of the grade
+_BY_MISTAKE = 0.1  # share of the irrelevant documents that are clicked when looked at
+_MOST_CLICKS = 4  # that the label says: LightGBM's gains double with each
+
+
+def with_clicks(load: Load) -> Load:
+    """Return a loader whose training and validation parts have simulated clicks in place of grades.
+
+    A ranker that knows the grades up to noise shows each query ten times. The k-th document is looked at with
+    probability 1/k, and then clicked with .1 + .9 (2^r - 1) / (2^4 - 1), as Joachims et al. (WSDM 2017) have it. Labels
+    are numbers of clicks, 4 at most; pairs are those of a click over a document above it that was looked at and not
+    clicked ("skip above"), each as often as it happened. Test parts keep their grades.
+    """
+
+    def loaded(folder: Path) -> list[Fold]:
+        rng = np.random.default_rng(_SEED)
+        return [(_clicked(train, rng), _clicked(valid, rng), test) for train, valid, test in load(folder)]
+
+    return loaded
+
+
+def _clicked(part: Part, rng: np.random.Generator) -> Part:
+    grades, boundaries = part.queries.labels, part.queries.boundaries
+    clicks = np.zeros(len(grades))
+    winners: list[Any] = []
+    losers: list[Any] = []
+    attraction = _BY_MISTAKE + (1.0 - _BY_MISTAKE) * (2.0**grades - 1.0) / 15.0
+    shown_by = -grades + _NOISE * grades.std() * rng.normal(size=len(grades))
+    for start, stop in pairwise(boundaries):
+        order = start + np.argsort(shown_by[start:stop], kind="stable")
+        places = np.arange(1, len(order) + 1)
+        for _ in range(_SESSIONS):
+            seen = rng.random(len(order)) < 1.0 / places
+            clicked = seen & (rng.random(len(order)) < attraction[order])
+            clicks[order[clicked]] += 1
+            for at in np.flatnonzero(clicked):
+                above = order[:at][(seen & ~clicked)[:at]]
+                winners.append(np.full(len(above), order[at]))
+                losers.append(above)
+    pairs = Pairs(np.concatenate(winners), np.concatenate(losers))
+    return Part(part.X, Queries(np.minimum(clicks, _MOST_CLICKS), group=part.group, pairs=pairs))
+
+
+def with_one_relevant(load: Load) -> Load:
+    """Return a loader that calls one of the best documents of each query relevant, and all others not."""
+
+    def loaded(folder: Path) -> list[Fold]:
+        rng = np.random.default_rng(_SEED)
+        return [tuple(_one_relevant(part, rng) for part in fold) for fold in load(folder)]  # type: ignore[misc]
+
+    return loaded
+
+
+def _one_relevant(part: Part, rng: np.random.Generator) -> Part:
+    grades, boundaries = part.queries.labels, part.queries.boundaries
+    labels = np.zeros(len(grades))
+    for start, stop in pairwise(boundaries):
+        best = grades[start:stop].max(initial=0.0)
+        if best > 0:
+            labels[start + rng.choice(np.flatnonzero(grades[start:stop] == best))] = 1.0
+    return Part(part.X, Queries(labels, group=part.group))
