@@ -18,8 +18,8 @@ _FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoo
 def tables(document: Document) -> dict[str, list[str]]:
     """Return the lines of each table by its name.
 
-    ``versions``, ``sets``; ``PART, FRAMEWORK`` (each method on each set); ``pooled PART`` and ``whole lists PART``
-    (over the sets); ``peers PART`` (the default `QBRank` beside them); ``rule``, ``variants``.
+    ``versions``, ``sets``, ``in short``; ``PART, FRAMEWORK`` (each method on each set); ``pooled PART`` and
+    ``whole lists PART`` (over the sets); ``peers PART`` (the default `QBRank` beside them); ``rule``, ``variants``.
     """
     found: dict[str, Iterable[str]] = {"sets": _sets(document), "versions": _versions(document)}
     for part in dict.fromkeys(row["part"] for row in document["rows"]):
@@ -28,6 +28,7 @@ def tables(document: Document) -> dict[str, list[str]]:
         found[f"peers {part}"] = _peers(document, part)
         for framework in _FRAMEWORKS:
             found[f"{part}, {framework}"] = _on_sets(document, part, framework)
+    found["in short"] = _in_short(document, "24 leaves")
     found |= {"rule": _rule(document), "variants": _variants(document)}
     return {name: lines for name, rows in found.items() if (lines := [*rows])}
 
@@ -96,6 +97,27 @@ def _whole_lists(document: Document, part: str) -> Iterator[str]:
         if row["part"] == part and row["share"] == 1.0
     ]
     yield from _table(["", "method", "NDCG@10", "MAP", "pairs in order", "Kendall's τ"], body)
+
+
+def _in_short(document: Document, part: str) -> Iterator[str]:
+    """Yield NDCG@10 of the built-in objectives and of our losses with their defaults, and how they do over all sets."""
+    pooled = {
+        (row["framework"], row["method"]): row["by_measure"]["NDCG@10"]
+        for row in document["pooled"]
+        if row["part"] == part and row["share"] == 1.0
+    }
+    rows = [row for row in document["rows"] if row["part"] == part and row["share"] == 1.0]
+    titles = {name: title for name, title in _titles(document).items() if any(row["set"] == name for row in rows)}
+    body = []
+    for framework, method in dict.fromkeys((row["framework"], row["method"]) for row in rows):
+        found = {row["set"]: row for row in rows if (row["framework"], row["method"]) == (framework, method)}
+        if not next(iter(found.values()))["plain"]:
+            continue
+        cells = [_plain(found[name]["means"][0]) if name in found else "–" for name in titles]
+        beside = pooled.get((framework, method))
+        best = "" if beside is None else _with_interval(beside)
+        body.append([_FRAMEWORKS[framework], method, *cells, best])
+    yield from _table(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
 
 
 def _on_sets(document: Document, part: str, framework: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from boostplug.losses import (
     RankNet,
 )
 
-__all__ = ["PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
+__all__ = ["DEFAULTS", "PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression"),
@@ -53,6 +53,8 @@ _OTHERS: tuple[Loss, ...] = (
 )
 
 _DEFAULTS: tuple[Loss, ...] = (MPBoost(), NDCGBoost(), RankNet(), AdaRank())
+DEFAULTS: tuple[Loss, ...] = (QBRank(), *_DEFAULTS)
+"""Our losses as they are without arguments."""
 
 _OF_FRAMEWORKS: dict[str, Any] = {  # their own defaults, but for XGBoost's min_child_weight: see the protocol
     "lightgbm": {"lambda_l2": 0.0},

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.experiments.document import plain
-from boostplug.experiments.quality.protocol import PARTS, PEERS, StudyPart
+from boostplug.experiments.quality.protocol import DEFAULTS, PARTS, PEERS, StudyPart
 from boostplug.experiments.quality.rules import candidates, chosen, variants
 from boostplug.experiments.quality.sets import SETS
 from boostplug.experiments.quality.summary import (
@@ -167,6 +167,7 @@ def _named(arm: Arm) -> dict[str, Any]:
         "method": arm.method.name,
         "objective": repr(objective) if isinstance(objective, Loss) else objective,
         "share": arm.share,
+        "plain": isinstance(objective, str) or objective in DEFAULTS,
     }
 
 
