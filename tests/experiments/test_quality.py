@@ -23,7 +23,7 @@ from boostplug.metrics import NDCG
 from boostplug.queries import Queries
 
 N_FOLDS = 5
-MADE = ("clicks", "one-relevant")  # of other sets
+MADE = ("clicks", "one-relevant", "nfcorpus-balanced")  # of other sets
 
 
 def svmlight(data, names, path, opener=open):
@@ -138,6 +138,18 @@ def test_one_document_of_each_query_is_relevant_and_none_is_better(folder):
             one = np.flatnonzero(labels[start:stop])
             assert len(one) == (grades[start:stop].max() > 0)
             assert (grades[start + one] == grades[start:stop].max()).all()
+
+
+def test_balanced_queries_weigh_their_relevant_documents_as_much_as_the_others(folder):
+    graded, made = (SETS[name].load(folder, 0) for name in ("nfcorpus", "nfcorpus-balanced"))
+    assert made[1].queries.row_weight is None
+    assert np.array_equal(made[0].queries.labels, graded[0].queries.labels)
+    weight, relevant = made[0].queries.row_weight, made[0].queries.labels > 0
+    for start, stop in pairwise(made[0].queries.boundaries):
+        w, r = weight[start:stop], relevant[start:stop]
+        assert w.sum() == pytest.approx(len(w))
+        if r.any() and not r.all():
+            assert w[r].sum() == pytest.approx(w[~r].sum())
 
 
 def test_shares_of_the_training_queries_hold_each_other(folder):

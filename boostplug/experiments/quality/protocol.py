@@ -14,14 +14,18 @@ from boostplug.experiments.trees import Trees
 from boostplug.losses import (
     AdaRank,
     BinaryDistance,
+    LambdaRank,
     LinearDistance,
+    ListNet,
     LogisticDistance,
     Loss,
     MPBoost,
     NDCGBoost,
     QBRank,
     RankNet,
+    SquaredError,
 )
+from boostplug.metrics import MAP, NDCG
 
 __all__ = ["DEFAULTS", "PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
 
@@ -50,11 +54,54 @@ _OTHERS: tuple[Loss, ...] = (
     RankNet(normalization="rows"),
     AdaRank(),
     AdaRank(base=RankNet()),
+    ListNet(),
+    ListNet(target="xendcg"),
+    LambdaRank(),
+    LambdaRank(metric=MAP()),
+    LambdaRank(metric=NDCG(30), truncation=30, norm=True),
+    SquaredError(centred=True),
+    0.7 * NDCGBoost() + 0.3 * SquaredError(),
 )
 
 _DEFAULTS: tuple[Loss, ...] = (MPBoost(), NDCGBoost(), RankNet(), AdaRank())
-DEFAULTS: tuple[Loss, ...] = (QBRank(), *_DEFAULTS)
+DEFAULTS: tuple[Loss, ...] = (QBRank(), *_DEFAULTS, ListNet(), LambdaRank(), SquaredError(centred=True))
 """Our losses as they are without arguments."""
+
+_ROWS = QBRank(normalization="rows")
+_PAIRS_ALONE = QBRank(preference_weight=1.0, normalization="rows")
+_FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which little is relevant better
+    QBRank(preference_weight=0.3, normalization="rows"),
+    _ROWS,
+    QBRank(preference_weight=0.7, normalization="rows"),
+    _PAIRS_ALONE,
+    QBRank(normalization="query"),
+    QBRank(margin=1.0, normalization="rows"),
+    0.3 * _PAIRS_ALONE + 0.7 * SquaredError(centred=True),
+    0.5 * _PAIRS_ALONE + 0.5 * SquaredError(centred=True),
+    0.2 * LambdaRank() + 0.8 * SquaredError(),
+    0.5 * LambdaRank() + 0.5 * SquaredError(),
+    0.5 * LambdaRank() + 0.5 * SquaredError(centred=True),
+    0.5 * LambdaRank() + 0.5 * _ROWS,
+    0.5 * ListNet(target="xendcg") + 0.5 * _ROWS,
+    0.5 * ListNet(target="xendcg") + 0.5 * SquaredError(),
+    LambdaRank(),
+    ListNet(target="xendcg"),
+)
+_SITUATIONS: tuple[Loss, ...] = (
+    QBRank(preference_weight=0.3, normalization="rows"),
+    _ROWS,
+    QBRank(preference_weight=0.7, normalization="rows"),
+    _PAIRS_ALONE,
+    MPBoost(),
+    RankNet(),
+    NDCGBoost(),
+    ListNet(),
+    ListNet(target="xendcg"),
+    LambdaRank(),
+    LambdaRank(metric=MAP()),
+    SquaredError(centred=True),
+)
+_LEADING: tuple[Loss, ...] = (QBRank(preference_weight=0.3, normalization="rows"), _ROWS, RankNet())
 
 _OF_FRAMEWORKS: dict[str, Any] = {  # their own defaults, but for XGBoost's min_child_weight: see the protocol
     "lightgbm": {"lambda_l2": 0.0},
@@ -75,7 +122,7 @@ def _trees(num_leaves: int, gain: str) -> Trees:
 
 
 _MADE = ("clicks", "one-relevant")  # of other sets
-_SETS = tuple(name for name in SETS if name not in _MADE)
+_SETS = tuple(name for name in SETS if name not in {*_MADE, "nfcorpus-balanced"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +135,7 @@ class StudyPart:
     leaves : int
         Of a tree.
     losses : tuple of Loss
-        In LightGBM and XGBoost both.
+        In those of LightGBM and XGBoost that have peers.
     peers : mapping of str to tuple of str
         By framework, the built-in objectives.
     sets : tuple of str
@@ -117,7 +164,7 @@ class StudyPart:
     def methods(self, framework: str) -> list[Method]:
         """Return what is trained in a framework."""
         built_in = self.peers.get(framework, ())
-        ours = () if framework == "catboost" else self.losses
+        ours = self.losses if built_in and framework != "catboost" else ()
         return [
             *(Method(name, framework, name, is_reference=name == built_in[0]) for name in built_in),
             *(Method(loss.name, framework, loss) for loss in ours),
@@ -137,6 +184,32 @@ PARTS: dict[str, StudyPart] = {
             leaves=8,
             losses=(*QBRANKS, *_DEFAULTS),
             peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
+        ),
+        StudyPart(
+            name="few relevant",
+            losses=_FOR_FEW_RELEVANT,
+            peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
+            sets=("nfcorpus", "yandex"),
+        ),
+        StudyPart(
+            name="relevant weigh half",  # in LightGBM alone: XGBoost takes weights of queries, not of rows
+            losses=(QBRank(preference_weight=0.3, normalization="rows"), _ROWS, LambdaRank()),
+            peers={"lightgbm": PEERS["lightgbm"]},
+            sets=("nfcorpus-balanced",),
+        ),
+        StudyPart(
+            name="situations",
+            losses=_SITUATIONS,
+            peers=PEERS | {"catboost": ("YetiRank", "QueryRMSE")},
+            sets=_MADE,
+        ),
+        StudyPart(
+            name="learning curves",
+            losses=_LEADING,
+            peers={"lightgbm": PEERS["lightgbm"], "xgboost": ("rank:ndcg",)},
+            sets=("mslr", "yandex", "nfcorpus", "jester", "movielens"),
+            folds=(0, 1),
+            shares=(0.05, 0.1, 0.2, 0.5, 1.0),
         ),
     )
 }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.datasets import load_fold, load_folds, load_letor
 from boostplug.datasets.movielens import load_movielens
-from boostplug.experiments.quality.situations import with_clicks, with_one_relevant
+from boostplug.experiments.quality.situations import balanced, with_clicks, with_one_relevant
 from boostplug.experiments.training import Part
 from boostplug.metrics import MAP, NDCG, KendallTau, Metric, PairError
 from boostplug.queries import Queries
@@ -237,6 +237,14 @@ SETS: dict[str, DataSet] = {
             folder="nfcorpus",
             title="NFCorpus, one relevant document",
             load_all=with_one_relevant(_fifths("nfcorpus")),
+            n_folds=2,
+            pooled=False,
+        ),
+        DataSet(
+            name="nfcorpus-balanced",
+            folder="nfcorpus",
+            title="NFCorpus, relevant weigh half",
+            load_all=balanced(_fifths("nfcorpus")),
             n_folds=2,
             pooled=False,
         ),

@@ -11,7 +11,7 @@ from boostplug.experiments.training import Part
 from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 
-__all__ = ["with_clicks", "with_one_relevant"]
+__all__ = ["balanced", "with_clicks", "with_one_relevant"]
 
 Fold = tuple[Part, Part, Part]
 Load = Callable[[Path], list[Fold]]
@@ -79,3 +79,22 @@ def _one_relevant(part: Part, rng: np.random.Generator) -> Part:
         if best > 0:
             labels[start + rng.choice(np.flatnonzero(grades[start:stop] == best))] = 1.0
     return Part(part.X, Queries(labels, group=part.group))
+
+
+def balanced(load: Load) -> Load:
+    """Return a loader whose training documents weigh so that a query's relevant ones weigh what its others do."""
+
+    def loaded(folder: Path) -> list[Fold]:
+        return [(_balanced(train), valid, test) for train, valid, test in load(folder)]
+
+    return loaded
+
+
+def _balanced(part: Part) -> Part:
+    queries = part.queries
+    relevant = queries.labels > 0
+    n_relevant = np.add.reduceat(relevant, queries.boundaries[:-1])[queries.query_of_row]
+    n = np.repeat(part.group, part.group)
+    weight = np.where(relevant, n / np.maximum(2 * n_relevant, 1), n / np.maximum(2 * (n - n_relevant), 1))
+    weight[(n_relevant == 0) | (n_relevant == n)] = 1.0
+    return Part(part.X, Queries(queries.labels, group=part.group, weight=weight))
