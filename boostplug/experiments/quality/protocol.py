@@ -26,6 +26,7 @@ from boostplug.losses import (
     SquaredError,
 )
 from boostplug.metrics import MAP, NDCG
+from boostplug.naming import distinct_names
 
 __all__ = ["DEFAULTS", "PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
 
@@ -167,7 +168,7 @@ class StudyPart:
         ours = self.losses if built_in and framework != "catboost" else ()
         return [
             *(Method(name, framework, name, is_reference=name == built_in[0]) for name in built_in),
-            *(Method(loss.name, framework, loss) for loss in ours),
+            *(Method(name, framework, loss) for name, loss in zip(distinct_names(ours), ours, strict=True)),
         ]
 
     def trees(self, data: str) -> Trees:
@@ -200,7 +201,7 @@ PARTS: dict[str, StudyPart] = {
         StudyPart(
             name="situations",
             losses=_SITUATIONS,
-            peers=PEERS | {"catboost": ("YetiRank", "QueryRMSE")},
+            peers={**PEERS, "catboost": ("YetiRank", "QueryRMSE")},
             sets=_MADE,
         ),
         StudyPart(
