@@ -271,7 +271,11 @@ class _Reader:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._operand(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                return _OPERATORS[type(op)](self._operand(left), self._operand(right))
+                a, b = self._operand(left), self._operand(right)
+                try:
+                    return _OPERATORS[type(op)](a, b)
+                except TypeError:
+                    raise ValueError(f"{a!r} and {b!r} cannot be added or multiplied") from None
         raise ValueError(
             f"{ast.unparse(node)!r} cannot be read; write literals, names with parameters in parentheses, and sums of "
             "these with weights, as in .7*a + .3*b(c=0.5)"

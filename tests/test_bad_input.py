@@ -336,6 +336,30 @@ CASES = {
             TypeError,
         ),
     ],
+    "Sums of losses, and losses as text": [
+        Case(
+            "a negative weight", lambda: bp.NDCGBoost() + -0.3 * bp.SquaredError(), r"weight of SquaredError.*got -0\.3"
+        ),
+        Case("a weight that is no number", lambda: [0.7, 0.3] * bp.NDCGBoost(), r"finite number .*got \[0\.7, 0\.3\]"),
+        Case("a number as a part", lambda: bp.NDCGBoost() + 0.3, "what is added to a loss must be a Loss .*got 0.3"),
+        Case("a class as a part", lambda: 0.7 * bp.NDCGBoost() + bp.QBRank, r"pass an instance, QBRank\(\)"),
+        Case("no weight above 0", lambda: (0 * bp.RankNet()).value(ZERO, queries()), "give a part a weight above 0"),
+        Case(
+            "pairs for a part that takes none",
+            lambda: (bp.MPBoost() + bp.NDCGBoost()).value(ZERO, queries(pairs=bp.Pairs([0], [1]))),
+            r"^NDCGBoost .*cannot use pairs; remove pairs=, or that part of MPBoost",
+        ),
+        Case(
+            "a parameter of no part",
+            lambda: (bp.MPBoost() + bp.RankNet()).with_params(sigmoid=2.0),
+            r"Invalid parameter 'sigmoid' .*'ranknet__sigmoid'",
+        ),
+        Case(
+            "a sum of unknown names", lambda: bp.Loss.parse(".7*ndgc+.3*qbrank"), "no loss 'ndgc'; there are: mpboost"
+        ),
+        Case("another parameter in a text", lambda: bp.Loss.parse("QBRank(w=0.3)"), "its parameters are: margin, pref"),
+        Case("code in a text", lambda: bp.Loss.parse("RankNet(sigmoid=min(1, 2))"), "there is no loss 'min'"),
+    ],
     "Metrics, folds, threads": [
         Case("`NDCG(0)`", lambda: bp.NDCG(0), "k must be an integer of at least 1, or None for the whole list; got 0"),
         Case("`MAP(10**30)`", lambda: bp.MAP(10**30), "k must be an integer below 2\\^63"),

@@ -105,7 +105,8 @@ def check_derivatives(loss, scores, queries, seed=0):
     for array in (value, gradient, hessian):
         assert array.dtype == np.float64
         assert np.isfinite(array).all(), array
-    assert isinstance(loss, bp.PairwiseLoss) or (value >= 0).all(), value
+    of_users = any(isinstance(part, bp.PairwiseLoss) for part in getattr(loss, "parts", (loss,)))
+    assert of_users or (value >= 0).all(), value
     assert (hessian >= 0).all(), hessian
     assert (hessian[gradient != 0] > 0).all(), (gradient, hessian)
     assert before is None or before == scores.tobytes()

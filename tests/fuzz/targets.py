@@ -183,7 +183,9 @@ def made(dice, name, options, far=None):
 
 
 def loss(dice, *, nested=True):
-    kind = dice.below(16)
+    kind = dice.below(17)
+    if nested and kind == 16:
+        return f"({weighted(dice)} + {weighted(dice)})"
     if nested and kind == 14:
         return f"bp.AdaRank(metric={metric(dice)}, base={loss(dice, nested=False)})"
     if kind == 15:
@@ -192,6 +194,11 @@ def loss(dice, *, nested=True):
         return f"bp.PairwiseLoss({functions}{options and ', '}{options})"
     name = tuple(_LOSSES)[kind % len(_LOSSES)]
     return made(dice, name, _LOSSES[name], _FAR_OPTIONS[name])
+
+
+def weighted(dice):
+    weight = dice.one(HOSTILE if dice.spoils() else ("0.7", "2", "0", "1e-3", "np.float64(0.3)", "1e100", "5e-324"))
+    return dice.one(("{0} * {1}", "{1} * {0}", "{1} / {0}")).format(f"({weight})", loss(dice, nested=False))
 
 
 def metric(dice):
@@ -214,14 +221,29 @@ def distances(dice):
     )
 
 
+_SPELT = (  # of losses; {0} is a number or something hostile
+    *("'mpboost'", "'QBRank'", "'ndcg-boost'", "'.7*ndcg-boost+.3*qbrank'", "'2*(ranknet+mpboost)/3'", "'RankNet'"),
+    *("'RankNet(sigmoid={0})'", "'{0}*ranknet + squared-error'", "'AdaRank(metric=NDCG({0}), base=MPBoost())'"),
+    *("'MPBoost(distance=LogDistance(lam={0}))'", "'LossSum(parts=(RankNet(),), weights=({0},))'", "'NDCG({0})'"),
+    *("'{0}'", "'ranknet({0})'", "'({0}'", "'ranknet-{0}'", "'ranknet*ranknet'", "'ranknet+{0}'", "'-{0}*ranknet'"),
+    *("'ranknet[{0}]'", "'ranknet.sigmoid'", "'ranknet/{0}'", "'(lambda: ranknet)()'", "'{0},ranknet'", "'\\x00'"),
+)
+
+
 @target(
     *("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError", "LambdaRank"),
+    "LossSum",
     weight=40,
 )
 def loss_values(dice):
+    if dice.percent(15):
+        parts = dice.one(HOSTILE) if dice.spoils() else f"({loss(dice)}, {loss(dice)})"
+        weights = dice.one((*HOSTILE, "None", "(1, 2)", "[0.5, 0]", "np.array([1.0, 2.0])", "(1, 2, 3)", "('1', 2)"))
+        return f"check_value(bp.LossSum(parts={parts}, weights={weights}))"
     text = f"loss = {loss(dice)}\ncheck_value(loss)"
     if dice.percent(20):
-        name = dice.one((*HOSTILE, "'mpboost'", "'QBRank'", "'ndcg-boost'"))
+        number = dice.one(("1", "2.5", "0", "1e-300", "1e400", "9**9**9", "None", "inf", "True", "1j", "()", "*", "a"))
+        name = dice.one(HOSTILE) if dice.percent(30) else dice.one(_SPELT).format(number)
         text += f"\nassert all(isinstance(loss, bp.Loss) for loss in bp.Loss.parse({name}))"
     return text
 
@@ -346,18 +368,8 @@ def load_bundled(dice):
 
 
 @target(
-    *(
-        "Loss",
-        "MPBoost",
-        "QBRank",
-        "NDCGBoost",
-        "RankNet",
-        "AdaRank",
-        "PairwiseLoss",
-        "ListNet",
-        "SquaredError",
-        "LambdaRank",
-    ),
+    *("Loss", "LossSum", "MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet"),
+    *("SquaredError", "LambdaRank"),
     weight=260,
 )
 def derivatives(dice):
