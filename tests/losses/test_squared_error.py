@@ -79,6 +79,14 @@ def test_where_a_query_is_right_up_to_a_constant_no_document_takes_a_step():
     assert hessian[3] == 0
 
 
+def test_what_a_light_document_weighs_against_a_heavy_one():
+    """The mean is that of the heavy document but for 1e-60 of a gap of 3, which is its gradient."""
+    queries = Queries([3.0, 0.0], group=[2], weight=[1e-60, 1.0])
+    loss = SquaredError(centred=True)
+    gradient, _ = loss.gradient_hessian(np.zeros(2), queries)
+    np.testing.assert_allclose(gradient, loss.scale(queries) * np.array([-3e-60, 3e-60]), rtol=1e-12)
+
+
 @pytest.mark.parametrize("centred", [False, True])
 def test_errors_of_any_size_are_finite(centred):
     loss = SquaredError(centred=centred)
