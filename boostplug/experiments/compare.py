@@ -87,9 +87,10 @@ def compare(
     params : mapping, optional
         What `boostplug.experiments.training.Trees` takes: ``learning_rate``, ``num_leaves``, …
     tune : int, default 0
-        Settings tried per method and fold before its runs, the same number for built-ins: learning rate, leaves and the
-        objective's own parameters, with the first seed, chosen by `metric` on the validation part. 0: none. Needs the
-        extra ``tune``.
+        Settings tried per method and fold before its runs, the same number for built-ins: trees from one space for all
+        (`boostplug.experiments.tuning.TREE_SPACE`) and the objective's own parameters, with the first seed, chosen by
+        `metric` on the validation part. One that is hopeless beside the others is ended early, and counts. 0: none.
+        Needs the extra ``tune``.
     num_threads : int, optional
         For the frameworks, losses and metrics. Default: as for losses.
     progress : bool, optional

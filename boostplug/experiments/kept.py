@@ -5,6 +5,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from types import FunctionType
@@ -17,6 +18,7 @@ from boostplug.experiments.document import plain, versions
 from boostplug.experiments.result import Cell, Method
 from boostplug.experiments.store import Store, differences, digest, head_of
 from boostplug.experiments.training import Part
+from boostplug.experiments.tuning import Outcome
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -88,14 +90,14 @@ class Kept:
             found["validation_per_query"] = cell.validation_per_query.tolist()
             self.store.add(self._key(cell.method, cell.fold, f"seed {cell.seed}"), found)
 
-    def trial(self, method: Method, fold: int, number: int) -> float | None:
-        """Return the validation value of a setting that tuning has tried."""
-        value: float | None = self.store.done.get(self._key(method, fold, f"trial {number}"))
-        return value
+    def trial(self, method: Method, fold: int, number: int) -> Outcome | None:
+        """Return what came of a setting that tuning has tried."""
+        found = self.store.done.get(self._key(method, fold, f"trial {number}"))
+        return None if found is None else Outcome(**found)
 
-    def add_trial(self, method: Method, fold: int, number: int, value: float) -> None:
-        """Keep the validation value of a setting."""
-        self.store.add(self._key(method, fold, f"trial {number}"), value)
+    def add_trial(self, method: Method, fold: int, number: int, outcome: Outcome) -> None:
+        """Keep what came of a setting."""
+        self.store.add(self._key(method, fold, f"trial {number}"), asdict(outcome))
 
     def close(self) -> Path | None:
         """Let others at the file; return it, where there is anything in it."""

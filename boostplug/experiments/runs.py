@@ -3,12 +3,11 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from boostplug.experiments import tuning
-from boostplug.experiments.kept import Kept
 from boostplug.experiments.result import Cell, Method
 from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Watch
 from boostplug.experiments.trees import Trees
@@ -16,7 +15,9 @@ from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.threads import threads_of_framework
 
-__all__ = ["FoldRuns", "Plan"]
+__all__ = ["FoldRuns", "Keeper", "Plan"]
+
+Report = Callable[[int, float], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,22 @@ class Plan:
     seeds: Sequence[int]
 
 
+class Keeper(Protocol):
+    """What keeps finished runs and settings that were tried, and returns those of an earlier comparison."""
+
+    def cell(self, method: Method, fold: int, seed: int) -> Cell | None:
+        """Return a run that is finished."""
+
+    def add(self, cell: Cell) -> None:
+        """Keep a run."""
+
+    def trial(self, method: Method, fold: int, number: int) -> tuning.Outcome | None:
+        """Return what came of a setting that tuning has tried."""
+
+    def add_trial(self, method: Method, fold: int, number: int, outcome: tuning.Outcome) -> None:
+        """Keep what came of a setting."""
+
+
 class FoldRuns:
     """The runs on one fold; its data are binned once in each framework, when the first run there needs them.
 
@@ -43,7 +60,7 @@ class FoldRuns:
         Of the fold, from 0.
     parts : sequence of Part
         Training, validation and test.
-    kept : Kept or None
+    kept : Keeper or None
     advance : callable
         As `progress_bar` yields it: a step for each run and for each setting that tuning tries.
     frameworks : mapping of str to type
@@ -55,7 +72,7 @@ class FoldRuns:
         plan: Plan,
         number: int,
         parts: Sequence[Part],
-        kept: Kept | None,
+        kept: Keeper | None,
         advance: Callable[[str, int], None],
         frameworks: Mapping[str, type[Framework]] = FRAMEWORKS,
     ) -> None:
@@ -98,28 +115,28 @@ class FoldRuns:
                 self._binned[name] = error
         return self._binned[name]
 
-    def _watch(self) -> Watch:
+    def _watch(self, report: Report | None = None) -> Watch:
         plan, valid = self._plan, self._parts[1]
-        return Watch(plan.metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads)
+        return Watch(plan.metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report)
 
     def _tune(self, method: Method, seed: int) -> tuning.Tuned | None:
         """Return the setting of a method that does best on the validation part; what is kept is not trained again."""
         plan, framework = self._plan, self._framework(method.framework)
         tried = 0
 
-        def run(objective: Loss | str, parameters: Mapping[str, Any]) -> float:
+        def run(objective: Loss | str, parameters: Mapping[str, Any], report: Report | None) -> tuning.Outcome:
             nonlocal tried
             tried += 1
-            value = None if self._kept is None else self._kept.trial(method, self._number, tried)
-            if value is None:
+            outcome = None if self._kept is None else self._kept.trial(method, self._number, tried)
+            if outcome is None:
                 assert not isinstance(framework, Exception)
-                watch = self._watch()
+                watch = self._watch(report)
                 framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
-                value = watch.best_value
+                outcome = tuning.Outcome(watch.best_value, watch.values, watch.pruned)
                 if self._kept is not None:
-                    self._kept.add_trial(method, self._number, tried, value)
+                    self._kept.add_trial(method, self._number, tried, outcome)
             self._advance("", min(1, self._trials_of(seed)))
-            return value
+            return outcome
 
         best = None
         if not isinstance(framework, Exception):
@@ -132,6 +149,7 @@ class FoldRuns:
                     trials=plan.tune,
                     seed=plan.seeds[0],
                     run=run,
+                    rounds=plan.rounds,
                     greater_is_better=plan.metric.greater_is_better,
                 )
         self._advance("", max(0, self._trials_of(seed) - tried))  # those that failed

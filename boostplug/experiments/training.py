@@ -1,7 +1,7 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from types import MappingProxyType
@@ -46,18 +46,40 @@ class Watch:
     A round's time ends where the metric is asked for: the metric's own time is not in it, the update of the validation
     scores by the new tree is.
 
+    Parameters
+    ----------
+    metric : Metric
+    queries : Queries
+        Of the validation part.
+    patience : int or None
+        Rounds without a better value before training stops.
+    num_threads : int
+    report : callable, optional
+        ``report(round, value)`` is called after each round, and ends the training where it returns True.
+
     Attributes
     ----------
     values : list of float
         The metric after each round.
+    pruned : bool
+        Whether `report` has ended it.
     scores : ndarray or None
         The validation scores after `best_round` rounds.
     seconds : list of float
         The time of each round.
     """
 
-    def __init__(self, metric: Metric, queries: Queries, *, patience: int | None, num_threads: int) -> None:
+    def __init__(
+        self,
+        metric: Metric,
+        queries: Queries,
+        *,
+        patience: int | None,
+        num_threads: int,
+        report: Callable[[int, float], bool] | None = None,
+    ) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
+        self.report, self.pruned = report, False
         self.values: list[float] = []
         self.scores: Floats | None = None
         self.seconds: list[float] = []
@@ -77,6 +99,7 @@ class Watch:
         self._best.add(value)
         if self.best_round == len(self.values):
             self.scores = np.array(scores, dtype=np.float64)
+        self.pruned = self.report is not None and self.report(len(self.values), value)
         return value
 
     @property
@@ -91,8 +114,8 @@ class Watch:
 
     @property
     def stop(self) -> bool:
-        """Whether the last `patience` rounds have brought nothing better."""
-        return self._best.stops
+        """Whether the last `patience` rounds have brought nothing better, or the training was pruned."""
+        return self.pruned or self._best.stops
 
 
 class Framework(Protocol):
@@ -105,12 +128,6 @@ class Framework(Protocol):
     """What the framework calls the number of leaves."""
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None: ...
-
-    @staticmethod
-    def params_of_run(
-        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
-    ) -> dict[str, Any]:
-        """Return what a run trains with, in the framework's words, but for the objective."""
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -150,6 +167,14 @@ class LightGBM:
     name: ClassVar[str] = "lightgbm"
     baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
     leaves: ClassVar[str] = "num_leaves"
+    tree_names: ClassVar[Mapping[str, str]] = {
+        "learning_rate": "learning_rate",
+        "num_leaves": "num_leaves",
+        "min_rows": "min_data_in_leaf",
+        "l2": "lambda_l2",
+        "row_fraction": "bagging_fraction",
+        "column_fraction": "feature_fraction",
+    }
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.lgb = imported("lightgbm")
@@ -205,6 +230,14 @@ class XGBoost:
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
     leaves: ClassVar[str] = "max_leaves"
+    tree_names: ClassVar[Mapping[str, str]] = {
+        "learning_rate": "learning_rate",
+        "num_leaves": "max_leaves",
+        "min_hessian": "min_child_weight",
+        "l2": "reg_lambda",
+        "row_fraction": "subsample",
+        "column_fraction": "colsample_bytree",
+    }
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.xgb = imported("xgboost")
@@ -258,7 +291,7 @@ class XGBoost:
         return np.asarray(scores, dtype=np.float64)
 
 
-FRAMEWORKS: dict[str, type[Framework]] = {kind.name: kind for kind in (LightGBM, XGBoost)}
+FRAMEWORKS: dict[str, type[LightGBM] | type[XGBoost]] = {LightGBM.name: LightGBM, XGBoost.name: XGBoost}
 """Each framework by its module's name, which is also its extra's."""
 
 

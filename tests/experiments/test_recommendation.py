@@ -109,8 +109,9 @@ class Own(bp.RankNet):
 def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
     pytest.importorskip("optuna")
     train, _, test = parts
-    result = alone(parts, "lightgbm", objective, tune=5, store=tmp_path, params={"learning_rate": 0.01})
-    again = alone(parts, "lightgbm", objective, tune=5, store=tmp_path, params={"learning_rate": 0.01}, resume=True)
+    some = {"tune": 8, "params": {"min_rows": 200}, "store": tmp_path}
+    result = alone(parts, "lightgbm", objective, **some)
+    again = alone(parts, "lightgbm", objective, **some, resume=True)
     (run,) = result.document["methods"][0]["runs"]
     assert run["tuned"]["parameters"]
     for one in (result, again):
