@@ -1,11 +1,10 @@
 """What a comparison recommends, as an estimator that means the same trees, and as the line of code that makes one."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from boostplug.experiments.training import imported
-from boostplug.losses import Loss
+from boostplug.losses import Loss, LossSum
 from boostplug.naming import parameters
 from boostplug.plug.aliases import LIGHTGBM, XGBOOST
 from boostplug.values import is_value
@@ -83,10 +82,12 @@ def _in_its_words(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[
 
 def _code(value: Any) -> str:
     """Return the expression that makes a value, with what differs from the defaults."""
+    if isinstance(value, LossSum) and value.weights is not None:
+        return " + ".join(
+            f"{weight!r} * {_code(part)}" for part, weight in zip(value.parts, value.weights, strict=True)
+        )
     if is_value(value) and repr(value).startswith(f"{type(value).__name__}("):
         ours = type(value).__module__.startswith("boostplug.")
         given = [f"{name}={_code(part)}" for name, part, is_default in parameters(value) if not is_default]
         return f"{'bp.' * ours}{type(value).__name__}({', '.join(given)})"
-    if is_value(value):  # one that says itself how it is written, as a sum of losses does
-        return re.sub(r"\b(?=[A-Z]\w*\()", "bp.", repr(value))
     return str(getattr(value, "__name__", None) or repr(value))

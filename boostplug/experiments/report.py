@@ -331,7 +331,7 @@ def _below(document: dict[str, Any]) -> list[str]:
         lines.append(
             f"Tuned per method and fold: the best of {settings['tune']} settings by validation {metric} with the "
             "first seed, of trees from one space for all and the objective's own parameters (optuna's TPE, hopeless "
-            "ones pruned by the median); the first setting is the above."
+            "ones pruned); the first setting is the above."
         )
         lines += _chosen(document)
     lines.append("Versions: " + ", ".join(f"{name} {number}" for name, number in document["versions"].items()) + ".")

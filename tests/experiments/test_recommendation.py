@@ -134,7 +134,7 @@ def test_the_line_of_code_names_the_loss(loss):
     assert found.get_params(deep=False)["objective"] == loss
     assert found.n_estimators == 7
     assert "seed" not in line
-    assert line.startswith("bp.LGBMRanker(objective=bp.")
+    assert line.startswith("bp.LGBMRanker(objective=")
 
 
 # --- What is chosen, and in which words -----------------------------------------------------------------------------
