@@ -21,8 +21,8 @@ from sklearn.base import clone
 from boostplug.checks import shown
 from boostplug.datasets import load_letor
 from boostplug.kernels.compiling import kept
-from boostplug.losses import LOSSES, Loss, PairwiseLoss
-from boostplug.metrics import METRICS, Metric, PrecisionAtPercent
+from boostplug.losses import LOSSES, LambdaRank, Loss, PairwiseLoss
+from boostplug.metrics import MAP, METRICS, NDCG, Metric, PrecisionAtPercent
 from boostplug.naming import parameters
 from boostplug.pairs import Pairs
 from boostplug.queries import Queries
@@ -113,6 +113,7 @@ def _calls() -> Iterator[tuple[str, Callable[[], None]]]:
     for name, losses in LOSSES.items():
         settings = (changed for loss in losses for changed in _settings(loss))
         yield name, partial(_each, partial(_call_loss, data=data), settings)
+    yield "LambdaRank(truncation)", partial(_each, partial(_call_loss, data=data), _truncated())
     yield "PairwiseLoss", partial(_each, partial(_call_loss, data=data), _pairwise())
     for name, kind in METRICS.items():
         yield name, partial(_each, partial(_call_metric, data=data), _variants(kind))
@@ -176,6 +177,12 @@ def _call_loss(loss: Loss, data: list[_Data]) -> None:
                 loss.gradient_hessian(scores.astype(np.float32), queries)
     queries, (scores, *_) = data[0]
     loss(queries.labels, scores, None, np.diff(queries.boundaries))
+
+
+def _truncated() -> Iterator[LambdaRank]:
+    """Yield LambdaRank as the registry does not have it: ties stand in row order, which one of the laws forbids."""
+    for metric in (NDCG(), MAP()):
+        yield LambdaRank(metric=metric, truncation=30, norm=True)
 
 
 def _pairwise() -> Iterator[PairwiseLoss]:

@@ -16,6 +16,8 @@ REFEREES = {
     },
     "ranknet": (loops.ranknet, {"sigmoid": 0.7, "normalization": "rows"}),
     "ndcg_boost": (loops.ndcg_boost, {"sigmoid": 1.5, "normalization": "query"}),
+    "lambda_rank": (loops.lambda_rank, {"sigmoid": 0.7, "k": 4}),
+    "lambda_rank, map": (loops.lambda_rank, {"metric": "map", "truncation": 3}),
     "list_net": (loops.list_net, {"target": "softmax"}),
     "squared_error": (loops.squared_error, {}),
     "squared_error, centred": (loops.squared_error, {"centred": True}),

@@ -23,7 +23,14 @@ _PER_SECOND = {"milliseconds": 1e3, "microseconds": 1e6}
 _PEER = "LightGBM's lambdarank"
 
 # Shares of lambdarank's own gradient, of the losses as they are by default.
-_TARGETS: Mapping[str, float] = {"MPBoost": 0.10, "QBRank": 0.15, "NDCGBoost": 0.13, "RankNet": 0.18, "AdaRank": 0.18}
+_TARGETS: Mapping[str, float] = {
+    "MPBoost": 0.10,
+    "QBRank": 0.15,
+    "NDCGBoost": 0.13,
+    "RankNet": 0.18,
+    "AdaRank": 0.18,
+    "LambdaRank": 0.50,
+}
 _TARGETS_OF_REAL_GRADES: Mapping[str, float] = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
 
 _PROGRAM = """
