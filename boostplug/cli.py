@@ -110,6 +110,10 @@ def compare(
     threads: Annotated[
         int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
     ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, max=_MOST_THREADS, help="Processes that train at once, each with its part of the threads."),
+    ] = 1,
     report: Annotated[Path | None, typer.Option(help="Write the table as an HTML page.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
@@ -151,11 +155,15 @@ def compare(
                 params={key: value for key, value in params.items() if value is not None},
                 tune=tune,
                 num_threads=threads,
+                jobs=jobs,
                 progress=True,
                 data=name,
                 store=folder,
                 resume=resume,
             )
+        except RuntimeError as error:  # a process has died
+            _complain("compare", f"{error}; add --resume to go on" if folder is not None else str(error))
+            raise typer.Exit(_FAILED) from None
         except (ValueError, OSError, ImportError) as error:
             _complain("compare", str(error))
             raise typer.Exit(_REFUSED) from None

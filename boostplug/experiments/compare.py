@@ -1,6 +1,7 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from itertools import islice
 from os import PathLike
@@ -13,7 +14,8 @@ from boostplug.checks import check_flag, check_instance, check_integer, shown
 from boostplug.experiments import tuning
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.kept import Kept, what_runs_depend_on
-from boostplug.experiments.result import CompareResult, Method
+from boostplug.experiments.parallel import cells_over_processes, check_picklable
+from boostplug.experiments.result import Cell, CompareResult, Method
 from boostplug.experiments.runs import FoldRuns, Plan
 from boostplug.experiments.training import FRAMEWORKS, Part, missing
 from boostplug.experiments.trees import Trees
@@ -50,6 +52,7 @@ def compare(
     params: Mapping[str, Any] | None = None,
     tune: int = 0,
     num_threads: int | None = None,
+    jobs: int = 1,
     progress: bool | None = None,
     data: str | None = None,
     store: str | PathLike[str] | None = None,
@@ -92,7 +95,12 @@ def compare(
         `metric` on the validation part. One that is hopeless beside the others is ended early, and counts. 0: none.
         Needs the extra ``tune``.
     num_threads : int, optional
-        For the frameworks, losses and metrics. Default: as for losses.
+        For the frameworks, losses and metrics, of all processes together. Default: as for losses.
+    jobs : int, default 1
+        Processes that train at once, each with an equal part of the threads, at least 1; on small data better than many
+        threads for one training. Each holds the data. The result is that of one process with as many threads as each of
+        them. Losses and metrics must be picklable; in a script, the call must stand under
+        ``if __name__ == "__main__":``.
     progress : bool, optional
         A progress bar on stderr, where that is no terminal a line every 30 seconds. Default: the bar alone.
     data : str, optional
@@ -113,6 +121,8 @@ def compare(
     ------
     ImportError
         If a framework that was asked for, or both, are not installed.
+    RuntimeError
+        If one of several processes dies; `store` keeps what was finished.
     OSError
         If `store` cannot be written, or another comparison is at work there.
     ValueError
@@ -143,6 +153,8 @@ def compare(
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
     asked = get_num_threads() if num_threads is None else num_threads
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
+    jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
+    threads = max(1, threads // jobs)
     names, notes = _frameworks(frameworks)
     methods = _methods(names, parse_losses(losses), baselines)
     if not methods:
@@ -154,6 +166,9 @@ def compare(
     if store is not None and not isinstance(store, (str, PathLike)):
         raise TypeError(f"store must be the path of a folder; got {shown(store)}")
 
+    plan = Plan(main, columns, trees, rounds, early_stopping_rounds, threads, tune, seed_list)
+    if jobs > 1:
+        check_picklable(plan, methods)
     settings = {
         "rounds": rounds,
         "early_stopping_rounds": early_stopping_rounds,
@@ -167,7 +182,7 @@ def compare(
         metrics=columns,
         metric=main,
         seeds=seed_list,
-        settings=settings,
+        settings={**settings, "jobs": jobs},
         data={
             "name": str(data or ""),
             "folds": len(folds),
@@ -189,20 +204,34 @@ def compare(
         more = {"seed of the tuning": seed_list[0]} if tune else {}
         depends = what_runs_depend_on(folds, names, columns, {**settings, **names_of_metrics, **more})
         kept = Kept(folder, depends, methods, resume=resume)
-    plan = Plan(main, columns, trees, rounds, early_stopping_rounds, threads, tune, seed_list)
     with progress_bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
         try:
-            for f, fold in enumerate(folds):
-                runs = FoldRuns(plan, f, fold, kept, advance)
-                for seed in seed_list:  # all methods with one seed before the next
-                    for method in methods:
-                        result.add(runs.cell(method, seed))
+            if jobs == 1:
+                for f, fold in enumerate(folds):
+                    runs = FoldRuns(plan, f, fold, kept, advance)
+                    for seed in seed_list:  # all methods with one seed before the next
+                        for method in methods:
+                            result.add(runs.cell(method, seed))
+            else:
+                _add_in_order(result, cells_over_processes(plan, folds, methods, kept, advance, jobs), plan, methods)
         except KeyboardInterrupt:
             result.interrupted = True
         finally:
             if kept is not None:
                 result.kept = kept.close()
     return result
+
+
+def _add_in_order(result: CompareResult, cells: Iterator[Cell], plan: Plan, methods: Sequence[Method]) -> None:
+    """Add the outcomes of several processes as one process would, those that there are where Ctrl-C ends it."""
+    place = {id(method): i for i, method in enumerate(methods)}
+    found: list[Cell] = []
+    try:
+        with closing(cells) as running:  # type: ignore[type-var]
+            found.extend(running)
+    finally:
+        for cell in sorted(found, key=lambda cell: (cell.fold, plan.seeds.index(cell.seed), place[id(cell.method)])):
+            result.add(cell)
 
 
 def parse_losses(losses: Losses) -> dict[str, Loss]:

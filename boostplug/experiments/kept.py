@@ -22,7 +22,7 @@ from boostplug.experiments.tuning import Outcome
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["Kept", "fingerprint", "what_runs_depend_on"]
+__all__ = ["Kept", "fingerprint", "users_modules", "what_runs_depend_on"]
 
 _COUNT = ("boostplug", "numpy", "numba")  # versions that results hang on, beside those of the frameworks
 _PATTERN = "compare-*.results"
@@ -149,6 +149,13 @@ def fingerprint(value: Loss | Metric | str) -> str:
             f"({error}); define its functions and classes at the top of a file, or leave out store"
         ) from None
     return digest([buffer.getvalue(), *texts])
+
+
+def users_modules(value: Any) -> set[str]:
+    """Return the users' modules that the classes and functions of a value are from, or raise what pickling it does."""
+    pickler = _Pickler(BytesIO())
+    pickler.dump(value)
+    return pickler.modules
 
 
 class _Pickler(pickle.Pickler):

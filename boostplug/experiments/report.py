@@ -323,6 +323,8 @@ def _below(document: dict[str, Any]) -> list[str]:
         + (pairs if any(m["framework"] == "xgboost" for m in methods) else "")
     )
     threads = f"{settings['num_threads']} thread{'s' * (settings['num_threads'] > 1)}"
+    if settings["jobs"] > 1:
+        threads += f", {settings['jobs']} trainings at once"
     lines.append(
         f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores. "
         "rounds: those used, mean over runs."

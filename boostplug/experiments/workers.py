@@ -2,11 +2,12 @@
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
-__all__ = ["in_processes"]
+__all__ = ["in_processes", "pieces_from_processes"]
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -31,11 +32,21 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
     RuntimeError
         If a process dies.
     """
-    waiting = iter(jobs)
     if n_processes == 1:
-        for job in waiting:
+        for job in jobs:
             yield job, work(job)
-        return
+    else:
+        yield from pieces_from_processes(partial(_in_one_piece, work), jobs, n_processes)
+
+
+def pieces_from_processes(
+    work: Callable[[J, Callable[[R], None]], None], jobs: Iterable[J], n_processes: int
+) -> Iterator[tuple[J, R]]:
+    """Yield what each job says while it is worked on, with the job: ``work(job, say)`` calls ``say(piece)``.
+
+    Always in processes of their own; else as `in_processes`.
+    """
+    waiting = iter(jobs)
     context = get_context("spawn")
     processes: dict[Any, Any] = {}
     busy: dict[Any, J] = {}
@@ -58,10 +69,13 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
         while busy:
             ready: list[Any] = wait(list(busy))
             for connection in ready:
-                result = connection.recv()
-                job = busy.pop(connection)
-                feed(connection)
-                yield job, result
+                said = connection.recv()
+                job = busy[connection]
+                if said is None:  # the job's end
+                    del busy[connection]
+                    feed(connection)
+                else:
+                    yield job, said[0]
     except (EOFError, ConnectionError):  # the other end is gone
         raise RuntimeError(
             "a worker process has died; what was finished before is kept (in a script, the call must stand "
@@ -74,11 +88,16 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
             process.join()
 
 
-def _serve(connection: "Connection[Any, Any]", work: Callable[[J], R]) -> None:
+def _in_one_piece(work: Callable[[J], R], job: J, say: Callable[[R], None]) -> None:
+    say(work(job))
+
+
+def _serve(connection: "Connection[Any, Any]", work: Callable[[J, Callable[[R], None]], None]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
     while True:
         try:
             job = connection.recv()
-            connection.send(work(job))
+            work(job, lambda piece: connection.send((piece,)))
+            connection.send(None)
         except (EOFError, ConnectionError):  # no more jobs, or the parent was killed
             return
