@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from multiprocessing import active_children
 
 import pytest
+from typer.testing import CliRunner
 
 import boostplug as bp
+from boostplug.cli import app
 from boostplug.datasets import make_ranking
 from boostplug.experiments import compare as module
 from boostplug.experiments.workers import pieces_from_processes
@@ -137,6 +139,19 @@ def test_what_cannot_go_to_other_processes_is_refused_before_training(tiny):
     for jobs in (0, 1.5, "2", 10**6):
         with pytest.raises(ValueError, match="jobs must be an integer"):
             bp.compare(*tiny, **SMALL, jobs=jobs)
+
+
+def test_the_command_takes_jobs_and_says_that_a_process_has_died(tmp_path, monkeypatch):
+    given = []
+
+    def dies(_folds, **options):
+        given.append(options)
+        raise RuntimeError("a worker process has died; what was finished before is kept")
+
+    monkeypatch.setattr(module, "compare", dies)
+    done = CliRunner().invoke(app, ["compare", "--jobs", "3", "--threads", "6", "--store", str(tmp_path)])
+    assert (done.exit_code, given[0]["jobs"], given[0]["num_threads"]) == (1, 3, 6)
+    assert "a worker process has died; what was finished before is kept; add --resume to go on" in done.stderr
 
 
 def test_pieces_come_with_their_jobs():
