@@ -19,7 +19,7 @@ from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
 from boostplug.queries import Queries
 from boostplug.threads import run_over_queries
-from boostplug.values import Range
+from boostplug.values import Range, Space
 
 __all__ = ["LambdaRank"]
 
@@ -116,6 +116,17 @@ class LambdaRank(Loss):
                 "LambdaRank: norm=True divides every single pair, which whole lists are too long for; give a "
                 "truncation too, such as truncation=30"
             )
+
+    @property
+    def search_space(self) -> Space:
+        """What `search_ranges` and the metric say; with a truncation others from 5 to 100, and the norm."""
+        space = dict(super().search_space)
+        del space["norm"]
+        return (
+            space
+            if self.truncation is None
+            else {**space, "truncation": Range(5, 100, log=True), "norm": (False, True)}
+        )
 
     @property
     def takes_negative_labels(self) -> bool:
