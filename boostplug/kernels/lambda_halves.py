@@ -21,12 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.arithmetic import EXP_MAX, exponential, log1p
+from boostplug.kernels.arithmetic import exponential, log1p
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.lambdas import (
     NEAR,
     Ordered,
     Worth,
+    falling,
     in_range,
     ordered_room,
     shares,
@@ -34,11 +35,11 @@ from boostplug.kernels.lambdas import (
     sum_within,
     worth_of_positions,
 )
-from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, smaller, spread, store, sum_of, where_positive
+from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, spread, store, sum_of, where_positive
 from boostplug.kernels.ranking import room_for, sort
 
 # compiled in: arithmetic.py b39e51498b82
-# compiled in: lambdas.py 52768b1b7c5d
+# compiled in: lambdas.py 83e6013855b9
 # compiled in: lanes.py 8910ae3bcd31
 # compiled in: ranking.py 7ad0754252ce
 
@@ -157,7 +158,7 @@ def _distances(first: int, middle: int, last: int, ordered: Ordered, room: _Room
     for j in range(first, last, WIDTH):
         d = absolute(load(x, j) - x[middle])
         store(far, j, d)
-        store(power, j, exponential(smaller(d, spread(EXP_MAX)) * -1.0))
+        store(power, j, falling(d))
 
 
 @inner()
@@ -204,13 +205,13 @@ def _seen(
     level, root = ordered.level, ordered.root
     right = up == upper  # the higher level stands above
     zero = spread(0.0)
-    node, falling = room.node, room.falling
+    node = room.node
     side = 0 if upper else 1
     for k in range(count):
         low, width = room.edge[side, k, 0], room.edge[side, k, 1]
         t = (load(_AT, 0) * 0.5 + 0.5) * width + low
         store(node, k * WIDTH, t)
-        store(falling, k * WIDTH, exponential(smaller(t, spread(EXP_MAX)) * -1.0))
+        store(room.falling, k * WIDTH, falling(t))
         for o in range(k * _SUMS, (k + 1) * _SUMS, WIDTH):
             store(sums, o, zero)
     at_middle = worth[middle]
@@ -245,7 +246,7 @@ def _seen(
             s_apart = s * apart
             for k in range(count):
                 o = k * _SUMS
-                t = load(falling, k * WIDTH)
+                t = load(room.falling, k * WIDTH)
                 if with_value:
                     t = larger(t * e, spread(_LEAST))
                     y = log1p(t) / t * e if right else log1p(t) + (load(node, k * WIDTH) + far[j])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.arithmetic import EXP_MAX, exponential, log1p
 from boostplug.kernels.compiling import compiled, inner
-from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, spread, store, sum_of, where_positive
+from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, smaller, spread, store, sum_of, where_positive
 from boostplug.kernels.lists import order_by_score, over_ties
 from boostplug.kernels.ranking import room_for
 
@@ -35,6 +35,7 @@ __all__ = [
     "NEAR",
     "Ordered",
     "Worth",
+    "falling",
     "in_range",
     "ordered_room",
     "shares",
@@ -49,6 +50,7 @@ Ints = NDArray[np.int64]
 
 NEAR = 600.0  # range of scores within which e^x serves for every pair
 FARTHEST = 1e300  # scores are cut there, so that differences are finite
+_NOTHING = 1e-304  # more than e^-700
 _NORM = 0.01  # LightGBM's, beside a difference of scores
 
 
@@ -159,9 +161,15 @@ def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
 
 
 @numba.njit(inline="always")
+def falling(d: Any) -> Any:
+    """Return e^-d, of lanes d ≥ 0; what is below 1e-304 is nothing."""
+    return larger(exponential(smaller(d, spread(EXP_MAX)) * -1.0) - _NOTHING, spread(0.0))
+
+
+@numba.njit(inline="always")
 def shares(d: Any) -> Any:
     """Return σ(-d) and σ(d), of lanes, whatever d."""
-    t = exponential(larger(absolute(d) * -1.0, spread(-EXP_MAX)))
+    t = falling(absolute(d))
     z = 1.0 / (t + 1.0)
     return where_positive(d, t * z, z), where_positive(d, z, t * z)
 
@@ -169,7 +177,7 @@ def shares(d: Any) -> Any:
 @numba.njit(inline="always")
 def softplus(d: Any) -> Any:
     """Return log(1 + e^-d), of lanes, whatever d."""
-    t = exponential(larger(absolute(d) * -1.0, spread(-EXP_MAX)))
+    t = falling(absolute(d))
     return larger(d * -1.0, spread(0.0)) + log1p(t)
 
 

@@ -195,8 +195,9 @@ def _same_by_query(queries, found, expected, rtol=1e-6):
 def _same_in_another_order(loss, scores, queries, outputs, seed):
     if queries.pairs is not None or getattr(getattr(loss, "metric", None), "ties", "") == "order":
         return
-    if getattr(loss, "random_state", None) is not None or getattr(loss, "truncation", None) is not None:
-        return  # noise is of a row's place, and ties stand in row order
+    for part in (loss, *getattr(loss, "parts", ())):
+        if getattr(part, "random_state", None) is not None or getattr(part, "truncation", None) is not None:
+            return  # noise is of a row's place, and ties stand in row order
     order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))
     other = bp.Queries(
         queries.labels[order],

@@ -94,6 +94,17 @@ def test_sums_of_long_lists_are_right_where_all_are_tiny_or_all_large(in_order):
     compare(LambdaRank(), scores, bp.Queries(grades, group=[400]), accuracy=1e-8)
 
 
+@pytest.mark.parametrize("n", [20, 400])
+@pytest.mark.parametrize("truncation", [None, 3])
+def test_nothing_is_lost_where_all_are_far_apart_in_the_right_order(truncation, n):
+    """e^-1000 is 0, and no least power of e stands for it."""
+    queries = bp.Queries(np.arange(n) % 4, group=[n])
+    scores = 1000.0 * queries.labels
+    loss = LambdaRank(truncation=truncation)
+    assert loss.value(scores, queries) == [0.0]
+    assert not any(output.any() for output in loss.gradient_hessian(scores, queries))
+
+
 @pytest.mark.parametrize("loss", TRUNCATED, ids=lambda loss: loss.name)
 def test_truncated_lists_equal_double_loops(loss):
     rng = np.random.default_rng(5)
