@@ -405,6 +405,8 @@ def advice(document: dict[str, Any]) -> list[str]:
     lines.append(
         f"With the mean best round of {'its runs on the first fold, and the setting tuned there' if folds else runs}:"
     )
+    if found["code"].startswith("xgb."):
+        lines[-1] = f"{lines[-1][:-1]}, and fitted without qid, which XGBoost's regression does not take:"
     return [*lines, f"{_INDENT}{found['code']}"]
 
 

@@ -157,7 +157,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
         metrics=[metric],
         metric=metric,
         seeds=seeds,
-        settings={
+        settings={"jobs": 1, 
             "rounds": 9, "early_stopping_rounds": 3, "params": vars(Trees()), "tune": 0, "num_threads": 1,
         },
         data={"name": "made", "folds": 1, "features": 2, "train": sizes, "valid": sizes, "test": sizes},
@@ -233,6 +233,7 @@ def test_built_ins_are_recommended_too():
     assert "It is lightgbm's own LambdaMART: on these data none of the others is called for." in found.recommendation
     assert "\n    bp.LGBMRanker(objective='lambdarank', n_estimators=5," in found.recommendation
     found = made({(XGB, "rank:ndcg"): (0.5, 0.5), (XGB, "reg:squarederror"): (0.6, 0.6)})
+    assert "fitted without qid, which XGBoost's regression does not take:\n    xgb.XGBReg" in found.recommendation
     assert "\n    xgb.XGBRegressor(objective='reg:squarederror', n_estimators=5," in found.recommendation
 
 

@@ -1,5 +1,6 @@
 """How settings are drawn, pruned and chosen: on invented trainings, and on small real ones."""
 
+import json
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -11,7 +12,8 @@ from boostplug.experiments import tuning
 from boostplug.experiments.store import Store, head_of
 from boostplug.experiments.training import FRAMEWORKS, Watch
 from boostplug.experiments.trees import Trees
-from boostplug.experiments.tuning import TREE_SPACE, Outcome
+from boostplug.experiments.tuning import TREE_SPACE, Outcome, tuned_objective
+from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
 
@@ -134,6 +136,17 @@ def test_losses_draw_what_suggest_does():
     tuned(training, bp.QBRank(), trials=12)
     assert len({objective for objective, _ in training.settings}) > 3
     assert all(type(objective) is bp.QBRank for objective, _ in training.settings)
+
+
+@pytest.mark.parametrize("loss", [loss for losses in LOSSES.values() for loss in losses], ids=str)
+def test_what_was_drawn_makes_the_loss_again(loss):
+    """From JSON, which is what the store and the document have of it."""
+    training = Training()
+    best = tuned(training, loss, trials=6)
+    drawn = json.loads(json.dumps(best.as_dict()["drawn"]))
+    assert best.parameters  # not the given setting
+    assert tuned_objective(loss, drawn) == best.objective
+    assert set(drawn) == set(loss.search_space)
 
 
 def test_what_is_given_is_within_the_space():
