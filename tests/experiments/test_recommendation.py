@@ -157,8 +157,8 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
         metrics=[metric],
         metric=metric,
         seeds=seeds,
-        settings={"jobs": 1, 
-            "rounds": 9, "early_stopping_rounds": 3, "params": vars(Trees()), "tune": 0, "num_threads": 1,
+        settings={
+            "rounds": 9, "early_stopping_rounds": 3, "params": vars(Trees()), "tune": 0, "num_threads": 1, "jobs": 1,
         },
         data={"name": "made", "folds": 1, "features": 2, "train": sizes, "valid": sizes, "test": sizes},
         notes=[],
