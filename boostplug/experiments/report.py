@@ -28,6 +28,7 @@ _MOST_NAMES = 4  # of those that are close to the recommended one
 _SIGNIFICANT = 0.05
 _LEAST_NAME = 16  # width to which names may be folded
 _UNLIMITED = 10_000
+_WIDEST = 130  # of text in a file, where a layout has it
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,12 @@ def text(document: dict[str, Any]) -> str:
 
 
 def natural_width(document: dict[str, Any]) -> int:
-    """Return the width of the wide layout, 120 at least."""
+    """Return the width of the wide layout, 120 at least; where that is too wide, with frameworks as headings."""
     from rich.console import Console
 
     console = Console(width=_UNLIMITED)
-    return max(120, console.measure(_table(document, column=True, inline=True)).maximum)
+    widths = [console.measure(_table(document, column=column, inline=True)).maximum for column in (True, False)]
+    return max(120, widths[0] if widths[0] <= _WIDEST else widths[1])
 
 
 def markdown(document: dict[str, Any]) -> str:

@@ -206,6 +206,15 @@ def test_long_names_fold_in_a_narrow_table(result):
     assert "…" not in buffer.getvalue()
 
 
+def test_text_with_long_names_has_the_frameworks_as_headings(result):
+    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
+    assert any(line.strip().startswith("lightgbm   lambdarank") for line in report.text(document).splitlines())
+    document["methods"][3]["method"] = "x" * 30
+    lines = report.text(document).splitlines()
+    assert "lightgbm" in [line.strip() for line in lines]
+    assert max(map(len, lines)) <= 130
+
+
 def test_pages(result, tmp_path):
     result.to_html(tmp_path / "out.html")
     result.to_markdown(tmp_path / "out.md")
