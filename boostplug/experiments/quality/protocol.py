@@ -87,6 +87,11 @@ _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which littl
     0.5 * ListNet(target="xendcg") + 0.5 * SquaredError(),
     LambdaRank(),
     ListNet(target="xendcg"),
+    MPBoost(normalization="rows"),
+    RankNet(normalization="rows"),
+    0.5 * MPBoost(normalization="rows") + 0.5 * SquaredError(),
+    0.5 * MPBoost(normalization="rows") + 0.5 * _ROWS,
+    0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),
 )
 _SITUATIONS: tuple[Loss, ...] = (
     QBRank(preference_weight=0.3, normalization="rows"),
@@ -94,6 +99,7 @@ _SITUATIONS: tuple[Loss, ...] = (
     QBRank(preference_weight=0.7, normalization="rows"),
     _PAIRS_ALONE,
     MPBoost(),
+    MPBoost(normalization="rows"),
     RankNet(),
     NDCGBoost(),
     ListNet(),
@@ -102,7 +108,11 @@ _SITUATIONS: tuple[Loss, ...] = (
     LambdaRank(metric=MAP()),
     SquaredError(centred=True),
 )
-_LEADING: tuple[Loss, ...] = (QBRank(preference_weight=0.3, normalization="rows"), _ROWS, RankNet())
+_LEADING: tuple[Loss, ...] = (
+    QBRank(preference_weight=0.3, normalization="rows"),
+    _ROWS,
+    MPBoost(normalization="rows"),
+)
 
 _OF_FRAMEWORKS: dict[str, Any] = {  # their own defaults, but for XGBoost's min_child_weight: see the protocol
     "lightgbm": {"lambda_l2": 0.0},
