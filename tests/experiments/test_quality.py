@@ -300,7 +300,7 @@ def test_a_candidate_behind_a_peer_is_out(small):
 
 
 def test_a_variant_must_be_ahead_in_both_frameworks(small, monkeypatch):
-    parts = small | {"24 leaves": replace(small["24 leaves"], losses=(NDCGBoost(), NDCGBoost(sigmoid=2.0)))}
+    parts = small | {"24 leaves": replace(small["24 leaves"], losses=(*protocol.BEFORE, NDCGBoost(sigmoid=2.0)))}
     for module in (protocol, run, summary, rules, result):
         monkeypatch.setattr(module, "PARTS", parts)
     for of_xgboost, takes_over in ((0.05, True), (-0.02, False)):

@@ -28,7 +28,7 @@ from boostplug.losses import (
 from boostplug.metrics import MAP, NDCG
 from boostplug.naming import distinct_names
 
-__all__ = ["DEFAULTS", "PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
+__all__ = ["BEFORE", "DEFAULTS", "PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression"),
@@ -42,41 +42,46 @@ QBRANKS: tuple[Loss, ...] = tuple(
 )
 """Among which the defaults of `QBRank` are decided."""
 
+BEFORE: tuple[Loss, ...] = (
+    MPBoost(normalization="none"),
+    NDCGBoost(normalization="none"),
+    RankNet(normalization="none"),
+    AdaRank(base=NDCGBoost(normalization="none")),
+)
+"""The defaults of other losses when the protocol was written, beside which their variants stand."""
+
 _OTHERS: tuple[Loss, ...] = (
-    MPBoost(),
+    BEFORE[0],
     MPBoost(normalization="rows"),
-    MPBoost(distance=BinaryDistance()),
-    MPBoost(distance=LinearDistance()),
-    MPBoost(distance=LogisticDistance()),
-    NDCGBoost(),
+    *(MPBoost(distance=d, normalization="none") for d in (BinaryDistance(), LinearDistance(), LogisticDistance())),
+    BEFORE[1],
     NDCGBoost(normalization="rows"),
-    NDCGBoost(sigmoid=2.0),
-    RankNet(),
+    NDCGBoost(sigmoid=2.0, normalization="none"),
+    BEFORE[2],
     RankNet(normalization="rows"),
-    AdaRank(),
-    AdaRank(base=RankNet()),
+    BEFORE[3],
+    AdaRank(base=RankNet(normalization="none")),
     ListNet(),
     ListNet(target="xendcg"),
     LambdaRank(),
     LambdaRank(metric=MAP()),
     LambdaRank(metric=NDCG(30), truncation=30, norm=True),
     SquaredError(centred=True),
-    0.7 * NDCGBoost() + 0.3 * SquaredError(),
+    0.7 * NDCGBoost(normalization="none") + 0.3 * SquaredError(),
 )
 
-_DEFAULTS: tuple[Loss, ...] = (MPBoost(), NDCGBoost(), RankNet(), AdaRank())
-DEFAULTS: tuple[Loss, ...] = (QBRank(), *_DEFAULTS, ListNet(), LambdaRank(), SquaredError(centred=True))
+DEFAULTS: tuple[Loss, ...] = (QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank())
 """Our losses as they are without arguments."""
 
-_ROWS = QBRank(normalization="rows")
+_ROWS = QBRank(preference_weight=0.5, normalization="rows")
 _PAIRS_ALONE = QBRank(preference_weight=1.0, normalization="rows")
 _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which little is relevant better
     QBRank(preference_weight=0.3, normalization="rows"),
     _ROWS,
     QBRank(preference_weight=0.7, normalization="rows"),
     _PAIRS_ALONE,
-    QBRank(normalization="query"),
-    QBRank(margin=1.0, normalization="rows"),
+    QBRank(preference_weight=0.5, normalization="query"),
+    QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
     0.3 * _PAIRS_ALONE + 0.7 * SquaredError(centred=True),
     0.5 * _PAIRS_ALONE + 0.5 * SquaredError(centred=True),
     0.2 * LambdaRank() + 0.8 * SquaredError(),
@@ -98,10 +103,10 @@ _SITUATIONS: tuple[Loss, ...] = (
     _ROWS,
     QBRank(preference_weight=0.7, normalization="rows"),
     _PAIRS_ALONE,
-    MPBoost(),
+    *BEFORE[:1],
     MPBoost(normalization="rows"),
-    RankNet(),
-    NDCGBoost(),
+    RankNet(normalization="none"),
+    NDCGBoost(normalization="none"),
     ListNet(),
     ListNet(target="xendcg"),
     LambdaRank(),
@@ -193,7 +198,7 @@ PARTS: dict[str, StudyPart] = {
         StudyPart(
             name="8 leaves",
             leaves=8,
-            losses=(*QBRANKS, *_DEFAULTS),
+            losses=(*QBRANKS, *BEFORE),
             peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
         ),
         StudyPart(

@@ -6,7 +6,7 @@ They look at nothing but the finished cells, so whoever has these gets the same 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from boostplug.experiments.quality.protocol import PARTS, PEERS, QBRANKS
+from boostplug.experiments.quality.protocol import BEFORE, PARTS, QBRANKS
 from boostplug.experiments.quality.summary import (
     Arm,
     Cells,
@@ -107,21 +107,21 @@ class Variant:
 
 
 def variants(cells: Cells) -> list[Variant]:
-    """Return the variants of all losses but `QBRank`, where their cells are whole."""
+    """Return the variants of the losses that had a default before, where their cells are whole."""
     found: dict[type[Loss], list[tuple[Loss, Loss, Overall, tuple[float, ...]]]] = {}
-    for loss in PARTS["24 leaves"].losses:
-        kind = type(loss)
-        default = kind()
-        if kind is QBRank or loss == default:
-            continue
-        pairs = [
-            (_arm("24 leaves", framework, loss), _arm("24 leaves", framework, default)) for framework in list(PEERS)[:2]
-        ]
-        overall = averaged(cells, pairs)
-        each = [cells.overall(*pair) for pair in pairs]
-        if overall is not None:
-            of_settings = tuple(one.difference for one in each if one is not None)
-            found.setdefault(kind, []).append((loss, default, overall, of_settings))
+    for default in BEFORE:
+        for loss in PARTS["24 leaves"].losses:
+            if type(loss) is not type(default) or loss == default:
+                continue
+            pairs = [
+                (_arm("24 leaves", framework, loss), _arm("24 leaves", framework, default))
+                for framework in ("lightgbm", "xgboost")
+            ]
+            overall = averaged(cells, pairs)
+            each = [cells.overall(*pair) for pair in pairs]
+            if overall is not None:
+                of_settings = tuple(one.difference for one in each if one is not None)
+                found.setdefault(type(loss), []).append((loss, default, overall, of_settings))
     return [
         Variant(loss=loss, default=default, overall=overall, p_holm=float(p), of_settings=of_settings)
         for of_loss in found.values()
