@@ -27,6 +27,12 @@ class CatBoost:
     name: ClassVar[str] = "catboost"
     baselines: ClassVar[tuple[str, ...]] = ("YetiRank", "QueryRMSE", "PairLogit")
     leaves: ClassVar[str] = "num_leaves"
+    tree_names: ClassVar[Mapping[str, str]] = {
+        "learning_rate": "learning_rate",
+        "num_leaves": "num_leaves",  # of which `run` makes a depth
+        "l2": "l2_leaf_reg",
+        "column_fraction": "rsm",
+    }
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         self.catboost = imported("catboost")

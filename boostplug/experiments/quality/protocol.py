@@ -6,7 +6,6 @@ trains its own cells alone.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from boostplug.experiments.quality.sets import SETS
 from boostplug.experiments.result import Method
@@ -119,22 +118,7 @@ _LEADING: tuple[Loss, ...] = (
     MPBoost(normalization="rows"),
 )
 
-_OF_FRAMEWORKS: dict[str, Any] = {  # their own defaults, but for XGBoost's min_child_weight: see the protocol
-    "lightgbm": {"lambda_l2": 0.0},
-    "xgboost": {"reg_lambda": 1.0, "ndcg_exp_gain": True},
-}
-
-
-def _trees(num_leaves: int, gain: str) -> Trees:
-    xgboost = _OF_FRAMEWORKS["xgboost"] | {"ndcg_exp_gain": gain == "exp2"}
-    return Trees(
-        learning_rate=0.07,
-        num_leaves=num_leaves,
-        row_fraction=0.8,
-        column_fraction=0.5,
-        lightgbm=_OF_FRAMEWORKS["lightgbm"],
-        xgboost=xgboost,
-    )
+_NO_CATBOOST = {name: PEERS[name] for name in ("lightgbm", "xgboost")}
 
 
 _MADE = ("clicks", "one-relevant")  # of other sets
@@ -187,8 +171,16 @@ class StudyPart:
         ]
 
     def trees(self, data: str) -> Trees:
-        """Return the trees for a set."""
-        return _trees(self.leaves, SETS[data].gain)
+        """Return the trees for a set; l2 is the framework's own, but where it is tuned."""
+        return Trees(
+            learning_rate=0.07,
+            num_leaves=self.leaves,
+            row_fraction=0.8,
+            column_fraction=0.5,
+            l2=1.0,
+            lightgbm={} if self.tune else {"lambda_l2": 0.0},
+            xgboost={"ndcg_exp_gain": SETS[data].gain == "exp2"},
+        )
 
 
 PARTS: dict[str, StudyPart] = {
@@ -199,12 +191,12 @@ PARTS: dict[str, StudyPart] = {
             name="8 leaves",
             leaves=8,
             losses=(*QBRANKS, *BEFORE),
-            peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
+            peers=_NO_CATBOOST,
         ),
         StudyPart(
             name="few relevant",
             losses=_FOR_FEW_RELEVANT,
-            peers={key: PEERS[key] for key in ("lightgbm", "xgboost")},
+            peers=_NO_CATBOOST,
             sets=("nfcorpus", "yandex"),
         ),
         StudyPart(
@@ -226,6 +218,26 @@ PARTS: dict[str, StudyPart] = {
             sets=("mslr", "yandex", "nfcorpus", "jester", "movielens"),
             folds=(0, 1),
             shares=(0.05, 0.1, 0.2, 0.5, 1.0),
+        ),
+        StudyPart(
+            name="tuned",
+            losses=(_ROWS, MPBoost(normalization="rows"), 0.7 * NDCGBoost(normalization="none") + 0.3 * SquaredError()),
+            peers={
+                "lightgbm": ("lambdarank", "regression"),
+                "xgboost": ("rank:ndcg", "reg:squarederror"),
+                "catboost": ("QueryRMSE",),
+            },
+            sets=("yandex", "nfcorpus", "jester"),
+            folds=(0,),
+            tune=20,
+        ),
+        StudyPart(
+            name="confirmation",
+            losses=(_ROWS, MPBoost(normalization="rows")),
+            peers=_NO_CATBOOST,
+            sets=("yandex", "nfcorpus", "jester", "movielens"),
+            folds=(2, 3, 4),
+            first_seed=7,
         ),
     )
 }
