@@ -12,14 +12,16 @@ from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 __all__ = ["draw", "tables"]
 
 Document = Mapping[str, Any]
+_MANY = 45  # rows of a table
 _FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 
 
 def tables(document: Document) -> dict[str, list[str]]:
     """Return the lines of each table by its name.
 
-    ``versions``, ``sets``, ``in short``; ``PART, FRAMEWORK`` (each method on each set); ``pooled PART`` and
-    ``whole lists PART`` (over the sets); ``peers PART`` (the default `QBRank` beside them); ``rule``, ``variants``.
+    ``versions``, ``sets``, ``in short``; ``PART, FRAMEWORK`` (each method on each set); ``PART on SET``, by all
+    measures; ``pooled PART`` and ``whole lists PART`` (over the sets); ``peers PART`` (the default `QBRank` beside
+    them); ``curves`` (over shares of the training queries); ``rule``, ``variants``.
     """
     found: dict[str, Iterable[str]] = {"sets": _sets(document), "versions": _versions(document)}
     for part in dict.fromkeys(row["part"] for row in document["rows"]):
@@ -28,6 +30,9 @@ def tables(document: Document) -> dict[str, list[str]]:
         found[f"peers {part}"] = _peers(document, part)
         for framework in _FRAMEWORKS:
             found[f"{part}, {framework}"] = _on_sets(document, part, framework)
+        for data in _titles(document):
+            found[f"{part} on {data}"] = _on_set(document, part, data)
+    found["curves"] = _curve_table(document)
     found["in short"] = _in_short(document, "24 leaves")
     found |= {"rule": _rule(document), "variants": _variants(document)}
     return {name: lines for name, rows in found.items() if (lines := [*rows])}
@@ -120,6 +125,47 @@ def _in_short(document: Document, part: str) -> Iterator[str]:
     yield from _table(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
 
 
+def _on_set(document: Document, part: str, data: str) -> Iterator[str]:
+    """Yield each method on one set by all measures, best first; with many methods, ours with their defaults alone."""
+    rows = [row for row in document["rows"] if (row["part"], row["set"], row["share"]) == (part, data, 1.0)]
+    if len(rows) > _MANY:
+        rows = [row for row in rows if row["plain"]]
+    body = [
+        [
+            _FRAMEWORKS[row["framework"]],
+            row["method"],
+            *map(_plain, _shown(row["means"])),
+            "–" if row["difference"] is None else _with_interval(row["difference"]),
+        ]
+        for row in sorted(rows, key=lambda row: -row["means"][0])
+    ]
+    head = ["", "objective", "NDCG@10", "MAP", "pairs in order", "Kendall's τ", "Δ NDCG@10 to the framework's first"]
+    yield from _table(head, body)
+
+
+def _shown(means: Sequence[float | None]) -> list[float | None]:
+    """Return a set's means with the share of pairs that are in order in place of the error, whose sign was turned."""
+    ndcg, average_precision, turned, tau = means
+    return [ndcg, average_precision, None if turned is None else 1.0 + turned, tau]
+
+
+def _curve_table(document: Document) -> Iterator[str]:
+    """Yield NDCG@10 by share of the training queries, of each set and method."""
+    titles = _titles(document)
+    rows = [row for row in document["rows"] if row["part"] == "learning curves"]
+    shares = sorted({row["share"] for row in rows})
+    body = []
+    for data, framework, method in dict.fromkeys((row["set"], row["framework"], row["method"]) for row in rows):
+        found = {
+            row["share"]: row["means"][0]
+            for row in rows
+            if (row["set"], row["framework"], row["method"]) == (data, framework, method)
+        }
+        cells = [_plain(found[share]) if share in found else "–" for share in shares]
+        body.append([titles[data], _FRAMEWORKS[framework], method, *cells])
+    yield from _table(["set", "", "objective", *(f"{100 * share:g} %" for share in shares)], body)
+
+
 def _on_sets(document: Document, part: str, framework: str) -> Iterator[str]:
     """Yield the first built-in's NDCG@10, and each other method's difference to it, with interval."""
     rows = [
@@ -198,7 +244,7 @@ def draw(document: Document, folder: Path) -> list[Path]:
         If matplotlib is not installed.
     """
     titles, files = _titles(document), []
-    shares = [row for row in document["rows"] if row["part"] in {"learning curves", "24 leaves"}]
+    shares = [row for row in document["rows"] if row["part"] == "learning curves"]
     for data in dict.fromkeys(row["set"] for row in shares if row["share"] != 1.0):
         curves: dict[str, dict[float, float]] = {}
         for row in shares:
@@ -245,8 +291,8 @@ def _signed(value: float | None, digits: int) -> str:
     return text.replace("0.", ".", 1) if abs(value) < 1 else text
 
 
-def _plain(value: float) -> str:
-    return f"{value:.4f}".replace("0.", ".", 1)
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}".replace("0.", ".", 1).replace("-", "−")
 
 
 def _p(value: float) -> str:
