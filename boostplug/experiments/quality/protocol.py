@@ -67,6 +67,8 @@ _OTHERS: tuple[Loss, ...] = (
     LambdaRank(metric=NDCG(30), truncation=30, norm=True),
     SquaredError(centred=True),
     0.7 * NDCGBoost(normalization="none") + 0.3 * SquaredError(),
+    0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),
+    QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
 )
 
 DEFAULTS: tuple[Loss, ...] = (QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank())
@@ -233,7 +235,13 @@ PARTS: dict[str, StudyPart] = {
         ),
         StudyPart(
             name="confirmation",
-            losses=(_ROWS, MPBoost(normalization="rows")),
+            losses=(
+                _ROWS,
+                QBRank(preference_weight=0.3, normalization="rows"),
+                QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
+                MPBoost(normalization="rows"),
+                0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),
+            ),
             peers=_NO_CATBOOST,
             sets=("yandex", "nfcorpus", "jester", "movielens"),
             folds=(2, 3, 4),
