@@ -21,7 +21,8 @@ def tables(document: Document) -> dict[str, list[str]]:
 
     ``versions``, ``sets``, ``in short``; ``PART, FRAMEWORK`` (each method on each set); ``PART on SET``, by all
     measures; ``pooled PART`` and ``whole lists PART`` (over the sets); ``peers PART`` (the default `QBRank` beside
-    them); ``curves`` (over shares of the training queries); ``rule``, ``variants``.
+    them); ``curves`` (over shares of the training queries); ``rule``, ``twins``,
+    ``variants``.
     """
     found: dict[str, Iterable[str]] = {"sets": _sets(document), "versions": _versions(document)}
     for part in dict.fromkeys(row["part"] for row in document["rows"]):
@@ -34,7 +35,7 @@ def tables(document: Document) -> dict[str, list[str]]:
             found[f"{part} on {data}"] = _on_set(document, part, data)
     found["curves"] = _curve_table(document)
     found["in short"] = _in_short(document, "24 leaves")
-    found |= {"rule": _rule(document), "variants": _variants(document)}
+    found |= {"rule": _rule(document), "twins": _twins(document), "variants": _variants(document)}
     return {name: lines for name, rows in found.items() if (lines := [*rows])}
 
 
@@ -217,6 +218,14 @@ def _rule(document: Document) -> Iterator[str]:
         for row in rule["candidates"]
     ]
     yield from _table(["candidate", "significantly behind", "pooled Δ, mean of four settings", "z", "where"], body)
+
+
+def _twins(document: Document) -> Iterator[str]:
+    body = [
+        [row["loss"], row["built_in"], _with_interval(row["overall"]), _signed(row["overall"]["z"], 1)]
+        for row in document["twins"]
+    ]
+    yield from _table(["ours", "LightGBM's own", "pooled Δ", "z"], body)
 
 
 def _variants(document: Document) -> Iterator[str]:

@@ -27,7 +27,7 @@ from boostplug.losses import (
 from boostplug.metrics import MAP, NDCG
 from boostplug.naming import distinct_names
 
-__all__ = ["BEFORE", "DEFAULTS", "PARTS", "PEERS", "QBRANKS", "Job", "StudyPart", "jobs_of"]
+__all__ = ["BEFORE", "DEFAULTS", "PARTS", "PEERS", "QBRANKS", "TWINS", "Job", "StudyPart", "jobs_of"]
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression"),
@@ -73,6 +73,12 @@ _OTHERS: tuple[Loss, ...] = (
 
 DEFAULTS: tuple[Loss, ...] = (QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank())
 """Our losses as they are without arguments."""
+
+TWINS: Mapping[str, Loss] = {
+    "lambdarank": LambdaRank(metric=NDCG(30), truncation=30, norm=True),
+    "rank_xendcg": ListNet(target="xendcg"),
+}
+"""Losses of ours that are LightGBM's built-in objectives, up to the scale and the noise."""
 
 _ROWS = QBRank(preference_weight=0.5, normalization="rows")
 _PAIRS_ALONE = QBRank(preference_weight=1.0, normalization="rows")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.experiments.document import plain
-from boostplug.experiments.quality.protocol import DEFAULTS, PARTS, PEERS, StudyPart
+from boostplug.experiments.quality.protocol import DEFAULTS, PARTS, PEERS, TWINS, StudyPart
 from boostplug.experiments.quality.rules import candidates, chosen, variants
 from boostplug.experiments.quality.sets import SETS
 from boostplug.experiments.quality.summary import (
@@ -52,6 +52,7 @@ def document(cells: Cells, head: dict[str, Any], folder: Path) -> dict[str, Any]
         "pooled": [row for part in PARTS.values() for row in _pooled(cells, part)],
         "peers": [row for part in PARTS.values() for row in _default_beside_peers(cells, part)],
         "rule": _rule(cells),
+        "twins": [*_twins(cells)],
         "variants": [
             {
                 "loss": variant.loss.name,
@@ -140,6 +141,17 @@ def _default_beside_peers(cells: Cells, part: StudyPart) -> Iterator[dict[str, A
                 for (peer, data), difference in against_peers(cells, arm, peers).items():
                     row = {"part": part.name, "framework": framework, "peer": peer, "of": of, "set": data}
                     yield {**row, "difference": _difference(difference)}
+
+
+def _twins(cells: Cells) -> Iterator[dict[str, Any]]:
+    """Yield those of our losses that are built in too, beside them."""
+    by_objective = {arm.method.objective: arm for arm in arms(PARTS["24 leaves"], "lightgbm")}
+    for built_in, ours in TWINS.items():
+        if ours not in by_objective:
+            continue
+        overall = cells.overall(by_objective[ours], by_objective[built_in])
+        if overall is not None:
+            yield {"loss": ours.name, "built_in": built_in, "overall": _overall(overall)}
 
 
 def _rule(cells: Cells) -> dict[str, Any] | None:
