@@ -32,10 +32,12 @@ class Option(NamedTuple):
 _NO, _ONE = ("false", "-", "0", "0.0"), ("1", "1.0")
 _BALANCE = Option("ranking has no positive class: weigh rows or queries", off=_NO)
 _EVERY_PAIR = Option(
-    "our losses count every pair of a query; AdaRank(metric=NDCG(k)) weighs queries by their top k, a loss's "
-    "normalization= by the length of their lists"
+    "our losses count every pair of a query, but for LambdaRank(truncation=…), where it is a parameter; "
+    "AdaRank(metric=NDCG(k)) weighs queries by their top k, a loss's normalization= by the length of their lists"
 )
-_NORM = Option("the loss's own normalization= is none, rows or query")
+_NORM = Option(
+    "the loss's own normalization= is none, rows or query, and LambdaRank(truncation=30, norm=True) has LightGBM's"
+)
 _POSITIONS = Option("our losses know no positions: pass pairs=, or weights that allow for them", off=_NO)
 _REGRESSION = Option("it shapes a regression objective; the losses of boostplug have parameters of their own")
 _GAINS = (
