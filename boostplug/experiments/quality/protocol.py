@@ -81,6 +81,7 @@ TWINS: Mapping[str, Loss] = {
 """Losses of ours that are LightGBM's built-in objectives, up to the scale and the noise."""
 
 _ROWS = QBRank(preference_weight=0.5, normalization="rows")
+_RANKNET_AND_REGRESSION = 0.5 * RankNet(normalization="rows") + 0.5 * SquaredError()
 _PAIRS_ALONE = QBRank(preference_weight=1.0, normalization="rows")
 _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which little is relevant better
     QBRank(preference_weight=0.3, normalization="rows"),
@@ -103,7 +104,7 @@ _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which littl
     RankNet(normalization="rows"),
     0.5 * MPBoost(normalization="rows") + 0.5 * SquaredError(),
     0.5 * MPBoost(normalization="rows") + 0.5 * _ROWS,
-    0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),
+    _RANKNET_AND_REGRESSION,
 )
 _SITUATIONS: tuple[Loss, ...] = (
     QBRank(preference_weight=0.3, normalization="rows"),
@@ -119,12 +120,9 @@ _SITUATIONS: tuple[Loss, ...] = (
     LambdaRank(),
     LambdaRank(metric=MAP()),
     SquaredError(centred=True),
+    _RANKNET_AND_REGRESSION,
 )
-_LEADING: tuple[Loss, ...] = (
-    QBRank(preference_weight=0.3, normalization="rows"),
-    _ROWS,
-    MPBoost(normalization="rows"),
-)
+_LEADING: tuple[Loss, ...] = (_ROWS, MPBoost(normalization="rows"), _RANKNET_AND_REGRESSION)
 
 _NO_CATBOOST = {name: PEERS[name] for name in ("lightgbm", "xgboost")}
 
@@ -229,7 +227,7 @@ PARTS: dict[str, StudyPart] = {
         ),
         StudyPart(
             name="tuned",
-            losses=(_ROWS, MPBoost(normalization="rows"), 0.7 * NDCGBoost(normalization="none") + 0.3 * SquaredError()),
+            losses=_LEADING,
             peers={
                 "lightgbm": ("lambdarank", "regression"),
                 "xgboost": ("rank:ndcg", "reg:squarederror"),
@@ -246,7 +244,7 @@ PARTS: dict[str, StudyPart] = {
                 QBRank(preference_weight=0.3, normalization="rows"),
                 QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
                 MPBoost(normalization="rows"),
-                0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),
+                _RANKNET_AND_REGRESSION,
             ),
             peers=_NO_CATBOOST,
             sets=("yandex", "nfcorpus", "jester", "movielens"),
