@@ -11,7 +11,7 @@ import pytest
 from boostplug.datasets import make_ranking
 from boostplug.experiments.document import filled, marks
 from boostplug.experiments.quality import __main__ as command
-from boostplug.experiments.quality import page, protocol, result, rules, run, summary
+from boostplug.experiments.quality import page, protocol, result, rules, run, situations, summary
 from boostplug.experiments.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
 from boostplug.experiments.quality.sets import SETS, share_of
 from boostplug.experiments.quality.summary import Arm, Cells, arms
@@ -23,7 +23,7 @@ from boostplug.metrics import NDCG
 from boostplug.queries import Queries
 
 N_FOLDS = 5
-MADE = ("clicks", "one-relevant", "nfcorpus-balanced")  # of other sets
+MADE = ("clicks", "fair-pairs", "one-relevant", "nfcorpus-balanced")  # of other sets
 
 
 def svmlight(data, names, path, opener=open):
@@ -117,6 +117,20 @@ def test_clicks_are_where_documents_were_looked_at_and_tests_keep_their_grades(f
     again = SETS["clicks"].load_all(folder)[0][0].queries
     assert np.array_equal(again.labels, clicks[0].queries.labels)
     assert np.array_equal(again.pairs.loser, clicks[0].queries.pairs.loser)
+
+
+def test_fair_pairs_do_not_follow_the_order_in_which_documents_were_shown(folder):
+    """Skipped documents stood above: such pairs say the opposite of the ranker that showed them; fair ones do not."""
+    grades = np.repeat(np.tile([0.0, 1.0], 200), 10)
+    part = Part(np.zeros((4000, 1)), Queries(grades, group=[20] * 200))
+    shares = {}
+    for name, fair in (("skip above", False), ("fair", True)):
+        queries = situations._clicked(part, np.random.default_rng(0), fair=fair).queries
+        winner, loser = grades[queries.pairs.winner], grades[queries.pairs.loser]
+        assert len(winner) > 100
+        shares[name] = (winner > loser).sum() / (winner != loser).sum()
+    assert shares["skip above"] < 0.5
+    assert shares["fair"] > 0.6
 
 
 def test_pairs_of_a_part_reach_losses_and_labels_the_built_in_objectives(folder):

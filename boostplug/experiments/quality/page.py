@@ -12,7 +12,7 @@ from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 __all__ = ["draw", "tables"]
 
 Document = Mapping[str, Any]
-_MANY = 45  # rows of a table
+_MANY = 60  # rows of a table
 _FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 
 

@@ -127,7 +127,7 @@ _LEADING: tuple[Loss, ...] = (_ROWS, MPBoost(normalization="rows"), _RANKNET_AND
 _NO_CATBOOST = {name: PEERS[name] for name in ("lightgbm", "xgboost")}
 
 
-_MADE = ("clicks", "one-relevant")  # of other sets
+_MADE = ("clicks", "fair-pairs", "one-relevant")  # of other sets
 _SETS = tuple(name for name in SETS if name not in {*_MADE, "nfcorpus-balanced"})
 
 

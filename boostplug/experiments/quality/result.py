@@ -29,6 +29,7 @@ __all__ = ["SCHEMA", "document"]
 SCHEMA = "boostplug.quality/1"
 
 _DIGITS = 5
+_FLIPS = 10_000
 _MEASURES = ("NDCG@10", "MAP", "PairError", "KendallTau")  # the places of a set's metrics
 
 
@@ -121,7 +122,8 @@ def _pooled(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
         for share in part.shares:
             found = [Arm(part.name, arm.method, share) for arm in arms(part, framework)]
             for arm in found[1:]:
-                overall = [cells.overall(arm, found[0], sets, metric=i) for i in range(len(_MEASURES))]
+                flips = [_FLIPS] + [1] * (len(_MEASURES) - 1)  # of the others z alone is shown
+                overall = [cells.overall(arm, found[0], sets, metric=i, flips=n) for i, n in enumerate(flips)]
                 if overall[0] is not None:
                     yield {
                         **_named(arm),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.datasets import load_fold, load_folds, load_letor
 from boostplug.datasets.movielens import load_movielens
-from boostplug.experiments.quality.situations import balanced, with_clicks, with_one_relevant
+from boostplug.experiments.quality.situations import balanced, with_clicks, with_fair_pairs, with_one_relevant
 from boostplug.experiments.training import Part
 from boostplug.metrics import MAP, NDCG, KendallTau, Metric, PairError
 from boostplug.queries import Queries
@@ -229,6 +229,14 @@ SETS: dict[str, DataSet] = {
             folder="yandex",
             title="Yandex, simulated clicks",
             load_all=with_clicks(_fifths("yandex", _YANDEX)),
+            n_folds=2,
+            pooled=False,
+        ),
+        DataSet(
+            name="fair-pairs",
+            folder="yandex",
+            title="Yandex, fair pairs",
+            load_all=with_fair_pairs(_fifths("yandex", _YANDEX)),
             n_folds=2,
             pooled=False,
         ),

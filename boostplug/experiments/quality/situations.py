@@ -11,7 +11,7 @@ from boostplug.experiments.training import Part
 from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 
-__all__ = ["balanced", "with_clicks", "with_one_relevant"]
+__all__ = ["balanced", "with_clicks", "with_fair_pairs", "with_one_relevant"]
 
 Fold = tuple[Part, Part, Part]
 Load = Callable[[Path], list[Fold]]
@@ -31,15 +31,30 @@ def with_clicks(load: Load) -> Load:
     are numbers of clicks, 4 at most; pairs are those of a click over a document above it that was looked at and not
     clicked ("skip above"), each as often as it happened. Test parts keep their grades.
     """
+    return _with_clicks(load, fair=False)
 
+
+def with_fair_pairs(load: Load) -> Load:
+    """Return the like, but for neighbours that change places at random before a query is shown.
+
+    Pairs are then those of such neighbours of which the lower was clicked and the upper not: FairPairs (Radlinski and
+    Joachims, AAAI 2006), in which either would have been the lower one as often. Labels are as before.
+    """
+    return _with_clicks(load, fair=True)
+
+
+def _with_clicks(load: Load, *, fair: bool) -> Load:
     def loaded(folder: Path) -> list[Fold]:
         rng = np.random.default_rng(_SEED)
-        return [(_clicked(train, rng), _clicked(valid, rng), test) for train, valid, test in load(folder)]
+        return [
+            (_clicked(train, rng, fair=fair), _clicked(valid, rng, fair=fair), test)
+            for train, valid, test in load(folder)
+        ]
 
     return loaded
 
 
-def _clicked(part: Part, rng: np.random.Generator) -> Part:
+def _clicked(part: Part, rng: np.random.Generator, *, fair: bool) -> Part:
     grades, boundaries = part.queries.labels, part.queries.boundaries
     clicks = np.zeros(len(grades))
     winners: list[Any] = []
@@ -47,18 +62,33 @@ def _clicked(part: Part, rng: np.random.Generator) -> Part:
     attraction = _BY_MISTAKE + (1.0 - _BY_MISTAKE) * (2.0**grades - 1.0) / 15.0
     shown_by = -grades + _NOISE * grades.std() * rng.normal(size=len(grades))
     for start, stop in pairwise(boundaries):
-        order = start + np.argsort(shown_by[start:stop], kind="stable")
-        places = np.arange(1, len(order) + 1)
+        ranked = start + np.argsort(shown_by[start:stop], kind="stable")
+        places = np.arange(1, len(ranked) + 1)
         for _ in range(_SESSIONS):
+            upper = np.arange(rng.integers(2), len(ranked) - 1, 2) if fair else places[:0]
+            order = _neighbours_swapped(ranked, upper, rng) if fair else ranked
             seen = rng.random(len(order)) < 1.0 / places
             clicked = seen & (rng.random(len(order)) < attraction[order])
             clicks[order[clicked]] += 1
+            if fair:
+                told = upper[clicked[upper + 1] & ~clicked[upper]]
+                winners.append(order[told + 1])
+                losers.append(order[told])
+                continue
             for at in np.flatnonzero(clicked):
                 above = order[:at][(seen & ~clicked)[:at]]
                 winners.append(np.full(len(above), order[at]))
                 losers.append(above)
     pairs = Pairs(np.concatenate(winners), np.concatenate(losers))
     return Part(part.X, Queries(np.minimum(clicks, _MOST_CLICKS), group=part.group, pairs=pairs))
+
+
+def _neighbours_swapped(ranked: Any, upper: Any, rng: np.random.Generator) -> Any:
+    """Return a list in which each of the neighbours (k, k + 1) have changed places or not, as likely as not."""
+    swapped = upper[rng.random(len(upper)) < 0.5]
+    order = ranked.copy()
+    order[swapped], order[swapped + 1] = ranked[swapped + 1], ranked[swapped]
+    return order
 
 
 def with_one_relevant(load: Load) -> Load:

@@ -29,7 +29,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_FLIPS = 10_000
+_FLIPS, _RESAMPLES = 10_000, 2_000
 POOLED = tuple(name for name, data in SETS.items() if data.pooled)
 
 
@@ -176,8 +176,8 @@ class Cells:
 
 def _overall(both: Mapping[str, tuple[Floats, Floats]], flips: int) -> Overall:
     a, b = zip(*both.values(), strict=True)
-    queries = pooled_test(a, b, flips=flips)
-    sets = pooled_test(a, b, counts="sets", flips=flips)
+    queries = pooled_test(a, b, flips=flips, n_resamples=_RESAMPLES)
+    sets = pooled_test(a, b, counts="sets", flips=flips, n_resamples=1)
     of_each = {data: pooled_test([x], [y], flips=1, n_resamples=1) for data, (x, y) in both.items()}
     worst = min(of_each, key=lambda data: of_each[data].z)
     return Overall(
