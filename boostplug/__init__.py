@@ -2,7 +2,7 @@
 
 >>> import boostplug as bp
 >>> bp.MPBoost()
-MPBoost(distance=LogDistance(lam=3.0), hessian='newton', normalization='none')
+MPBoost(distance=LogDistance(lam=3.0), hessian='newton', normalization='rows')
 """
 
 from importlib import import_module

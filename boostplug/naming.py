@@ -64,7 +64,7 @@ def _is_default(part: Any, field: Field[Any]) -> bool:
 
 
 def short_name(value: Any, *, by_name: bool = False) -> str:
-    """Return the class, and in parentheses what differs from the defaults: ``QBRank(.3, rows)``.
+    """Return the class, and in parentheses what differs from the defaults: ``QBRank(.3, none)``.
 
     Values stand without the names of their parameters, unless `by_name`.
     """

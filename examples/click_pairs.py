@@ -49,7 +49,7 @@ for seed in range(4):
     for name, weight in ways.items():
         data = lgb.Dataset(train.X, train.y, group=train.group)
         bp.set_pairs(data, bp.Pairs(pairs.winner[clicked], pairs.loser[clicked]), labelled=graded)
-        loss = bp.QBRank(preference_weight=weight, normalization="rows")
+        loss = bp.QBRank(preference_weight=weight)
         scores = lgb.train({"objective": loss, "num_leaves": 15, "verbose": -1}, data, 60).predict(test.X)
         found[name].append((share(scores), bp.NDCG(10)(scores, test.queries)))
 for name, values in found.items():

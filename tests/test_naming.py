@@ -12,14 +12,19 @@ from boostplug.naming import distinct_names, exact_name, parameters, short_name
 
 
 def test_names_of_the_registry():
-    assert [loss.name for variants in LOSSES.values() for loss in variants][:7] == [
+    assert [loss.name for variants in LOSSES.values() for loss in variants][:12] == [
         "MPBoost(Binary)",
         "MPBoost(Linear)",
         "MPBoost(Log)",
         "MPBoost(Logistic)",
+        "MPBoost(Log, none)",
         "QBRank",
-        "QBRank(.3, rows)",
+        "QBRank(.3)",
+        "QBRank(none)",
         "QBRank(.9, documents)",
+        "NDCGBoost",
+        "AdaRank",
+        "AdaRank(NDCGBoost)",
     ]
     for name, variants in LOSSES.items():
         assert bp.Loss.parse(name) == bp.Loss.parse(name.upper()) == variants

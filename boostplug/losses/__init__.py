@@ -43,16 +43,18 @@ __all__ = [
 Loss._sum = LossSum  # noqa: SLF001 (which the operators below make)
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
-    "mpboost": tuple(
-        MPBoost(distance=d) for d in (BinaryDistance(), LinearDistance(), LogDistance(), LogisticDistance())
+    "mpboost": (
+        *(MPBoost(distance=d) for d in (BinaryDistance(), LinearDistance(), LogDistance(), LogisticDistance())),
+        MPBoost(normalization="none"),
     ),
     "qbrank": (
         QBRank(),
-        QBRank(preference_weight=0.3, normalization="rows"),
+        QBRank(preference_weight=0.3),
+        QBRank(normalization="none"),
         QBRank(preference_weight=0.9, normalization="documents"),
     ),
     "ndcg-boost": (NDCGBoost(),),
-    "adarank": (AdaRank(),),
+    "adarank": (AdaRank(), AdaRank(base=NDCGBoost())),
     "ranknet": (RankNet(),),
     "lambda-rank": (LambdaRank(), LambdaRank(metric=MAP())),
     "listnet": (ListNet(), ListNet(target="xendcg")),

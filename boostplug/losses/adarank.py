@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import frozen, scores_of_rows, shown
 from boostplug.losses.loss import LARGEST_VALUE, Answered, Loss, Outputs
-from boostplug.losses.ndcg_boost import NDCGBoost
+from boostplug.losses.ranknet import RankNet
 from boostplug.losses.relative import Relative, times
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
@@ -37,7 +37,7 @@ class AdaRank(Loss):
     metric : Metric, default NDCG(5)
         Higher is better, within [-1, 1] in the paper; others, such as `DCG`, are taken as they are, so that a few
         queries may have all the weight. A query on which it is undefined has a_q = 1.
-    base : Loss, default NDCGBoost()
+    base : Loss, default RankNet()
         Any loss that does not couple queries itself.
 
     Notes
@@ -60,7 +60,7 @@ class AdaRank(Loss):
     """
 
     metric: Metric = field(default_factory=lambda: NDCG(5))
-    base: Loss = field(default_factory=NDCGBoost)
+    base: Loss = field(default_factory=RankNet)
 
     hessian_kind = "model"
     couples_queries = True

@@ -79,7 +79,7 @@ class Loss(Named, ABC):
 
     @property
     def name(self) -> str:
-        """Short: the class, its directed distance, and what differs from the defaults: "QBRank(.3, rows)"."""
+        """Short: the class, its directed distance, and what differs from the defaults: "QBRank(.3, none)"."""
         return self.short_name()
 
     @classmethod

@@ -53,9 +53,9 @@ class MPBoost(Loss):
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
 
-    with v the row weights and c_q of `normalization`. Zhu et al. (2009), Eq. 10, with each unordered pair once (the
-    paper counts both directions: its J is twice ours, with c_q = 1). Where the queries come with explicit `Pairs`, the
-    sum runs over them instead: d is the distance of a pair's margin, and √(v_i v_j) is times the pair's own weight.
+    with v the row weights and c_q of `normalization`. Zhu et al. (2009), Eq. 10, with c_q = 1 ("none") and each pair
+    once (the paper counts both directions: its J is twice ours). Where the queries come with explicit `Pairs`, the sum
+    runs over them instead: d is the distance of a pair's margin, and √(v_i v_j) is times the pair's own weight.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ class MPBoost(Loss):
         "newton": h_i = Σ_j d² w, the true second derivative (kind "exact"). "gentle": h_i = Σ_j w, the paper's
         GentleBoost step, which takes |d| ≈ 1 (kind "model"). "bound": h_i = 2 Σ_j d² w, which dominates the full
         Hessian at the current scores, not beyond: an exponential has no global quadratic bound (kind "bound").
-    normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together: see `Loss`.
+    normalization : {"rows", "none", "query"}
+        What the pairs of a query weigh together: see `Loss`. "none" is the paper's sum.
 
     Notes
     -----
@@ -110,7 +110,7 @@ class MPBoost(Loss):
 
     distance: Distance = LogDistance(lam=3.0)  # noqa: RUF009 (an immutable value)
     hessian: Hessian = "newton"
-    normalization: Normalization = "none"
+    normalization: Normalization = "rows"
 
     takes_pairs = True  # a pair's gap is its margin
 

@@ -34,8 +34,8 @@ class QBRank(Loss):
                + \frac{1 - w}2 \sum_i v_i\, (r_i - F_i)^2
 
     with w of `preference_weight`, v the row weights and c_q of `normalization`; the last sum is over all labelled
-    documents, those in no pair too. Zheng et al. (2007), their objective, with c_q = 1. Where the queries come with
-    explicit `Pairs`, the first sum runs over them instead, each times its own weight; labels stay beside them.
+    documents, those in no pair too. Zheng et al. (2007), their objective, with c_q = 1 ("none"). Where the queries come
+    with explicit `Pairs`, the first sum runs over them instead, each times its own weight; labels stay beside them.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class QBRank(Loss):
         "bound": it dominates at the current scores, where no pair stands exactly at its margin). "global": the same
         over all pairs, active or not (kind "global": the quadratic lies above R everywhere). The 2 turns the Hessian
         of a pair, which couples two documents, into a diagonal.
-    normalization : {"none", "rows", "query", "documents"}
-        What the pairs of a query weigh together: see `Loss`; with "rows" as much as their labels. "documents": the
-        paper's averaged targets, see Notes (kind "model"; `hessian` changes nothing).
+    normalization : {"rows", "none", "query", "documents"}
+        What the pairs of a query weigh together: see `Loss`; with "rows" as much as their labels. "none" is the paper's
+        sum. "documents": the paper's averaged targets, see Notes (kind "model"; `hessian` changes nothing).
 
     Notes
     -----
@@ -101,7 +101,7 @@ class QBRank(Loss):
     margin: Literal["grade"] | float = "grade"
     preference_weight: float = 0.5
     hessian: Hessian = "bound"
-    normalization: Normalization = "none"
+    normalization: Normalization = "rows"
 
     takes_pairs = True
     search_ranges: ClassVar = {"preference_weight": Range(0.0, 1.0)}

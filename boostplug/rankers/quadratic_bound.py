@@ -123,7 +123,7 @@ class QuadraticBoundRanker(_BoundRanker):
 
     Parameters
     ----------
-    loss : Loss, default QBRank()
+    loss : Loss, default QBRank(normalization="none")
         Any `boostplug.Loss` that is convex, or an object of yours with ``value(scores, queries)``, an array of numbers
         that sum to R, and ``gradient_hessian(scores, queries)``, two arrays of shape (n_rows,): ∇R and the diagonal
         of W, or both times the same positive factor. W ≥ 0, and > 0 where ∇R is not 0.
@@ -183,7 +183,7 @@ class QuadraticBoundRanker(_BoundRanker):
     def __init__(
         self,
         *,
-        loss: Any = QBRank(),  # noqa: B008 (an immutable value)
+        loss: Any = QBRank(normalization="none"),  # noqa: B008 (an immutable value)
         regressor: Any = None,
         n_estimators: int = 100,
         learning_rate: float = 1.0,

@@ -241,7 +241,7 @@ class _Factorised(_Pairs):
 
     def __init__(self, queries: Queries) -> None:
         self._queries = queries
-        self._loss = MPBoost(distance=BinaryDistance())  # the potentials are the negative gradient of E1
+        self._loss = MPBoost(distance=BinaryDistance(), normalization="none")  # -gradient: E1's potentials
         self.pairs: Runs = queries.grade_runs.view
         self.rows = self.pairs.rows
         self.n_pairs = int(queries.grade_runs.n_pairs.sum())

@@ -68,7 +68,7 @@ def _trees(candidates: int) -> tuple[Learner, ...]:
             Learner(
                 name=name,
                 ranker=TreeLearner,
-                grid=tuple({"objective": MPBoost(distance=distance)} for distance in distances),
+                grid=tuple({"objective": MPBoost(distance=distance, normalization="none")} for distance in distances),
             )
             for name, distances in grids.items()
         ),

@@ -85,8 +85,8 @@ def _in_lightgbm(rate: float) -> tuple[Learner, ...]:
     objectives = {
         "regression": "regression",
         "lambdarank": "lambdarank",
-        "QBRank, w = 1": QBRank(preference_weight=1.0),
-        "QBRank, w = 0.5": QBRank(preference_weight=0.5),
+        "QBRank, w = 1": QBRank(preference_weight=1.0, normalization="none"),
+        "QBRank, w = 0.5": QBRank(preference_weight=0.5, normalization="none"),
     }
     shared = {"learning_rate": rate, "num_leaves": 20}
     return tuple(

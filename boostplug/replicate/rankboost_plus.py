@@ -22,7 +22,11 @@ _MOVIELENS, _WEB, _BUNDLED = "MovieLens-100k", "MSLR queries", "bundled set, que
 # RankBoost's loss E1 is MPBoost's of the binary distance; E2 is one of stumps alone.
 _TREES = (
     Learner(name="lambdarank", ranker=TreeLearner),
-    Learner(name="E1 on trees", ranker=TreeLearner, params={"objective": MPBoost(distance=BinaryDistance())}),
+    Learner(
+        name="E1 on trees",
+        ranker=TreeLearner,
+        params={"objective": MPBoost(distance=BinaryDistance(), normalization="none")},
+    ),
 )
 
 

@@ -53,7 +53,7 @@ class RankSVM(ReferenceRanker):
         spread = X.std(axis=0)
         varies = np.flatnonzero(spread > 0.0)
         Z = (X[:, varies] - X[:, varies].mean(axis=0)) / spread[varies]
-        hinges = QBRank(margin=1.0, preference_weight=1.0)
+        hinges = QBRank(margin=1.0, preference_weight=1.0, normalization="none")
         scale = hinges.scale(queries)
 
         def objective(w: Floats) -> tuple[float, Floats]:

@@ -437,11 +437,14 @@ def test_tuning_without_optuna_names_the_extra(parts, monkeypatch):
 
 
 def test_names_of_losses():
-    assert list(parse_losses(["mpboost"])) == [f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")]
+    assert list(parse_losses(["mpboost"])) == [
+        *(f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")),
+        "MPBoost(Log, none)",
+    ]
     assert list(parse_losses([bp.MPBoost(distance=bp.LogDistance(lam=1), hessian="gentle")])) == [
         "MPBoost(Log(1), gentle)"
     ]
-    assert list(parse_losses("qbrank")) == ["QBRank", "QBRank(.3, rows)", "QBRank(.9, documents)"]
+    assert list(parse_losses("qbrank")) == ["QBRank", "QBRank(.3)", "QBRank(none)", "QBRank(.9, documents)"]
     clash = [bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9), bp.QBRank(preference_weight=0.25)]
     assert list(parse_losses(clash)) == ["QBRank(margin=.9)", "QBRank(preference_weight=.9)", "QBRank(.25)"]
     close = parse_losses([bp.QBRank(preference_weight=0.3), bp.QBRank(preference_weight=0.1 + 0.2)])

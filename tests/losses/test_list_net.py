@@ -122,6 +122,18 @@ def test_three_terms_in_the_limit():
         np.testing.assert_allclose(gradient, 3.0 * (first + second + third), atol=1e-11)
 
 
+def test_three_terms_in_the_limit_of_light_documents():
+    """The others' weights times their exponentials have no inverse in the range of floats; their shares stay 1 to 3."""
+    light = np.array([1.0, 1e-12, 1e-12])
+    queries = Queries([0, 1, 2], group=[3], weight=light)
+    target, among = np.array([0.5, 1.5, 3.5]) * light / (light @ [0.5, 1.5, 3.5]), np.array([0.25, 0.75])
+    first = np.r_[target[1] + target[2], -target[1:]]
+    second = np.r_[first[1] + first[2], first[0] * among]
+    third = np.r_[second[1] + second[2], second[0] * among]
+    gradient, _ = XENDCG.gradient_hessian([900.0, 0.0, math.log(3.0)], queries)
+    np.testing.assert_allclose(gradient, 3.0 * (first + second + third), rtol=1e-9)
+
+
 def test_what_one_document_lacks_to_1_keeps_its_digits():
     queries = Queries([0.0, -50.0], group=[2])
     for gap in (20.0, 45.0, 600.0):

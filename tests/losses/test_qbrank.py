@@ -177,7 +177,7 @@ def test_formulas_as_arithmetic():
     scale = (w * 2 + (1 - w) * 2) / (w * v + (1 - w) * (4 + 9))  # 2 documents in the pair of weight v, and 2 labels
     value = w * v / 2 * short**2 + (1 - w) / 2 * (4 * (3 - 0.5) ** 2 + 9 * (1 - 0.7) ** 2)
     slopes = [-w * v * short - (1 - w) * 4 * (3 - 0.5), w * v * short - (1 - w) * 9 * (1 - 0.7)]
-    loss = QBRank(preference_weight=w)
+    loss = QBRank(preference_weight=w, normalization="none")
     assert loss.scale(queries) == pytest.approx(scale)
     assert loss.value(f, queries) == pytest.approx([value])
     g, h = loss.gradient_hessian(f, queries)

@@ -14,7 +14,7 @@ import boostplug as bp
 from boostplug import threads
 from boostplug.estimators.lightgbm import _validation_data
 
-LOSS = bp.MPBoost()
+LOSS = bp.MPBoost(normalization="none")
 
 
 def make(seed=0, n_queries=16, noise=1.0):

@@ -305,11 +305,21 @@ def test_risk_never_rises_by_whole_steps_on_a_global_bound(loss, seed):
     assert (ranker.history_["step"] == 1.0).all()
 
 
+def test_the_default_loss_is_the_papers_sum():
+    X, queries = problem(8)
+    assert len(set(np.diff(queries.boundaries))) > 1  # or the normalisations would be one
+    by_default = fit(QuadraticBoundRanker(n_estimators=2), X, queries).history_["risk"]
+    paper = QBRank(margin="grade", preference_weight=0.5, hessian="bound", normalization="none")
+    np.testing.assert_array_equal(
+        by_default, fit(QuadraticBoundRanker(loss=paper, n_estimators=2), X, queries).history_["risk"]
+    )
+
+
 @pytest.mark.parametrize("settings", [{"hessian": "global"}, {"normalization": "rows"}, {"preference_weight": 1.0}])
 def test_risk_of_qbrank_never_rises(settings):
     X, queries = problem(8, grades="real", weighted=True)
     ranker = fit(QBRankRanker(n_estimators=30, random_state=0, **settings), X, queries)
-    start = QBRank(**{**settings, "hessian": "global"}).value(np.zeros(len(X)), queries).sum()
+    start = QBRank(**{"normalization": "none", **settings, "hessian": "global"}).value(np.zeros(len(X)), queries).sum()
     assert_never_rises(ranker, start)
 
 

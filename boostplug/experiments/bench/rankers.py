@@ -39,7 +39,7 @@ A fit, after one of two rounds that compiles. *Peak* is what NumPy and Python al
 (compiled kernels allocate O(rows) beside it).
 
 Beside QBRankRanker stands the same algorithm with scikit-learn's tree as its regressor,
-`QuadraticBoundRanker(loss=QBRank(), learning_rate=0.05, regressor=DecisionTreeRegressor(max_leaf_nodes=20))`.
+`QuadraticBoundRanker(learning_rate=0.05, regressor=DecisionTreeRegressor(max_leaf_nodes=20))`.
 """
     columns = (
         Column("documents", "documents", "given"),
