@@ -41,7 +41,7 @@ def state(estimator):
 def test_parameters_are_listed(F):
     assert named(ranker(F)) == {
         "objective__hessian": "newton",
-        "objective__normalization": "none",
+        "objective__normalization": "rows",
         "objective__distance": bp.LogDistance(lam=3.0),
         "objective__distance__lam": 3.0,
     }

@@ -334,7 +334,7 @@ def test_interrupted_shows_what_is_finished(parts, monkeypatch):
     assert result.interrupted
     assert not result.failed
     assert [row["runs_finished"] for row in result.document["methods"]][:4] == [1, 1, 0, 0]
-    assert "INCOMPLETE: interrupted after 2 of 7 runs" in str(result)
+    assert "INCOMPLETE: interrupted after 2 of 8 runs" in str(result)
     assert "not run" in str(result)
     assert "by Holm's method for 1 comparison." in " ".join(str(result).split())
 

@@ -14,7 +14,7 @@ import boostplug as bp
 from boostplug import threads
 from boostplug.estimators.lightgbm import _validation_data
 
-LOSS = bp.MPBoost(normalization="none")
+LOSS = bp.MPBoost()
 
 
 def make(seed=0, n_queries=16, noise=1.0):

@@ -139,8 +139,8 @@ A share of .10 in lists of that shape says that the loss takes a tenth of the ti
 
     def _targets(self, column: str, most: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the targets of the losses as they are by default."""
-        kinds = {name: type(loss) for name, loss in self._losses.items() if loss == type(loss)()}
-        return {name: {column: most[kind.__name__]} for name, kind in kinds.items() if kind.__name__ in most}
+        kinds = {name: type(loss) for name, loss in self._losses.items() if type(loss).__name__ in most}
+        return {name: {column: most[kind.__name__]} for name, kind in kinds.items() if self._losses[name] == kind()}
 
     def _on_mslr(self, spread: float) -> Iterator[Row]:
         """Measure the losses in turns with lambdarank's own gradient and, the first time, with the unit of shares."""
