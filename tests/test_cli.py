@@ -63,12 +63,12 @@ def test_compare_prints_the_table_and_writes_the_files(folder, tmp_path):
 
 
 def test_losses_are_spelt_with_parameters_and_as_sums(folder, tmp_path):
-    losses = ".7*ndcg-boost+.3*qbrank, QBRank(preference_weight=0.3, normalization='rows'),,ranknet "
+    losses = ".7*ndcg-boost+.3*qbrank, QBRank(preference_weight=0.3, normalization='none'),,ranknet "
     options = ["--losses", losses, "--baselines", "", "--json", str(tmp_path / "out.json")]
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, *options])
     assert outcome.exit_code == 0, outcome.output
     names = [row["method"] for row in json.loads((tmp_path / "out.json").read_text())["methods"]]
-    assert names == [".7 NDCGBoost + .3 QBRank", "QBRank(.3, rows)", "RankNet"]
+    assert names == [".7 NDCGBoost + .3 QBRank", "QBRank(.3, none)", "RankNet"]
     assert all(f"lightgbm   {name} " in outcome.stdout for name in names)
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "QBRank(hessian='x', a)"])
     assert outcome.exit_code == 2
@@ -87,7 +87,7 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
         documents.append(json.loads((tmp_path / "out.json").read_text()))
     by_folder, by_files = ([row["test"] for row in document["methods"]] for document in documents)
     assert by_folder == by_files
-    assert len(by_files) == 5
+    assert len(by_files) == 6
 
 
 @pytest.mark.parametrize(
