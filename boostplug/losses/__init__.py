@@ -59,7 +59,7 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "lambda-rank": (LambdaRank(), LambdaRank(metric=MAP())),
     "listnet": (ListNet(), ListNet(target="xendcg")),
     "squared-error": (SquaredError(), SquaredError(centred=True)),
-    "ndcg-and-regression": (0.7 * NDCGBoost() + 0.3 * SquaredError(),),
+    "ranknet-and-regression": (0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),),
 }
 """Name -> the variants that `boostplug compare` trains."""
 Loss.registry = LOSSES

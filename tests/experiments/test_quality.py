@@ -253,7 +253,10 @@ def told(small, values):
 
 
 def test_differences_are_of_queries_and_lower_is_turned_around(small):
-    cells = told(small, lambda _part, _framework, method, data: 0.05 * (method == MPBoost(normalization="none") and data == "mslr"))
+    cells = told(
+        small,
+        lambda _part, _framework, method, data: 0.05 * (method == MPBoost(normalization="none") and data == "mslr"),
+    )
     reference, *_, ours = arms(small["24 leaves"], "lightgbm")
     assert ours.method.objective == MPBoost(normalization="none")
     ahead, level = (cells.difference(ours, reference, data) for data in ("mslr", "nfcorpus"))

@@ -19,6 +19,7 @@ from boostplug.losses.relative import Relative
 
 SQUARES = bp.QBRank(preference_weight=0.0)
 BOTH = 0.7 * bp.NDCGBoost() + 0.3 * SQUARES
+RANKNET_AND_REGRESSION = 0.5 * bp.RankNet(normalization="rows") + 0.5 * bp.SquaredError()
 BOUND, GLOBAL = bp.QBRank(), bp.QBRank(hessian="global")
 EXACT, MODEL = bp.MPBoost(), bp.NDCGBoost()
 
@@ -452,7 +453,7 @@ def test_every_registered_loss_is_read_back():
         ("NDCGBoost", bp.NDCGBoost()),
         ("ndcg-boost(sigmoid=2.0, gain='linear')", bp.NDCGBoost(sigmoid=2.0, gain="linear")),
         ("MPBoost()", EXACT),
-        (" ndcg-and-regression + ranknet ", 0.7 * bp.NDCGBoost() + 0.3 * bp.SquaredError() + bp.RankNet()),
+        (" ranknet-and-regression + mpboost ", RANKNET_AND_REGRESSION + bp.MPBoost()),
         ("QBRank(margin=1e-3)", bp.QBRank(margin=1e-3)),
         ("boostplug.AdaRank(metric=MRR(), base=qbrank)", bp.AdaRank(metric=bp.MRR(), base=bp.QBRank())),
         ("LossSum(parts=(RankNet(), MPBoost()), weights=[1, 2])", bp.RankNet() + 2 * EXACT),
@@ -516,7 +517,9 @@ def test_names_in_tables():
     assert (1 * EXACT).name == "1 MPBoost(Log)"
     assert bp.AdaRank(base=BOTH).name == "AdaRank(.7 NDCGBoost + .3 QBRank(0))"
     near = [0.1 * EXACT + bp.RankNet(), (0.1 + 1e-9) * EXACT + bp.RankNet()]
-    assert len(parse_losses([*near, "ndcg-and-regression", ".7*ndcg-boost+.3*squared-error"])) == 3
+    assert (
+        len(parse_losses([*near, "ranknet-and-regression", ".5*RankNet(normalization='rows')+.5*squared-error"])) == 3
+    )
 
 
 # Trainings
