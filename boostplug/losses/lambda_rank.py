@@ -86,7 +86,7 @@ class LambdaRank(Loss):
     >>> queries = Queries([0, 1, 0], group=[3])
     >>> gradient, hessian = LambdaRank(metric=MAP()).gradient_hessian(np.array([2.0, 1.0, 0.0]), queries)
     >>> gradient.round(3)  # the first place is worth more than the second
-    array([ 0.877, -1.032,  0.155])
+    array([ 1.346, -1.511,  0.165])
     >>> LambdaRank(truncation=30, norm=True).name
     'LambdaRank(30, norm=True)'
     """

@@ -208,7 +208,7 @@ def test_values_of_the_paper_as_arithmetic():
     ]:
         assert distance(np.array([2.0])) == pytest.approx([d])
         w = math.exp(-d * (0.5 - 0.1))
-        loss = bp.MPBoost(distance=distance, hessian="gentle")
+        loss = bp.MPBoost(distance=distance, hessian="gentle", normalization="none")
         assert loss.value(scores, queries) == pytest.approx([w])
         g, h = loss.gradient_hessian(scores, queries)
         assert loss.scale(queries) == 2.0
