@@ -29,6 +29,7 @@ __all__ = [
     "read_name",
     "read_value",
     "short_name",
+    "short_number",
     "take_old_names",
     "takes_old_argument",
 ]
@@ -87,9 +88,14 @@ def _short(part: Any, *, by_name: bool) -> str:
     if is_dataclass(part) and not isinstance(part, type):
         return short_name(part, by_name=by_name)
     if isinstance(part, (float, np.floating)):
-        text = f"{part:g}"
-        return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+        return short_number(part)
     return str(getattr(part, "__name__", None) or part)
+
+
+def short_number(number: float | np.floating[Any]) -> str:
+    """Return the number without the 0 before its point: ``.3``."""
+    text = f"{number:g}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
 def distinct_names(values: Sequence[Any]) -> list[str]:

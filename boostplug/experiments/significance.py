@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_choice, check_integer, check_number
+from boostplug.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, refuse_where, vector
 
 __all__ = ["Pooled", "bootstrap_interval", "holm", "pooled_test", "randomisation_test", "standard_error"]
 
@@ -31,7 +31,7 @@ def randomisation_test(
     a, b : array-like of shape (n_queries,)
         Values of two rankers; NaN where the metric is undefined on a query, for both alike: such queries are left out.
     weight : array-like of shape (n_queries,), optional
-        v, ≥ 0. Default: all 1.
+        v, from 0 to 1e100. Default: all 1.
     flips : int, default 20000
         Random sign patterns; at least 1.
     random_state : int, default 0
@@ -45,7 +45,7 @@ def randomisation_test(
     Raises
     ------
     ValueError
-        If shapes differ, or a query is undefined for one of the two alone.
+        If shapes differ, a query is undefined for one of the two alone, a value is infinite, or a weight is none.
 
     Examples
     --------
@@ -82,6 +82,7 @@ def holm(p: ArrayLike) -> Floats:
     Parameters
     ----------
     p : array-like of shape (n_tests,)
+        From 0 to 1, or NaN.
 
     Returns
     -------
@@ -93,7 +94,8 @@ def holm(p: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    values = np.asarray(p, dtype=np.float64)
+    values = vector("p", np.asarray(p, dtype=np.float64))
+    refuse_where("p", (values < 0) | (values > 1), values, "is not between 0 and 1; NaN stands for no test")
     out = np.full(values.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(values))
     order = tested[np.argsort(values[tested], kind="stable")]
@@ -124,9 +126,9 @@ def bootstrap_interval(
     differences : array-like of shape (n_queries,)
         NaN where the metric is undefined on a query: such queries are left out.
     weight : array-like of shape (n_queries,), optional
-        ≥ 0. Default: all 1.
+        From 0 to 1e100. Default: all 1.
     strata : array-like of shape (n_queries,), optional
-        The fold or set of each query, by any names. Default: all of one.
+        The fold or set of each query, by numbers or strings. Default: all of one. One of a single query does not vary.
     level : float, default 0.95
         Between 0 and 1.
     n_resamples : int, default 2000
@@ -136,12 +138,12 @@ def bootstrap_interval(
     Returns
     -------
     tuple of two floats
-        NaN where fewer than two queries are defined: one query says nothing of others.
+        NaN where no stratum has two queries that are defined: one query says nothing of others.
 
     Raises
     ------
     ValueError
-        If shapes differ, or an argument is out of its range.
+        If shapes differ, a value is infinite, or an argument is out of its range.
 
     Examples
     --------
@@ -152,11 +154,12 @@ def bootstrap_interval(
     d, v, s = _of_queries(differences, weight, strata)
     level = check_number("level", level, above=0.0, below=1.0)
     n_resamples = check_integer("n_resamples", n_resamples, 1)
-    if len(d) < 2:
+    strata_there, sizes = np.unique(s, return_counts=True)
+    if sizes.max(initial=0) < 2:
         return float("nan"), float("nan")
     rng = np.random.default_rng(random_state)
     observed, means, influences = 0.0, np.zeros(n_resamples), []
-    for stratum in np.unique(s):
+    for stratum in strata_there:
         here = s == stratum
         dh, vh = d[here], v[here]
         share = vh.sum()
@@ -188,7 +191,7 @@ def _bca(observed: float, means: Floats, influences: Floats, level: float, *, la
     normal = NormalDist()
     rounding = _ROUNDING * largest
     if np.abs(influences).max() <= rounding:  # all alike: nothing varies
-        return observed, observed
+        return float(observed), float(observed)
     below = ((means < observed - rounding).mean() + (means <= observed + rounding).mean()) / 2
     bias = normal.inv_cdf(min(max(float(below), 0.5 / len(means)), 1.0 - 0.5 / len(means)))
     acceleration = float((influences**3).sum() / (6.0 * (influences**2).sum() ** 1.5))
@@ -245,7 +248,7 @@ def pooled_test(
     a, b : sequence of array-like of shape (n_queries,)
         Values of the two rankers, an array for each set; NaN where the metric is undefined on a query, for both alike.
     weight : sequence of array-like of shape (n_queries,), optional
-        Weights ≥ 0 of the queries of each set. Default: all 1.
+        Weights from 0 to 1e100 of the queries of each set. Default: all 1.
     counts : "queries" or "sets", default "queries"
         What counts the same: every query, or every set that has a query with a value, and within it every query.
     level : float, default 0.95
@@ -260,7 +263,8 @@ def pooled_test(
     Raises
     ------
     ValueError
-        If the numbers of sets or shapes differ, or a query is undefined for one of the two alone.
+        If the numbers of sets or shapes differ, a query is undefined for one of the two alone, a value is infinite, or
+        a weight is none.
 
     Examples
     --------
@@ -303,6 +307,9 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
     if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
         raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
     undefined = np.isnan(x)
+    for name, values in (("a", x), ("b", y)):
+        _refuse_infinite(name, values)
+    _refuse_weights(v, undefined)
     alone = undefined != np.isnan(y)
     if alone.any():
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
@@ -352,5 +359,26 @@ def _of_queries(
         raise ValueError(
             f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
         )
+    _refuse_infinite("differences", d)
+    _refuse_weights(v, np.isnan(d))
+    try:
+        np.unique(s)
+        fit = np.array_equal(s, s)  # as NaN is not
+    except TypeError:  # they have no order
+        fit = False
+    if not fit:
+        raise ValueError(
+            "strata must be numbers, or strings, and none missing; give each query that of its fold or set"
+        )
     counted = ~np.isnan(d) & (v > 0)
     return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]
+
+
+def _refuse_infinite(name: str, values: Floats) -> None:
+    refuse_where(name, np.isinf(values), values, "is infinite; NaN stands for undefined")
+
+
+def _refuse_weights(weight: Floats, undefined: NDArray[np.bool_]) -> None:
+    """Raise for a weight of a defined query that is none."""
+    within = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
+    refuse_where("weight", ~within & ~undefined, weight, f"is no number from 0 to {LARGEST_WEIGHT:g}")

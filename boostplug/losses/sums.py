@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from boostplug.checks import check_instance, check_number, shown
 from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, Answered, HessianKind, Loss, Outputs
 from boostplug.losses.relative import Relative, drop_lost, times
+from boostplug.naming import short_number
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 from boostplug.values import (
@@ -131,8 +132,7 @@ class LossSum(Loss):
     def short_name(self, *, by_name: bool = False) -> str:
         """Return the parts' short names with their weights: ".7 NDCGBoost + .3 SquaredError"."""
         return " + ".join(
-            f"{weight:g} ".replace("0.", ".", 1) * (weight != 1.0 or len(self.parts) == 1)
-            + part.short_name(by_name=by_name)
+            f"{short_number(weight)} " * (weight != 1.0 or len(self.parts) == 1) + part.short_name(by_name=by_name)
             for part, weight in self._weighted
         )
 
@@ -323,17 +323,17 @@ def _added(several: list[Outputs], weights: list[float], queries: Queries) -> Ou
     """Return the sum of the derivatives times their weights: over one shift per query where any are `Relative`."""
     shifts = [outputs.shift for outputs in several if isinstance(outputs, Relative)]
     shift = np.maximum.reduce([np.zeros(queries.n_queries), *shifts])
-    if shifts and max(weights) > _LARGE:
-        shift += np.log(max(weights))
+    largest = max(weights) if shifts and max(weights) > _LARGE else 1.0
     gradient, hessian = np.zeros((2, 0))
     for k, (outputs, weight) in enumerate(zip(several, weights, strict=True)):
         own = outputs.shift if isinstance(outputs, Relative) else 0.0
-        g, h = times(outputs, weight * np.exp(own - shift), queries)
+        g, h = times(outputs, weight / largest * np.exp(own - shift), queries)
         if k == 0:
             gradient, hessian = g, h
         else:
             gradient += g
             hessian += h
+    shift += np.log(largest)  # not before: a shift of 1e100 has no digits for it, and the weight would stay
     if min(weights) < _SMALL or shift.any():
         drop_lost(gradient, hessian, queries)
     if not shifts:

@@ -728,6 +728,7 @@ BREAKAGES = [
             "acceleration = float((influences**3)",
             "acceleration = 0.0 * float((influences**3)",
         ),
+        ("a weight of NaN makes p 0", 'refuse_where("weight", ', 'refuse_where("weight", False & '),
         ("a stratum loses its share of an interval", "means += share * _resampled_means", "means += _resampled_means"),
         (
             "every query counts the same where every set should",
@@ -1274,7 +1275,7 @@ BREAKAGES = [
         ("losses/test_sums.py",),
         (
             "a sum adds its parts without their weights",
-            "g, h = times(outputs, weight * np.exp(own - shift), queries)",
+            "g, h = times(outputs, weight / largest * np.exp(own - shift), queries)",
             "g, h = times(outputs, np.exp(own - shift), queries)",
         ),
         (

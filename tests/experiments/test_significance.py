@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boostplug.experiments.significance import bootstrap_interval, holm, pooled_test, randomisation_test
+from boostplug.experiments.significance import (
+    bootstrap_interval,
+    holm,
+    pooled_test,
+    randomisation_test,
+    standard_error,
+)
 
 
 def by_enumeration(d):
@@ -97,6 +103,35 @@ def test_shapes_and_flips_are_checked():
         randomisation_test([1], [2], flips=0)
 
 
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, 1e101])
+def test_what_is_no_weight_is_refused(bad):
+    """A weight of NaN made p 0, a negative one left its query out of an interval alone."""
+    a, b, weight = [0.9, 0.8, 0.7], [0.5, 0.6, 0.6], [1.0, bad, 1.0]
+    differences = np.subtract(a, b)
+    for call in (
+        lambda: randomisation_test(a, b, weight=weight),
+        lambda: bootstrap_interval(differences, weight=weight),
+        lambda: standard_error(differences, weight=weight),
+        lambda: pooled_test([a], [b], weight=[weight]),
+    ):
+        with pytest.raises(ValueError, match=r"weight\[1\] = \S+ is no number from 0 to 1e\+100"):
+            call()
+    undefined = np.array([0.9, np.nan, 0.7])  # a query that does not count may have any
+    assert randomisation_test(undefined, undefined, weight=weight) == 1.0
+    assert np.isfinite(bootstrap_interval(undefined, weight=weight)).all()
+
+
+def test_infinite_values_are_refused():
+    for call in (
+        lambda: randomisation_test([1.0, np.inf], [0.0, 0.0]),
+        lambda: pooled_test([[1.0, 0.0]], [[1.0, -np.inf]]),
+        lambda: bootstrap_interval([1.0, np.inf]),
+        lambda: standard_error([1.0, -np.inf]),
+    ):
+        with pytest.raises(ValueError, match=r"\[1\] = -?inf is infinite; NaN stands for undefined"):
+            call()
+
+
 @pytest.mark.parametrize(
     ("p", "adjusted"),
     [
@@ -109,6 +144,13 @@ def test_shapes_and_flips_are_checked():
 )
 def test_holm(p, adjusted):
     np.testing.assert_allclose(holm(p), adjusted, rtol=1e-15)
+
+
+def test_what_are_no_p_values_is_refused():
+    with pytest.raises(ValueError, match=r"p\[1\] = 1.5 is not between 0 and 1"):
+        holm([0.2, 1.5])
+    with pytest.raises(ValueError, match=r"p must be one-dimensional, got shape \(\)"):
+        holm(0.2)
 
 
 # --- Intervals -------------------------------------------------------------------------------------------------------
@@ -211,6 +253,9 @@ def test_intervals_of_nothing_that_varies():
     assert np.isnan(bootstrap_interval([0.3])).all()
     assert np.isnan(bootstrap_interval([np.nan, 0.3])).all()
     assert np.isnan(bootstrap_interval([])).all()
+    assert np.isnan(bootstrap_interval([0.3, 0.5], strata=["a", "b"])).all()  # one of each: nor do they
+    assert np.isfinite(bootstrap_interval([0.3, 0.5, 0.6], strata=["a", "b", "b"])).all()
+    assert all(type(end) is float for end in bootstrap_interval(np.zeros(9)))
 
 
 def test_arguments_of_intervals_are_checked():
@@ -220,6 +265,10 @@ def test_arguments_of_intervals_are_checked():
         bootstrap_interval([1, 2], level=95)
     with pytest.raises(ValueError, match="n_resamples"):
         bootstrap_interval([1, 2], n_resamples=0)
+    for strata in ([None, 1, 1], [np.nan, 1, 1], np.array(["a", 1, 1], object)):
+        for call in (bootstrap_interval, standard_error):
+            with pytest.raises(ValueError, match="strata must be numbers, or strings, and none missing"):
+                call([1, 2, 3], strata=strata)
 
 
 # --- Several sets ----------------------------------------------------------------------------------------------------

@@ -346,6 +346,17 @@ def test_weights_of_any_size_keep_the_hessian_beside_the_gradient(weight, spread
             assert np.isfinite(loss.value(scores, queries)).all()
 
 
+@pytest.mark.parametrize("other", [1e-100 * SQUARES, 1e100 * bp.MPBoost(distance=bp.BinaryDistance())])
+def test_the_largest_weights_bear_the_largest_scores(other):
+    """The logarithm of the weight is beyond the digits of a shift of 1e100."""
+    queries = bp.Queries([0, 1, 2, 3], group=[4])
+    scores = 1e100 * np.array([1.0, -1.0, 0.5, -0.25])
+    g, h = (1e100 * EXACT + other).gradient_hessian(scores, queries)
+    assert np.isfinite([g, h]).all()
+    assert (h[g != 0] > 0).all()
+    assert np.abs(g).max() > 1e20
+
+
 # Parameters
 
 
@@ -515,6 +526,7 @@ def test_names_in_tables():
     assert BOTH.short_name(by_name=True) == ".7 NDCGBoost + .3 QBRank(preference_weight=0)"
     assert (EXACT + 0.05 * bp.RankNet()).name == "MPBoost(Log) + .05 RankNet"
     assert (1 * EXACT).name == "1 MPBoost(Log)"
+    assert (10.5 * bp.RankNet() + 100.25 * SQUARES).name == "10.5 RankNet + 100.25 QBRank(0)"
     assert bp.AdaRank(base=BOTH).name == "AdaRank(.7 NDCGBoost + .3 QBRank(0))"
     near = [0.1 * EXACT + bp.RankNet(), (0.1 + 1e-9) * EXACT + bp.RankNet()]
     assert (
