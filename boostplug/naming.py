@@ -256,6 +256,8 @@ class _Reader:
         match node:
             case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, str)):
                 return value
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="np")), args=[ast.Constant() as number], keywords=[]):
+                return self.value(number)  # as NumPy 2 shows its own: np.float64(0.5)
             case ast.Name() | ast.Attribute():
                 found = self._named(node)
                 return found() if isinstance(found, type) else found

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from boostplug.experiments.training import imported
 from boostplug.losses import Loss, LossSum
 from boostplug.naming import parameters
@@ -51,7 +53,7 @@ def code(framework: str, objective: Loss | str, params: Mapping[str, Any], round
         if name in _ALWAYS_SHOWN or (name not in _NOT_SHOWN and (name not in own or own[name] != value))
     }
     place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
-    arguments = [f"objective={_code(objective)}", *(f"{name}={value!r}" for name, value in shown.items())]
+    arguments = [f"objective={_code(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
     return f"{place}.{kind.__name__}({', '.join(arguments)})"
 
 
@@ -90,4 +92,9 @@ def _code(value: Any) -> str:
         ours = type(value).__module__.startswith("boostplug.")
         given = [f"{name}={_code(part)}" for name, part, is_default in parameters(value) if not is_default]
         return f"{'bp.' * ours}{type(value).__name__}({', '.join(given)})"
-    return str(getattr(value, "__name__", None) or repr(value))
+    return str(getattr(value, "__name__", None) or repr(_plain(value)))
+
+
+def _plain(value: Any) -> Any:
+    """Return Python's number in place of NumPy's, whose ``repr`` asks for an import."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -81,12 +81,12 @@ class SquaredError(Loss):
     degree_in_labels = 1
 
     def __post_init__(self) -> None:
-        check_flag("SquaredError: centred", self.centred)
+        object.__setattr__(self, "centred", check_flag("SquaredError: centred", self.centred))
 
     @property
     def shift_invariant(self) -> bool:
         """Whether it is centred: a query's own mean is taken out of scores and labels."""
-        return bool(self.centred)
+        return self.centred
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""

@@ -137,6 +137,14 @@ def test_the_line_of_code_names_the_loss(loss):
     assert line.startswith("bp.LGBMRanker(objective=")
 
 
+def test_the_line_of_code_needs_boostplug_alone():
+    loss = bp.RankNet(sigmoid=np.float64(0.5)) + bp.LambdaRank(truncation=np.int64(3))
+    line = recommendation.code("lightgbm", loss, {"learning_rate": np.float64(0.25)}, 7)
+    found = eval(line, {"bp": bp})  # noqa: S307 (ours)
+    assert found.objective == loss
+    assert found.learning_rate == 0.25
+
+
 # --- What is chosen, and in which words -----------------------------------------------------------------------------
 
 

@@ -155,3 +155,9 @@ def test_both_frameworks_learn_an_order(ranking, centred):
         truth = Queries(y, group=group)
         metric = bp.PairError()
         assert metric(found, truth) < 0.5 * metric(np.zeros(len(y)), truth), kind
+
+
+def test_a_flag_of_numpys_is_a_flag():
+    """As a grid of NumPy's, or a column of a table, hands it on."""
+    assert repr(bp.SquaredError(centred=np.True_)) == "SquaredError(centred=True)"
+    assert bp.SquaredError(centred=np.True_).name == bp.SquaredError(centred=True).name

@@ -469,6 +469,8 @@ def test_every_registered_loss_is_read_back():
         ("boostplug.AdaRank(metric=MRR(), base=qbrank)", bp.AdaRank(metric=bp.MRR(), base=bp.QBRank())),
         ("LossSum(parts=(RankNet(), MPBoost()), weights=[1, 2])", bp.RankNet() + 2 * EXACT),
         ("listnet/2 + squared-error", bp.ListNet() / 2 + bp.SquaredError()),
+        ("RankNet(sigmoid=np.float64(0.5))", bp.RankNet(sigmoid=0.5)),  # as NumPy 2 shows a parameter of a grid
+        ("LambdaRank(metric=MAP(k=np.int64(3)))", bp.LambdaRank(metric=bp.MAP(3))),
     ],
 )
 def test_expressions(text, loss):
