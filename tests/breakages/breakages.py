@@ -94,7 +94,7 @@ BREAKAGES = [
         ),
         (
             "centred squared errors say that a shift matters",
-            "return bool(self.centred)",
+            "return self.centred",
             "return not self.centred",
         ),
     ),
