@@ -9,6 +9,7 @@ __all__ = ["COLOURS", "DASHES", "MARKERS", "drawn", "require_matplotlib", "slug"
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
 MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
+_LONG = 30  # characters of a label: three of them are wider than a figure
 _SIZE, _DPI = (6.4, 4.2), 160  # inches
 
 
@@ -54,9 +55,10 @@ def drawn(plot: Callable[[Any], object], title: str, path: Path, size: tuple[flo
     plot(axes)
     axes.set_title(title, fontsize=10)
     axes.grid(alpha=0.3, linewidth=0.6)
-    handles, _ = axes.get_legend_handles_labels()
+    handles, labels = axes.get_legend_handles_labels()
     if handles:
-        canvas.legend(loc="outside lower center", ncols=min(3, len(handles)), fontsize=8, frameon=False)
+        side_by_side = 2 if max(map(len, labels)) > _LONG else 3
+        canvas.legend(loc="outside lower center", ncols=min(side_by_side, len(handles)), fontsize=8, frameon=False)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg")]
     for file in files:
         canvas.savefig(file, dpi=_DPI, metadata={"Date": None} if file.suffix == ".svg" else None)

@@ -190,7 +190,7 @@ def _cell(row: Mapping[str, Any] | None) -> str:
 def _peers(document: Document, part: str) -> Iterator[str]:
     """Yield the default `QBRank` beside each peer on each set."""
     rows = [row for row in document["peers"] if row["part"] == part]
-    titles = _titles(document)
+    titles = {name: title for name, title in _titles(document).items() if any(row["set"] == name for row in rows)}
     body = []
     for framework, of, peer in dict.fromkeys((row["framework"], row["of"], row["peer"]) for row in rows):
         found = {

@@ -4,7 +4,7 @@ A part is a grid. Its cells are kept one by one, so a part may be run, ended and
 trains its own cells alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from boostplug.experiments.quality.sets import SETS
@@ -71,9 +71,6 @@ _OTHERS: tuple[Loss, ...] = (
     QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
 )
 
-DEFAULTS: tuple[Loss, ...] = (QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank())
-"""Our losses as they are without arguments."""
-
 TWINS: Mapping[str, Loss] = {
     "lambdarank": LambdaRank(metric=NDCG(30), truncation=30, norm=True),
     "rank_xendcg": ListNet(target="xendcg"),
@@ -82,6 +79,11 @@ TWINS: Mapping[str, Loss] = {
 
 _ROWS = QBRank(preference_weight=0.5, normalization="rows")
 _RANKNET_AND_REGRESSION = 0.5 * RankNet(normalization="rows") + 0.5 * SquaredError()
+DEFAULTS: tuple[Loss, ...] = (
+    *(QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank()),
+    _RANKNET_AND_REGRESSION,
+)
+"""Our losses as they are without arguments, and the sum that did best."""
 _PAIRS_ALONE = QBRank(preference_weight=1.0, normalization="rows")
 _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which little is relevant better
     QBRank(preference_weight=0.3, normalization="rows"),
@@ -173,7 +175,7 @@ class StudyPart:
         ours = self.losses if built_in and framework != "catboost" else ()
         return [
             *(Method(name, framework, name, is_reference=name == built_in[0]) for name in built_in),
-            *(Method(name, framework, loss) for name, loss in zip(distinct_names(ours), ours, strict=True)),
+            *(Method(name, framework, loss) for name, loss in zip(_names(ours), ours, strict=True)),
         ]
 
     def trees(self, data: str) -> Trees:
@@ -187,6 +189,14 @@ class StudyPart:
             lightgbm={} if self.tune else {"lambda_l2": 0.0},
             xgboost={"ndcg_exp_gain": SETS[data].gain == "exp2"},
         )
+
+
+def _names(losses: Sequence[Loss]) -> list[str]:
+    """Return names that tell losses apart; a margin by its own name, since a weight has the same values."""
+    return [
+        loss.short_name(by_name=True) if isinstance(loss, QBRank) and loss.margin != "grade" else name
+        for loss, name in zip(losses, distinct_names(losses), strict=True)
+    ]
 
 
 PARTS: dict[str, StudyPart] = {
