@@ -61,10 +61,11 @@ def pieces_from_processes(
     try:
         for _ in range(n_processes):
             ours, theirs = context.Pipe()
-            processes[ours] = context.Process(target=_serve, args=(theirs, work), daemon=True)
+            processes[ours] = context.Process(target=_serve, args=(theirs,), daemon=True)
             processes[ours].start()
             theirs.close()
-        for connection in processes:
+        for connection in processes:  # not as an argument: to a process that dies early, its start would wait for ever
+            connection.send(work)
             feed(connection)
         while busy:
             ready: list[Any] = wait(list(busy))
@@ -82,9 +83,10 @@ def pieces_from_processes(
             'under if __name__ == "__main__":)'
         ) from None
     finally:
-        for process in processes.values():
+        started = [process for process in processes.values() if process.pid is not None]
+        for process in started:
             process.terminate()
-        for process in processes.values():
+        for process in started:
             process.join()
 
 
@@ -92,10 +94,12 @@ def _in_one_piece(work: Callable[[J], R], job: J, say: Callable[[R], None]) -> N
     say(work(job))
 
 
-def _serve(connection: "Connection[Any, Any]", work: Callable[[J, Callable[[R], None]], None]) -> None:
+def _serve(connection: "Connection[Any, Any]") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    work: Any = None
     while True:
         try:
+            work = work or connection.recv()
             job = connection.recv()
             work(job, lambda piece: connection.send((piece,)))
             connection.send(None)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -130,6 +131,19 @@ def test_the_death_of_a_process_is_said_and_costs_no_finished_training(tiny, tmp
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_size > 0]
     resumed = bp.compare(*tiny, **{**some, "losses": {"ours": bp.RankNet()}}, jobs=2, store=tmp_path, resume=True)
     assert not resumed.failed
+
+
+def test_a_script_without_its_guard_is_told_so(tmp_path):
+    """Its processes die as they start, before they read the data, which are more than a pipe holds."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import boostplug as bp\n"
+        "parts = [bp.datasets.make_ranking(40, n_features=30, random_state=s) for s in range(3)]\n"
+        "bp.compare(*parts, losses='ranknet', baselines='lambdarank', frameworks='lightgbm', rounds=1, jobs=2)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert 'the call must stand under if __name__ == "__main__":' in done.stderr.splitlines()[-1]
 
 
 def test_what_cannot_go_to_other_processes_is_refused_before_training(tiny):
