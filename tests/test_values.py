@@ -141,7 +141,7 @@ class Unkept(bp.Loss):
         ),
         (bp.MPBoost(distance=double), {"distance__lam": 1.0}, "whose distance is <function dou"),
         (bp.AdaRank(), {"base": None}, "base must be a Loss"),
-        (bp.AdaRank(), {"base__hessian": "none"}, "NDCGBoost: hessian must be"),
+        (bp.AdaRank(base=bp.NDCGBoost()), {"base__hessian": "none"}, "NDCGBoost: hessian must be"),
         (bp.NDCG(), {"k": 0}, "k must be an integer of at least 1"),
         (Unkept(2), {"weight": 3}, "Invalid parameter 'weight'"),
     ],

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -105,6 +104,10 @@ class Cells:
     def __init__(self, kept: Mapping[str, Mapping[str, Any]]) -> None:
         self._kept = kept
         self._values: dict[tuple[Any, ...], list[Floats] | None] = {}
+        self._jobs: dict[tuple[Arm, str], list[Job]] = {}
+        for part in PARTS.values():
+            for job in jobs_of(part):
+                self._jobs.setdefault((Arm(part.name, job.method, job.share), job.data), []).append(job)
 
     def of(self, arm: Arm, data: str) -> list[tuple[Job, Mapping[str, Any]]]:
         """Return the finished cells of an arm on a set; none where one of them is missing or failed."""
@@ -112,14 +115,6 @@ class Cells:
         found = [(job, self._kept[job.key]) for job in jobs if job.key in self._kept]
         whole = len(found) == len(jobs) and all(cell["error"] is None for _, cell in found)
         return found if whole else []
-
-    @cached_property
-    def _jobs(self) -> dict[tuple[Arm, str], list[Job]]:
-        jobs: dict[tuple[Arm, str], list[Job]] = {}
-        for part in PARTS.values():
-            for job in jobs_of(part):
-                jobs.setdefault((Arm(part.name, job.method, job.share), job.data), []).append(job)
-        return jobs
 
     def per_query(self, arm: Arm, data: str, metric: Metric | None = None) -> list[Floats] | None:
         """Return a metric of each fold's test queries, averaged over seeds; None where cells are missing.
