@@ -334,7 +334,7 @@ def test_works_where_nothing_can_be_cached():
         "def refuse(cls, *args): return None\n"
         "for locator in caching.CacheImpl._locator_classes: locator.from_function = classmethod(refuse)\n"
         "import boostplug as bp\n"
-        "print(bp.MPBoost().value([0.0, 0.0], bp.Queries([1, 0], group=[2])))"
+        "print(bp.MPBoost(normalization='none').value([0.0, 0.0], bp.Queries([1, 0], group=[2])))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
     assert result.stdout.strip() == "[1.]", result.stderr
