@@ -14,7 +14,7 @@ from typing import Any
 from boostplug.experiments.bench import BENCHES
 from boostplug.experiments.bench.figures import draw
 from boostplug.experiments.bench.result import SCHEMA, cells, columns_of, number, parts_of
-from boostplug.experiments.document import filled, marks, read, write_whole
+from boostplug.experiments.document import filled, marks, read, table_lines, write_whole
 
 __all__ = ["main", "page", "with_tables"]
 
@@ -64,7 +64,7 @@ def with_tables(text: str, documents: Sequence[Mapping[str, Any]]) -> str:
         If it marks a part of which the documents have no rows.
     """
     tables = {
-        f"table: {part}": [*_table_of(document, rows)]
+        f"table: {part}": _table_of(document, rows)
         for document in documents
         for part, rows in parts_of(document).items()
     }
@@ -72,9 +72,11 @@ def with_tables(text: str, documents: Sequence[Mapping[str, Any]]) -> str:
     return filled(text, tables | {"machine": [*_machines(shown)]})
 
 
-def _table_of(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _table_of(document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
     columns = columns_of(document, rows)
-    return _table(["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows])
+    return table_lines(
+        ["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows], numbers=True
+    )
 
 
 def _machines(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -90,7 +92,7 @@ def _machines(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         found.setdefault(where, []).append([*cells, f"{document['seconds_in_all']:.0f} s"])
     head = ["", "date", "runs", "scale", "threads", "load before", "took"]
     for where, body in found.items():
-        yield from (f"{where}:", "", *_table(head, body))
+        yield from (f"{where}:", "", *table_lines(head, body, numbers=True))
 
 
 def _targets(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -109,15 +111,7 @@ def _targets(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 body.append([what, columns[key].head, number(most, digits), number(row[key], digits), span, met])
     if body:
         yield from ("## Targets", "")
-        yield from _table(["", "what", "at most", "median", "range", ""], body)
-
-
-def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"|---|{'---:|' * (len(head) - 1)}"
-    for row in body:
-        yield f"| {' | '.join(row)} |"
-    yield ""
+        yield from table_lines(["", "what", "at most", "median", "range", ""], body, numbers=True)
 
 
 def _documents(document: dict[str, Any]) -> list[dict[str, Any]]:

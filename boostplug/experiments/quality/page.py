@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from boostplug.experiments.document import table_lines
 from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 
 __all__ = ["draw", "tables"]
@@ -39,8 +40,10 @@ def tables(document: Document) -> dict[str, list[str]]:
     return {name: lines for name, rows in found.items() if (lines := [*rows])}
 
 
-def _titles(document: Document) -> dict[str, str]:
-    return {row["name"]: row["title"] for row in document["sets"]}
+def _titles(document: Document, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, str]:
+    """Return the titles of the sets by name: of those that rows are about, or of all."""
+    named = None if rows is None else {row["set"] for row in rows}
+    return {one["name"]: one["title"] for one in document["sets"] if named is None or one["name"] in named}
 
 
 def _versions(document: Document) -> Iterator[str]:
@@ -113,7 +116,7 @@ def _in_short(document: Document, part: str) -> Iterator[str]:
         if row["part"] == part and row["share"] == 1.0
     }
     rows = [row for row in document["rows"] if row["part"] == part and row["share"] == 1.0]
-    titles = {name: title for name, title in _titles(document).items() if any(row["set"] == name for row in rows)}
+    titles = _titles(document, rows)
     body = []
     for framework, method in dict.fromkeys((row["framework"], row["method"]) for row in rows):
         found = {row["set"]: row for row in rows if (row["framework"], row["method"]) == (framework, method)}
@@ -172,7 +175,7 @@ def _on_sets(document: Document, part: str, framework: str) -> Iterator[str]:
     rows = [
         row for row in document["rows"] if row["part"] == part and row["framework"] == framework and row["share"] == 1.0
     ]
-    titles = {name: title for name, title in _titles(document).items() if any(row["set"] == name for row in rows)}
+    titles = _titles(document, rows)
     body = []
     for method in dict.fromkeys(row["method"] for row in rows):
         of_sets = {row["set"]: row for row in rows if row["method"] == method}
@@ -190,7 +193,7 @@ def _cell(row: Mapping[str, Any] | None) -> str:
 def _peers(document: Document, part: str) -> Iterator[str]:
     """Yield the default `QBRank` beside each peer on each set."""
     rows = [row for row in document["peers"] if row["part"] == part]
-    titles = {name: title for name, title in _titles(document).items() if any(row["set"] == name for row in rows)}
+    titles = _titles(document, rows)
     body = []
     for framework, of, peer in dict.fromkeys((row["framework"], row["of"], row["peer"]) for row in rows):
         found = {
@@ -308,11 +311,6 @@ def _p(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".replace("0.", ".", 1)
 
 
-def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> Iterator[str]:
-    if not body:
-        return
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in body:
-        yield f"| {' | '.join(row)} |"
-    yield ""
+def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table; none where it has no row."""
+    return table_lines(head, body, numbers=False) if body else []

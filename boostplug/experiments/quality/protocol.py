@@ -49,9 +49,17 @@ BEFORE: tuple[Loss, ...] = (
 )
 """The defaults of other losses when the protocol was written, beside which their variants stand."""
 
+# Of several parts.
+_ROWS_3, _ROWS, _ROWS_7, _PAIRS_ALONE = (
+    QBRank(preference_weight=w, normalization="rows") for w in (0.3, 0.5, 0.7, 1.0)
+)
+_MARGIN_1 = QBRank(margin=1.0, preference_weight=0.5, normalization="rows")
+_MPBOOST_ROWS = MPBoost(normalization="rows")
+_RANKNET_AND_REGRESSION = 0.5 * RankNet(normalization="rows") + 0.5 * SquaredError()
+
 _OTHERS: tuple[Loss, ...] = (
     BEFORE[0],
-    MPBoost(normalization="rows"),
+    _MPBOOST_ROWS,
     *(MPBoost(distance=d, normalization="none") for d in (BinaryDistance(), LinearDistance(), LogisticDistance())),
     BEFORE[1],
     NDCGBoost(normalization="rows"),
@@ -67,8 +75,8 @@ _OTHERS: tuple[Loss, ...] = (
     LambdaRank(metric=NDCG(30), truncation=30, norm=True),
     SquaredError(centred=True),
     0.7 * NDCGBoost(normalization="none") + 0.3 * SquaredError(),
-    0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),
-    QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
+    _RANKNET_AND_REGRESSION,
+    _MARGIN_1,
 )
 
 TWINS: Mapping[str, Loss] = {
@@ -77,21 +85,19 @@ TWINS: Mapping[str, Loss] = {
 }
 """Losses of ours that are LightGBM's built-in objectives, up to the scale and the noise."""
 
-_ROWS = QBRank(preference_weight=0.5, normalization="rows")
-_RANKNET_AND_REGRESSION = 0.5 * RankNet(normalization="rows") + 0.5 * SquaredError()
 DEFAULTS: tuple[Loss, ...] = (
     *(QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank()),
     _RANKNET_AND_REGRESSION,
 )
 """Our losses as they are without arguments, and the sum that did best."""
-_PAIRS_ALONE = QBRank(preference_weight=1.0, normalization="rows")
+
 _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which little is relevant better
-    QBRank(preference_weight=0.3, normalization="rows"),
+    _ROWS_3,
     _ROWS,
-    QBRank(preference_weight=0.7, normalization="rows"),
+    _ROWS_7,
     _PAIRS_ALONE,
     QBRank(preference_weight=0.5, normalization="query"),
-    QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
+    _MARGIN_1,
     0.3 * _PAIRS_ALONE + 0.7 * SquaredError(centred=True),
     0.5 * _PAIRS_ALONE + 0.5 * SquaredError(centred=True),
     0.2 * LambdaRank() + 0.8 * SquaredError(),
@@ -102,19 +108,19 @@ _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which littl
     0.5 * ListNet(target="xendcg") + 0.5 * SquaredError(),
     LambdaRank(),
     ListNet(target="xendcg"),
-    MPBoost(normalization="rows"),
+    _MPBOOST_ROWS,
     RankNet(normalization="rows"),
-    0.5 * MPBoost(normalization="rows") + 0.5 * SquaredError(),
-    0.5 * MPBoost(normalization="rows") + 0.5 * _ROWS,
+    0.5 * _MPBOOST_ROWS + 0.5 * SquaredError(),
+    0.5 * _MPBOOST_ROWS + 0.5 * _ROWS,
     _RANKNET_AND_REGRESSION,
 )
 _SITUATIONS: tuple[Loss, ...] = (
-    QBRank(preference_weight=0.3, normalization="rows"),
+    _ROWS_3,
     _ROWS,
-    QBRank(preference_weight=0.7, normalization="rows"),
+    _ROWS_7,
     _PAIRS_ALONE,
     *BEFORE[:1],
-    MPBoost(normalization="rows"),
+    _MPBOOST_ROWS,
     RankNet(normalization="none"),
     NDCGBoost(normalization="none"),
     ListNet(),
@@ -124,7 +130,7 @@ _SITUATIONS: tuple[Loss, ...] = (
     SquaredError(centred=True),
     _RANKNET_AND_REGRESSION,
 )
-_LEADING: tuple[Loss, ...] = (_ROWS, MPBoost(normalization="rows"), _RANKNET_AND_REGRESSION)
+_LEADING: tuple[Loss, ...] = (_ROWS, _MPBOOST_ROWS, _RANKNET_AND_REGRESSION)
 
 _NO_CATBOOST = {name: PEERS[name] for name in ("lightgbm", "xgboost")}
 
@@ -185,7 +191,6 @@ class StudyPart:
             num_leaves=self.leaves,
             row_fraction=0.8,
             column_fraction=0.5,
-            l2=1.0,
             lightgbm={} if self.tune else {"lambda_l2": 0.0},
             xgboost={"ndcg_exp_gain": SETS[data].gain == "exp2"},
         )
@@ -217,7 +222,7 @@ PARTS: dict[str, StudyPart] = {
         ),
         StudyPart(
             name="relevant weigh half",  # in LightGBM alone: XGBoost takes weights of queries, not of rows
-            losses=(QBRank(preference_weight=0.3, normalization="rows"), _ROWS, LambdaRank()),
+            losses=(_ROWS_3, _ROWS, LambdaRank()),
             peers={"lightgbm": PEERS["lightgbm"]},
             sets=("nfcorpus-balanced",),
         ),
@@ -251,9 +256,9 @@ PARTS: dict[str, StudyPart] = {
             name="confirmation",
             losses=(
                 _ROWS,
-                QBRank(preference_weight=0.3, normalization="rows"),
-                QBRank(margin=1.0, preference_weight=0.5, normalization="rows"),
-                MPBoost(normalization="rows"),
+                _ROWS_3,
+                _MARGIN_1,
+                _MPBOOST_ROWS,
                 _RANKNET_AND_REGRESSION,
             ),
             peers=_NO_CATBOOST,

@@ -12,6 +12,7 @@ from boostplug.experiments.quality.protocol import DEFAULTS, PARTS, PEERS, TWINS
 from boostplug.experiments.quality.rules import candidates, chosen, variants
 from boostplug.experiments.quality.sets import SETS
 from boostplug.experiments.quality.summary import (
+    FLIPS,
     POOLED,
     Arm,
     Cells,
@@ -29,7 +30,6 @@ __all__ = ["SCHEMA", "document"]
 SCHEMA = "boostplug.quality/1"
 
 _DIGITS = 5
-_FLIPS = 10_000
 _MEASURES = ("NDCG@10", "MAP", "PairError", "KendallTau")  # the places of a set's metrics
 
 
@@ -122,7 +122,7 @@ def _pooled(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
         for share in part.shares:
             found = [Arm(part.name, arm.method, share) for arm in arms(part, framework)]
             for arm in found[1:]:
-                flips = [_FLIPS] + [1] * (len(_MEASURES) - 1)  # of the others z alone is shown
+                flips = [FLIPS] + [1] * (len(_MEASURES) - 1)  # of the others z alone is shown
                 overall = [cells.overall(arm, found[0], sets, metric=i, flips=n) for i, n in enumerate(flips)]
                 if overall[0] is not None:
                     yield {

@@ -14,6 +14,7 @@ from boostplug.experiments.significance import bootstrap_interval, holm, pooled_
 from boostplug.metrics import Metric
 
 __all__ = [
+    "FLIPS",
     "POOLED",
     "Arm",
     "Cells",
@@ -28,7 +29,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-_FLIPS, _RESAMPLES = 10_000, 2_000
+FLIPS, _RESAMPLES = 10_000, 2_000
 POOLED = tuple(name for name, data in SETS.items() if data.pooled)
 
 
@@ -148,11 +149,11 @@ class Cells:
         return Difference(
             difference=float(np.nanmean(x - y)),
             interval=bootstrap_interval(x - y, strata=folds),
-            p=randomisation_test(x, y, flips=_FLIPS),
+            p=randomisation_test(x, y, flips=FLIPS),
         )
 
     def overall(
-        self, ours: Arm, theirs: Arm, sets: Sequence[str] = POOLED, metric: int = 0, flips: int = _FLIPS
+        self, ours: Arm, theirs: Arm, sets: Sequence[str] = POOLED, metric: int = 0, flips: int = FLIPS
     ) -> Overall | None:
         """Return how two arms differ over sets on which both are whole; None where there is none.
 
@@ -199,7 +200,7 @@ def averaged(cells: Cells, pairs: Sequence[tuple[Arm, Arm]], sets: Sequence[str]
         if len(whole) == len(pairs):
             x, y = (np.mean(side, axis=0) for side in zip(*whole, strict=True))
             both[data] = (x, y)
-    return _overall(both, _FLIPS) if both else None
+    return _overall(both, FLIPS) if both else None
 
 
 def with_holm(found: Mapping[Any, Difference | None]) -> dict[Any, Difference]:
