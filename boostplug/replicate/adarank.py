@@ -16,8 +16,8 @@ __all__ = ["ADARANK"]
 _ROUNDS = 300
 _CLOSE = 0.01
 
-_LITERAL = {"stop": "paper", "no_repeat": False}
-_PATIENT = {"patience": _ROUNDS}
+_LITERAL = {"stop": "paper", "no_repeat": False, "negated": False}
+_PATIENT = {"patience": _ROUNDS, "negated": False}
 _LEARNERS = (
     Learner(name="AdaRank-MAP", ranker=AdaRankRanker, params={"metric": MAP(), **_PATIENT}),
     Learner(name="AdaRank-NDCG", ranker=AdaRankRanker, params={"metric": NDCG(5), **_PATIENT}),

@@ -51,7 +51,11 @@ def _stumps(rounds: int, candidates: int) -> tuple[Learner, ...]:
             for name, distances in grids.items()
         ),
         Learner(name="RankBoost", ranker=RankBoostRanker, params={"variant": "continuous"}),
-        Learner(name="AdaRank-NDCG", ranker=AdaRankRanker, params={"metric": NDCG(5), "patience": rounds}),
+        Learner(
+            name="AdaRank-NDCG",
+            ranker=AdaRankRanker,
+            params={"metric": NDCG(5), "patience": rounds, "negated": False},
+        ),
     )
 
 

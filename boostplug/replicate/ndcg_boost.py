@@ -51,7 +51,7 @@ def _seeds(n: int) -> tuple[str, ...]:
 
 
 def _learners(rounds: int, seeds: int) -> tuple[Learner, ...]:
-    patient = {"patience": rounds}
+    patient = {"patience": rounds, "negated": False}
     return (
         *(_sampled(name, 1, seed) for seed, name in enumerate(_seeds(seeds))),
         Learner(name=_BEST, ranker=NDCGBoostRanker),
