@@ -254,6 +254,9 @@ def replicate(
     processes: Annotated[
         int | None, typer.Option(min=1, max=_MOST_THREADS, help="Processes of one thread. Default: all cores.")
     ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave what is finished beside --json, so that new claims need no training.")
+    ] = False,
 ) -> None:
     """Run a paper's experiments again: each of its claims beside ours, and whether it holds.
 
@@ -274,7 +277,7 @@ def replicate(
 
                 _check_folder("--figures", figures)
                 require_matplotlib()
-            result = run(paper, data, json=json, num_processes=processes, progress=True)
+            result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
         except KeyboardInterrupt:
             _complain("replicate", f"interrupted{kept}")
             raise typer.Exit(signals()) from None

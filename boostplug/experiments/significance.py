@@ -6,10 +6,20 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from boostplug.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, refuse_where, vector
 
-__all__ = ["Pooled", "bootstrap_interval", "holm", "pooled_test", "randomisation_test", "standard_error"]
+__all__ = [
+    "Interval",
+    "Pooled",
+    "bootstrap_interval",
+    "holm",
+    "pooled_test",
+    "randomisation_test",
+    "standard_error",
+    "t_interval",
+]
 
 Floats = NDArray[np.float64]
 
@@ -346,6 +356,48 @@ def standard_error(
         mean = (of_stratum * d[here]).sum() / of_stratum.sum()
         variance += float(((of_stratum * (d[here] - mean)) ** 2).sum()) * n / (n - 1)
     return float(np.sqrt(variance)) if len(d) else float("nan")
+
+
+class Interval(NamedTuple):
+    """A mean of differences, and its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def t_interval(
+    differences: ArrayLike, *, weight: ArrayLike | None = None, strata: ArrayLike | None = None, level: float = 0.95
+) -> Interval:
+    """Return the mean of paired differences with Student's interval, queries drawn within strata.
+
+    Of one stratum without weights it is that of the paired t-test: it holds 0 where the test's p is above 1 - `level`.
+
+    Parameters
+    ----------
+    differences, weight, strata : array-like of shape (n_queries,)
+        As for `bootstrap_interval`; each stratum has a variance of its own.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        From -inf to inf where a stratum has fewer than two queries; NaN where no query is defined.
+
+    Examples
+    --------
+    >>> mean, low, high = t_interval([1.0, 2.0, 3.0, 4.0])
+    >>> mean, round(low, 4), round(high, 4)
+    (2.5, 0.4457, 4.5543)
+    """
+    d, v, s = _of_queries(differences, weight, strata)
+    if not len(d):
+        return Interval(float("nan"), float("nan"), float("nan"))
+    mean, error = float(v @ d), standard_error(d, weight=v, strata=s)
+    if np.isnan(error):
+        return Interval(mean, -float("inf"), float("inf"))
+    half = float(stats.t.ppf(0.5 + 0.5 * level, len(d) - len(np.unique(s)))) * error
+    return Interval(mean, mean - half, mean + half)
 
 
 def _of_queries(

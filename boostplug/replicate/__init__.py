@@ -6,7 +6,7 @@ The files from the ground floor up; each imports from lines above its own alone,
     sources preferences trees ranksvm
     letor task
     outcome
-    claims figures
+    checked claims figures
     protocol
     adarank mpboost ndcg_boost qbrank rankboost_plus
     papers report

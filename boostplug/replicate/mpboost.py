@@ -3,18 +3,8 @@
 from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, MPBoost
 from boostplug.metrics import NDCG
 from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker
-from boostplug.replicate.claims import (
-    Ahead,
-    AheadOfPublished,
-    Bounded,
-    Claim,
-    Close,
-    FallsMost,
-    Monotone,
-    OnAverage,
-)
 from boostplug.replicate.figures import ByCutoff, Curves, Distances
-from boostplug.replicate.letor import MQ2008, OHSUMED, PUBLISHED, published
+from boostplug.replicate.letor import MQ2008, OHSUMED, published
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import BundledFolds, OwnSplit, QueryFolds, RealGrades
 from boostplug.replicate.study import Learner, Measure, Source, Study
@@ -113,136 +103,6 @@ def _tree_study(name: str, source: Source, rounds: int, candidates: int = 3) -> 
 _REAL_MEASURES = tuple(Measure(f"NDCG@{k}", NDCG(k), NDCG(5)) for k in _CUTOFFS)
 
 
-def _above_binary(study: str, where: str, gaps: dict[str, str]) -> tuple[Claim, ...]:
-    """Return what the paper says of NDCG@1 to 10 together."""
-    return tuple(
-        OnAverage(
-            study=study,
-            text=f"{where}: {name} is ahead of BINARY, NDCG@1 to 10 averaged",
-            published=gaps.get(name, ""),
-            learners=(name,),
-            other="BINARY",
-            measures=_AT,
-        )
-        for name in _DDFS
-    )
-
-
-def _of_real_grades(study: str) -> tuple[Claim, ...]:
-    """Return the order on Web-1, Figure 4."""
-    above = _above_binary(study, "Figure 4", {"LOGDD": "+.0016", "LOGITDD": "+.0013"})
-    below = OnAverage(
-        study=study,
-        text="Figure 4: LDD is behind BINARY, NDCG@1 to 10 averaged",
-        published="-.0024",
-        learners=("BINARY",),
-        other="LDD",
-        measures=_AT,
-    )
-    return (*above[1:], below)
-
-
-def _of_rounds(study: str) -> tuple[Claim, ...]:
-    """Return what the paper says of the rounds: Figure 6 and Theorem 1."""
-    overfits = FallsMost(
-        study=study,
-        text="Figure 6: from its best round on, BINARY's mean test NDCG@5 falls more than that of any DDF",
-        published="BINARY from about round 90",
-        measure="NDCG@5",
-        learner="BINARY",
-        others=_DDFS,
-    )
-    names = {"BINARY": "BINARY", "LDD": "LDD (.2)", "LOGDD": "LOGDD (3)", "LOGITDD": "LOGITDD (.5)"}
-    bounded = (
-        Bounded(
-            study=study,
-            text=f"Theorem 1: {name}'s share of misordered pairs in training is below the product of Z_t",
-            curve="misordering",
-            bound="bound",
-            learner=learner,
-        )
-        for learner, name in names.items()
-    )
-    falling = (
-        Monotone(
-            study=study,
-            text=f"Section 4.2: rounds bring {name}'s product of Z_t down (each Z_t < 1)",
-            curve="bound",
-            learner=learner,
-        )
-        for learner, name in names.items()
-    )
-    return (overfits, *bounded, *falling)
-
-
-def _of_letor(study: str) -> tuple[Claim, ...]:
-    """Return what Section 5.3.1 says of the methods that are trained here."""
-    best = Ahead(
-        study=study,
-        text="Figure 3: LOGITDD is the best of all here at each of NDCG@1 to 10",
-        learners=("LOGITDD",),
-        others=_OTHERS,
-        measures=_AT,
-    )
-    binary = Ahead(
-        study=study,
-        text="Figure 3: BINARY is ahead of RankBoost at NDCG@1 to 10, but for 6 and 7",
-        learners=("BINARY",),
-        others=("RankBoost",),
-        measures=tuple(at for at in _AT if at not in {"NDCG@6", "NDCG@7"}),
-    )
-    return (best, *_above_binary(study, "Figure 3", {}), binary)
-
-
-_OF_TABLE: tuple[Claim, ...] = (
-    AheadOfPublished(
-        study=_OHSUMED,
-        text="Figure 3: LOGITDD is ahead of LETOR's published figures at NDCG@1, 3, 5, 10",
-        learners=("LOGITDD",),
-        rows=_ROWS,
-        measures=_PUBLISHED_AT,
-    ),
-    *(
-        Close(
-            study=_OHSUMED,
-            text=f"Figure 3: at NDCG@1, {name} is about .005 behind ListNet and AdaRank-NDCG ({row}: within .01 of it)",
-            published=f"{PUBLISHED[_OHSUMED][row]['NDCG@1'] - 0.005:.4f}",
-            measure="NDCG@1",
-            learner=name,
-            tolerance=0.01,
-            row=row,
-            offset=-0.005,
-        )
-        for name in ("LDD", "LOGDD")
-        for row in ("ListNet", "AdaRank-NDCG")
-    ),
-    AheadOfPublished(
-        study=_OHSUMED,
-        text="Figure 3: BINARY is ahead of LETOR's published RankBoost at NDCG@1, 3, 5, 10",
-        learners=("BINARY",),
-        rows=("RankBoost",),
-        measures=_PUBLISHED_AT,
-    ),
-)
-_WEB_2: tuple[Claim, ...] = (
-    *_above_binary(_WEB, "Figure 5", {"LDD": "+.015", "LOGDD": "+.022", "LOGITDD": "+.018"}),
-    Ahead(
-        study=_WEB,
-        text="Figure 5: LOGITDD is the best of the four at NDCG@1 and 2",
-        learners=("LOGITDD",),
-        others=("BINARY", "LDD", "LOGDD"),
-        measures=_AT[:2],
-    ),
-    Ahead(
-        study=_WEB,
-        text="Figure 5: LOGDD is the best of the four at NDCG@3 to 10",
-        learners=("LOGDD",),
-        others=("BINARY", "LDD", "LOGITDD"),
-        measures=_AT[2:],
-    ),
-)
-
-
 def _by_cutoff(number: str, study: str) -> ByCutoff:
     return ByCutoff(
         number=number,
@@ -274,20 +134,7 @@ MPBOOST = Protocol(
         _study(_BUNDLED, BundledFolds(), 60, candidates=2),
         _tree_study(_BUNDLED, BundledFolds(), 60, candidates=1),
     ),
-    claims=(
-        *_of_letor(_OHSUMED),
-        *_OF_TABLE,
-        *_of_rounds(_OHSUMED),
-        *_of_letor(_MQ2008),
-        *_of_rounds(_MQ2008),
-        *_WEB_2,
-        *_of_rounds(_WEB),
-        *_of_real_grades(_IMAT),
-        *_of_rounds(_IMAT),
-        *_of_real_grades(_REAL),
-        *_of_letor(_BUNDLED),
-        *_of_rounds(_BUNDLED),
-    ),
+    claims=(),
     deviations=(
         (
             "Figures 3 to 6 have no numbers; published figures are those in the text, and LETOR's table for the "

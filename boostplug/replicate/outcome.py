@@ -1,6 +1,6 @@
 """What the tasks of a study add up to: means, ranks over tasks, tests, curves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -10,7 +10,7 @@ from scipy import stats
 
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.metrics import Metric
-from boostplug.replicate.study import PARTS, Loaded, Study
+from boostplug.replicate.study import PARTS, Extra, Learner, Loaded, Study
 from boostplug.replicate.task import Result, marks
 
 __all__ = ["Outcome", "extent", "measures_by_group"]
@@ -85,16 +85,64 @@ class Outcome:
         complete: Floats = values[~np.isnan(values).any(axis=1)]
         return complete
 
+    def unit_values(self, learner: str, measure: str, part: str = "test") -> tuple[Floats, Floats]:
+        """Return the values of each unit, and the fold of each; NaN where one is undefined.
+
+        Units are tasks, by their means over folds, all of fold 0. In a study of one task they are the queries (of a
+        metric that pools queries, blocks of them) of the test parts; of another part, or where a test part is one
+        query, the folds, all of fold 0 too.
+        """
+        table = self.table(learner, measure, part)
+        if len(self.tasks) > 1:
+            values: Floats = _mean(table, axis=1)
+            return values, np.zeros(len(values))
+        found = [self._value(self.tasks[0], fold, learner).get("per_query", {}).get(measure) for fold in self.folds]
+        if part != "test" or None in found:
+            return table[0], np.zeros(len(self.folds))
+        of_folds = [np.array([_number(value) for value in own]) for own in found]
+        return np.concatenate(of_folds), np.repeat(np.array(self.folds, float), [len(own) for own in of_folds])
+
+    def split_curves(self, learner: str, part: str, name: str) -> Floats:
+        """Return the curve of each split that has one, at each of `marks`."""
+        return np.array([curve for _, curve in self._curves(learner, part, name)])
+
+    def unit_curves(self, learner: str, part: str, name: str) -> Floats:
+        """Return the curves of each task, or of each fold in a study of one task: of shape (n_units, n_marks).
+
+        A task's curve is the mean over its folds; of a trace, which may have no bound, the median. One without is NaN.
+        """
+        by_unit: dict[Any, list[Floats]] = {unit: [] for unit in (self.tasks if len(self.tasks) > 1 else self.folds)}
+        for (task, fold), curve in self._curves(learner, part, name):
+            by_unit[task if len(self.tasks) > 1 else fold].append(curve)
+        none = np.full(len(marks(self.study.rounds)), np.nan)
+        centre = np.median if part == "trace" else np.mean
+        return np.array([centre(own, axis=0) if own else none for own in by_unit.values()])
+
+    def _curves(self, learner: str, part: str, name: str) -> Iterator[tuple[tuple[str, int], Floats]]:
+        for split in self.loaded.splits:
+            curve = self._value(split.task, split.fold, learner).get("curves", {}).get(part, {}).get(name)
+            if curve:
+                yield (split.task, split.fold), np.array([_number(value) for value in curve])
+
+    def chosen(self, learner: str, measure: str) -> list[Mapping[str, Any]]:
+        """Return the parameters of the grid that were chosen, split by split."""
+        grid = next(one.grid for one in self.study.learners if one.name == learner)
+        splits = [self._value(split.task, split.fold, learner) for split in self.loaded.splits]
+        return [grid[value["candidate"][measure]] for value in splits if value]
+
     def mean(self, learner: str, measure: str, part: str = "test") -> float:
         """Return the mean over folds, then tasks."""
         return float(_mean(_mean(self.table(learner, measure, part), axis=1), axis=0))
 
-    def mean_ranks(self, measure: str) -> dict[str, float]:
-        """Return mean ranks over units, 1 the best; equal values share a rank."""
-        units = self.units(measure)
+    def ranks(self, measure: str) -> Floats:
+        """Return ranks of shape (n_units, n_learners), 1 the best; equal values share a rank."""
         sign = -1.0 if self.metric(measure).greater_is_better else 1.0
-        ranks = stats.rankdata(np.round(sign * units, _EQUAL), axis=1)
-        return dict(zip(self.learners, _mean(ranks, axis=0).tolist(), strict=True))
+        ranks: Floats = stats.rankdata(np.round(sign * self.units(measure), _EQUAL), axis=1)
+        return ranks
+
+    def mean_ranks(self, measure: str) -> dict[str, float]:
+        """Return mean ranks over units."""
+        return dict(zip(self.learners, _mean(self.ranks(measure), axis=0).tolist(), strict=True))
 
     def critical_difference(self, measure: str) -> float:
         """Return the difference of mean ranks beyond which two learners differ at .05 (Nemenyi; Demšar 2006)."""
@@ -126,37 +174,25 @@ class Outcome:
         return _signed_ranks(x - y)
 
     def _p_over_queries(self, a: str, b: str, measure: str) -> float:
-        values: list[list[Floats]] = [[], []]
-        weights = []
-        for fold in self.folds:
-            of_fold = [self._value(self.tasks[0], fold, name).get("per_query", {}).get(measure) for name in (a, b)]
-            if None in of_fold:
-                continue
-            for into, own in zip(values, of_fold, strict=True):
-                into.append(np.array([_number(value) for value in own]))
-            defined = int((~np.isnan(values[0][-1])).sum())
-            weights.append(np.full(len(values[0][-1]), 1.0 / max(1, defined)))
-        if not weights:
+        (x, folds), (y, _) = (self.unit_values(name, measure) for name in (a, b))
+        if x.shape != y.shape:  # a task has failed
             return float("nan")
-        x, y = (np.concatenate(of_folds) for of_folds in values)
-        return randomisation_test(x, y, weight=np.concatenate(weights))
+        both = ~np.isnan(x) & ~np.isnan(y)
+        _, of_fold, counts = np.unique(folds[both], return_inverse=True, return_counts=True)
+        return randomisation_test(x[both], y[both], weight=1.0 / counts[of_fold])
 
     def curve(self, learner: str, part: str, name: str) -> Floats:
         """Return the mean over tasks and folds at each of `marks`, NaN where nothing was recorded.
 
         Of a trace, which may have no bound (the E2 of discrete RankBoost passes 1e50), it is the median.
         """
-        rows = [
-            [_number(value) for value in curve]
-            for split in self.loaded.splits
-            if (curve := self._value(split.task, split.fold, learner).get("curves", {}).get(part, {}).get(name))
-        ]
-        if not rows:
+        rows = self.split_curves(learner, part, name)
+        if not len(rows):
             return np.full(len(marks(self.study.rounds)), np.nan)
         if part == "trace":
-            defined = [column[~np.isnan(column)] for column in np.array(rows).T]
+            defined = [column[~np.isnan(column)] for column in rows.T]
             return np.array([np.median(column) if len(column) else np.nan for column in defined])
-        mean: Floats = _mean(np.array(rows), axis=0)
+        mean: Floats = _mean(rows, axis=0)
         return mean
 
     @property
@@ -178,6 +214,7 @@ class Outcome:
             "rounds": self.study.rounds,
             "notes": list(self.loaded.notes),
             "published_applies": self.loaded.as_published,
+            "real": self.study.source.real,
             "data_sha256": self.loaded.digest,
             "measures": [
                 {
@@ -197,6 +234,7 @@ class Outcome:
                     "grid": [{key: repr(value) for key, value in params.items()} for params in learner.grid],
                     **{part: {key: self.mean(learner.name, key, part) for key in measures} for part in PARTS},
                     "round": {key: self._mean_round(learner.name, key) for key in measures},
+                    "candidate": self._candidates(learner, measures),
                     "mean_rank": {key: self.mean_ranks(key)[learner.name] for key in measures},
                     "curves": {
                         part: {name: self.curve(learner.name, part, name).tolist() for name in names}
@@ -208,11 +246,26 @@ class Outcome:
             "curve_rounds": marks(self.study.rounds),
             "tests": {key: self._tests(key) for key in measures},
             "units": {key: self.units(key).tolist() for key in measures},
+            "extras": {extra.name: self._extra(extra) for extra in self.study.extras},
             "errors": self.errors,
         }
 
     def _mean_round(self, learner: str, measure: str) -> float:
         return float(_mean(self.table(learner, measure, "round"), axis=None))
+
+    def _candidates(self, learner: Learner, measures: Sequence[str]) -> dict[str, list[int]]:
+        """Return how often each candidate of a grid was chosen, by measure; nothing where there is no choice."""
+        if len(learner.grid) == 1:
+            return {}
+        chosen = {key: self.chosen(learner.name, key) for key in measures}
+        return {
+            key: [sum(own is params for own in picked) for params in learner.grid] for key, picked in chosen.items()
+        }
+
+    def _extra(self, extra: Extra) -> dict[str, Any]:
+        groups = extra.of(self.loaded, self.mean, self.learners)
+        rows = {name: list(values) for name, values in groups.rows.items()}
+        return {"groups": list(groups.names), "rows": rows, "unit": extra.unit}
 
     def _tests(self, measure: str) -> dict[str, Any]:
         couples = list(combinations(self.learners, 2))

@@ -15,7 +15,7 @@ from boostplug.replicate.report import SCHEMA
 
 __all__ = ["main", "page"]
 
-_HOLDS = {True: "**holds**", False: "does not hold", None: "not tested"}
+_HOLDS = {"holds": "**holds**", "level": "level", "does not hold": "does not hold", None: "not tested"}
 
 
 def page(documents: Sequence[Mapping[str, Any]], figures: Sequence[str] = ()) -> str:
@@ -29,7 +29,7 @@ def page(documents: Sequence[Mapping[str, Any]], figures: Sequence[str] = ()) ->
         Paths relative to the page.
     """
     claims = [claim for document in documents for claim in document["claims"]]
-    counts = {holds: sum(claim["holds"] is holds for claim in claims) for holds in (True, False, None)}
+    counts = {holds: sum(claim["holds"] is holds for claim in claims) for holds in _HOLDS}
     absent = {name: wanted for document in documents for name, wanted in document["not_run"].items()}
     lines = [
         "# Replication of the five papers",
@@ -37,9 +37,9 @@ def page(documents: Sequence[Mapping[str, Any]], figures: Sequence[str] = ()) ->
         "<!-- Made by python -m boostplug.replicate.page from the JSON files; do not edit. -->",
         "",
         (
-            f"{len(claims)} claims on the data at hand: {counts[True]} hold, {counts[False]} do not, {counts[None]} "
-            "could not be judged. Claims and thresholds stand in the protocol files; where a choice was made after a "
-            "result had been seen, the differences from the paper name it."
+            f"{len(claims)} claims on the data at hand: {counts['holds']} hold, {counts['does not hold']} do not, "
+            f"{counts[None]} could not be judged. Claims and thresholds stand in the protocol files; where a choice "
+            "was made after a result had been seen, the differences from the paper name it."
         ),
         "",
         "LETOR's published rows for LETOR 4.0 and for AdaRank-NDCG are good to about .002.",

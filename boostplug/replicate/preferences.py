@@ -91,6 +91,7 @@ class SharedGrades:
     seed: int = 0
 
     wanted: ClassVar[str] = ""
+    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the tasks, of one fold each."""

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from boostplug.replicate.claims import Claim
+from boostplug.replicate.checked import Check
+from boostplug.replicate.claims import Citation, Claim
 from boostplug.replicate.figures import Figure
 from boostplug.replicate.study import Study
 
@@ -21,8 +22,15 @@ class Protocol:
     studies : tuple of Study
         Those are run whose data the folder holds; without folder, those on the bundled set.
     claims : tuple of Claim
+        What the paper says of its experiments.
     deviations : tuple of str
-        What differs from the paper, and why.
+        What differs from the paper, and why; and every choice that was made after a result had been seen.
+    theorems : tuple of Check
+        What the paper proves: it cannot fail but by an error of ours.
+    baselines : tuple of Check
+        Published rows of methods that are trained here too.
+    not_tested : tuple of (Citation, str)
+        What else the paper claims of its experiments, and why it is not judged here.
     figures : tuple of Figure
     seed : int
         Of every ranker.
@@ -33,5 +41,8 @@ class Protocol:
     studies: tuple[Study, ...]
     claims: tuple[Claim, ...]
     deviations: tuple[str, ...]
+    theorems: tuple[Check, ...] = ()
+    baselines: tuple[Check, ...] = ()
+    not_tested: tuple[tuple[Citation, str], ...] = ()
     figures: tuple[Figure, ...] = ()
     seed: int = 0

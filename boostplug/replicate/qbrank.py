@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from boostplug.losses import QBRank
 from boostplug.metrics import DCG, NDCG, Metric, PairError, PrecisionAtPercent
 from boostplug.rankers import QBRankRanker
-from boostplug.replicate.claims import Best, Better, Claim, Throughout
 from boostplug.replicate.figures import ByCutoff, Curves, Figure
 from boostplug.replicate.letor import MQ2008, OHSUMED
 from boostplug.replicate.preferences import SharedGrades, Use
@@ -95,77 +94,15 @@ def _in_lightgbm(rate: float) -> tuple[Learner, ...]:
     )
 
 
-def _better(study: str, learner: str, other: str, source: str, published: str = "", measure: str = "DCG-5") -> Better:
-    text = f"{source}: {learner} is better at {measure} than {other}, p < {_LEVEL}"
-    return Better(
-        study=study, text=text, published=published, measure=measure, learner=learner, other=other, level=_LEVEL
-    )
-
-
-def _above(study: str, other: str) -> Throughout:
-    first, last = (
-        f"{_TABLE_1['QBRank P2'][name]:.4f} : {_TABLE_1[other][name]:.4f}" for name in (_OF_TABLE_1[0], _OF_TABLE_1[-1])
-    )
-    return Throughout(
-        study=study,
-        text=f"Table 1: QBRank P2 has a higher precision at 10% to 100% than {other}, p < {_LEVEL} at each",
-        published=f"{first} to {last}",
-        measures=_OF_TABLE_1,
-        learner="QBRank P2",
-        other=other,
-        level=_LEVEL,
-    )
-
-
-def _on_same_data(study: str) -> tuple[Claim, ...]:
-    """Return what the paper says of labels against the preferences that come of them."""
-    return (
-        _above(study, "RankSVM P2"),
-        _above(study, "GBT L2"),
-        _better(study, "QBRank P2", "RankSVM P2", "Figure 1", "over 6.181"),
-        _better(study, "QBRank P2", "GBT L2", "Figure 1"),
-    )
-
-
-def _of_single_grades(study: str) -> tuple[Claim, ...]:
-    """Return what the paper says of the labels of queries that give no preference."""
-    return (
-        _better(study, "QBRank P2+L1", "QBRank P2", "Figure 1"),
-        _better(study, "GBT L1+L2", "GBT L2", "Figure 1"),
-    )
-
-
-def _of_parameters(by_weight: str, by_rate: str) -> tuple[Claim, ...]:
-    """Return what the paper says of w and η."""
-    return (
-        Best(
-            study=by_weight,
-            text="Section 3: of all w, the best DCG-5 is neither that of labels alone (0) nor of preferences alone (1)",
-            measure="DCG-5",
-            learners=tuple(learner.name for learner in _BY_WEIGHT[1:-1]),
-        ),
-        *(_better(by_weight, "w = 0.5", alone, "Section 4") for alone in ("w = 0", "w = 1")),
-        _better(by_rate, "η = 0.05", "η = 1", "Section 3, after Friedman"),
-    )
-
-
-def _synthetic(name: str, source: SharedGrades, rounds: int) -> tuple[tuple[Study, ...], tuple[Claim, ...]]:
-    """Return the studies on a synthetic set, and their claims."""
+def _synthetic(name: str, source: SharedGrades, rounds: int) -> tuple[Study, ...]:
+    """Return the studies on a synthetic set."""
     by_weight, by_rate, trees = f"{name}, by w", f"{name}, by η", f"{name}, in LightGBM"
-    studies = (
+    return (
         Study(name=name, source=source, rounds=rounds, learners=_SIX, measures=_ALL_MEASURES, published=_TABLE_1),
         Study(name=by_weight, source=source, rounds=rounds, learners=_BY_WEIGHT, measures=_MEASURES),
         Study(name=by_rate, source=source, rounds=rounds, learners=_BY_RATE, measures=_MEASURES),
         Study(name=trees, source=source, rounds=rounds, learners=_in_lightgbm(_RATE), measures=_MEASURES),
     )
-    claims = (
-        *_on_same_data(name),
-        *_of_single_grades(name),
-        _better(name, "QBRank P2+L1", "RankSVM P2", "Figure 1", "over 6.181"),
-        _better(name, "GBT L2", "GBT L1", "Figure 1"),
-        *_of_parameters(by_weight, by_rate),
-    )
-    return studies, claims
 
 
 def _real(name: str, source: LetorFolds, learners: tuple[Learner, ...]) -> tuple[Study, Study]:
@@ -204,8 +141,8 @@ def _sweeps(study: str) -> tuple[Figure, ...]:
     )
 
 
-_STUDIES, _CLAIMS = _synthetic("synthetic", SharedGrades(n_tasks=8, n_queries=(100, 65, 40, 140), seed=1), rounds=100)
-_SMALL_STUDIES, _SMALL_CLAIMS = _synthetic(
+_STUDIES = _synthetic("synthetic", SharedGrades(n_tasks=8, n_queries=(100, 65, 40, 140), seed=1), rounds=100)
+_SMALL_STUDIES = _synthetic(
     "small synthetic", SharedGrades(n_tasks=6, n_queries=(50, 30, 20, 60), small=True), rounds=25
 )
 
@@ -221,19 +158,7 @@ QBRANK = Protocol(
         *_real("OHSUMED", OHSUMED, _REAL),
         *_SMALL_STUDIES,
     ),
-    claims=(
-        *_CLAIMS,
-        *(
-            claim
-            for study in ("MQ2008", "OHSUMED")
-            for claim in (
-                *_on_same_data(study),
-                *(_better(study, "QBRank P2+L2", alone, "Section 3") for alone in ("QBRank P2", "GBT L2")),
-            )
-        ),
-        *_of_single_grades("MQ2008"),
-        *_SMALL_CLAIMS,
-    ),
+    claims=(),
     deviations=(
         (
             "The paper's data (L1 of 20,000 documents, L2 of 40,000, L3 of 44,000) are private; the order of the "

@@ -3,7 +3,6 @@
 from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import RankBoostRanker
-from boostplug.replicate.claims import Apart, Better, Claim, Extreme, Ranked, Rise
 from boostplug.replicate.figures import Curves, Figure, Ranks
 from boostplug.replicate.letor import MQ2007, MQ2008, OHSUMED, PUBLISHED, measures
 from boostplug.replicate.protocol import Protocol
@@ -35,66 +34,6 @@ def _learners(*, record_e2: bool = False) -> tuple[Learner, ...]:
         Learner(name="Rb+", ranker=RankBoostRanker, params={"variant": "plus"}),
         Learner(name="Rb-c", ranker=RankBoostRanker, params={"variant": "continuous", "record_e2": record_e2}),
         Learner(name="Rb-d", ranker=RankBoostRanker, params={"variant": "discrete", "record_e2": record_e2}),
-    )
-
-
-def _of_many_tasks(study: str) -> tuple[Claim, ...]:
-    """Return what the paper claims of a set of tasks: Table 1 and Figure 3."""
-    return tuple(
-        claim
-        for measure in ("R1", "R2")
-        for claim in (
-            Ranked(
-                study=study,
-                text=f"Table 1: mean ranks on test {measure} ascend: Rb+, Rb-c, Rb-d",
-                measure=measure,
-                order=_ORDER,
-            ),
-            Apart(
-                study=study,
-                text=f"Figure 3: on test {measure}, Rb+ is ahead of both by more than the critical difference",
-                measure=measure,
-                learner="Rb+",
-                others=("Rb-c", "Rb-d"),
-            ),
-        )
-    )
-
-
-def _of_curves(study: str) -> tuple[Claim, ...]:
-    """Return what the paper claims of the rounds: Figure 2."""
-    return (
-        Extreme(study=study, text="Figure 2: Rb+ ends with the lowest E2 in training", curve="e2", learner="Rb+"),
-        Extreme(
-            study=study,
-            text="Figure 2: Rb+ is the worst minimiser of E1 in training",
-            curve="e1",
-            learner="Rb+",
-            lowest=False,
-        ),
-        *(
-            Rise(
-                study=study,
-                text=f"Figure 2: Rb+ overfits least: its mean test {measure} worsens least after its best",
-                measure=measure,
-                learner="Rb+",
-            )
-            for measure in ("R2", "NDCG@5")
-        ),
-    )
-
-
-def _of_letor(study: str, measure: str) -> tuple[Claim, ...]:
-    """Return what the paper says of its Table 2, without significance."""
-    return tuple(
-        Better(
-            study=study,
-            text=f"Table 2: {learner} has a lower test {measure} than {other}",
-            measure=measure,
-            learner=learner,
-            other=other,
-        )
-        for learner, other in (("Rb+", "Rb-c"), ("Rb+", "Rb-d"), ("Rb-c", "Rb-d"))
     )
 
 
@@ -162,14 +101,7 @@ RANKBOOST_PLUS = Protocol(
         Study(name="bundled set", source=BundledFolds(), rounds=100, learners=_learners(), measures=_LETOR),
         Study(name="bundled set, in LightGBM", source=BundledFolds(), rounds=100, learners=_TREES, measures=_LETOR),
     ),
-    claims=(
-        *_of_many_tasks(_MOVIELENS),
-        *_of_curves(_MOVIELENS),
-        *_of_many_tasks(_WEB),
-        *(claim for study in ("MQ2007", "MQ2008") for measure in ("R1", "R2") for claim in _of_letor(study, measure)),
-        *_of_many_tasks(_BUNDLED),
-        *_of_curves(_BUNDLED),
-    ),
+    claims=(),
     deviations=(
         "Rounds: the paper gives no number; 200 on single queries and users, 300 on LETOR sets.",
         (

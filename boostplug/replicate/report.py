@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMA", "render", "text"]
 
-SCHEMA = "boostplug.replicate/1"
+SCHEMA = "boostplug.replicate/2"
 
 _WIDTH = 120
-_HOLDS = {True: "yes", False: "no", None: "–"}
+_HOLDS = {"holds": "holds", "level": "level", "does not hold": "does not hold", None: "–"}
 
 
 def text(document: dict[str, Any], seconds: dict[str, float]) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from boostplug.experiments.document import as_json, plain, versions, write_whole
 from boostplug.replicate import report
-from boostplug.replicate.claims import Claim
+from boostplug.replicate.checked import Check
+from boostplug.replicate.claims import Citation, Claim
 from boostplug.replicate.figures import draw
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.papers import PAPERS
@@ -53,6 +54,11 @@ class ReplicationResult:
                     "claims": [
                         _judged(claim, by_name[claim.study]) for claim in protocol.claims if claim.study in by_name
                     ],
+                    **{
+                        name: [_checked(check, by_name[check.study]) for check in checks if check.study in by_name]
+                        for name, checks in (("theorems", protocol.theorems), ("baselines", protocol.baselines))
+                    },
+                    "not_tested": [{**_cited(source), "reason": reason} for source, reason in protocol.not_tested],
                     "deviations": list(protocol.deviations),
                 }
             ),
@@ -85,19 +91,50 @@ class ReplicationResult:
         yield from report.render(self.document, self.seconds)
 
     def __repr__(self) -> str:
-        holds = [claim["holds"] for claim in self.document["claims"]]
-        judged = [value for value in holds if value is not None]
-        return f"ReplicationResult({self.document['protocol']}: {sum(judged)} of {len(judged)} claims hold)"
+        judged = [claim["holds"] for claim in self.document["claims"] if claim["holds"] is not None]
+        hold, level = (judged.count(verdict) for verdict in ("holds", "level"))
+        return f"ReplicationResult({self.document['protocol']}: {hold} of {len(judged)} claims hold, {level} are level)"
 
     def __str__(self) -> str:
         return report.text(self.document, self.seconds)
 
 
 def _judged(claim: Claim, outcome: Outcome) -> dict[str, Any]:
-    row = {"study": claim.study, "claim": claim.text, "published": claim.published, "ours": "", "holds": None}
-    if claim.figure and not outcome.loaded.as_published:
-        return {**row, "ours": "not judged: other data than the published figure's"}
-    if outcome.errors:
-        return {**row, "ours": "not judged: tasks failed"}
+    row = {
+        "study": claim.study,
+        "claim": claim.text,
+        **_cited(claim.source),
+        "about": claim.about,
+        "own_data": claim.own_data,
+        "real": outcome.study.source.real,
+        "published": claim.published,
+    }
+    if reason := _not_judged(claim, outcome):
+        return {**row, "ours": f"not judged: {reason}", "holds": None}
     verdict = claim.judge(outcome)
     return {**row, "ours": verdict.ours, "holds": verdict.holds}
+
+
+def _checked(check: Check, outcome: Outcome) -> dict[str, Any]:
+    row = {
+        "study": check.study,
+        "check": check.text,
+        "where": check.where,
+        "real": outcome.study.source.real,
+        "published": check.published,
+    }
+    if reason := _not_judged(check, outcome):
+        return {**row, "ours": f"not checked: {reason}", "passes": None}
+    checked = check.check(outcome)
+    return {**row, "ours": checked.ours, "passes": checked.passes}
+
+
+def _not_judged(of_study: Claim | Check, outcome: Outcome) -> str:
+    """Return why an outcome says nothing of a claim or check; empty where it does."""
+    if of_study.figure and not outcome.loaded.as_published:
+        return "other data than the published figure's"
+    return "tasks failed" if outcome.errors else ""
+
+
+def _cited(source: Citation) -> dict[str, Any]:
+    return {"where": source.where, "words": source.words, "page": source.page}

@@ -1,7 +1,6 @@
 """`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,15 @@ def replicate(
     *,
     json: str | Path | None = None,
     num_processes: int | None = None,
+    keep: bool = False,
     progress: bool | None = None,
 ) -> ReplicationResult:
     """Run the experiments of a paper again.
 
     Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
     are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
-    was, and its result is the same as without interruption. The file goes when the result is written.
+    was, and its result is the same as without interruption. The file goes when the result is written, but for `keep`:
+    then a later call trains what has changed in the protocol alone, and nothing where that is a claim.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ def replicate(
     num_processes : int, optional
         Each works with one thread. Default: as many as losses use threads. More than one: a script must call this
         under ``if __name__ == "__main__":``.
+    keep : bool, default False
+        Leave ``<json>.parts`` where it is.
     progress : bool, optional
         A progress bar with an estimate, on stderr, where that is no terminal a line every 30 seconds. Default: the bar
         alone.
@@ -76,34 +79,34 @@ def replicate(
         "paper": protocol.name,
         "seed": protocol.seed,
         "versions": versions(),
-        **{f"data of {study.name}": loaded.digest for study, loaded in studies},
-        **{f"settings of {study.name}": _settings(study) for study, _ in studies},
     }
-    jobs = [
-        Job(study, split, learner, protocol.seed)
-        for study, loaded in studies
-        for split in loaded.splits
+    jobs = {
+        f"{job.key} | {_settings(job, digest)}": job
+        for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
+        for split in splits
         for learner in study.learners
-    ]
+        for job in [Job(study, split, learner, protocol.seed)]
+    }
     with Store(None if path is None else path.with_name(path.name + ".parts"), head) as store:
         results = _results(jobs, store, processes, progress)
-        result = _judged(protocol, studies, jobs, results, name="" if data is None else str(data))
+        result = _judged(protocol, studies, list(jobs.values()), results, name="" if data is None else str(data))
         if path is not None:
             result.to_json(path)
-            if not result.failed:
+            if not (keep or result.failed):
                 store.remove()
     return result
 
 
-def _results(jobs: Sequence[Job], store: Store, processes: int, progress: bool | None) -> dict[str, Result]:
-    """Return the results of all jobs, those that are kept and the others."""
-    results = dict(store.done)
-    missing = [job for job in jobs if job.key not in results]
+def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, Result]:
+    """Return the results of all jobs by `Job.key`, those that are kept and the others."""
+    results = {job.key: store.done[kept] for kept, job in jobs.items() if kept in store.done}
+    missing = {job.key: kept for kept, job in jobs.items() if kept not in store.done}
+    todo = [job for job in jobs.values() if job.key in missing]
     with progress_bar(progress, len(jobs), completed=len(results), estimate=True) as advance:
-        for job, outcome in in_processes(run, missing, min(processes, max(1, len(missing)))):
+        for job, outcome in in_processes(run, todo, min(processes, max(1, len(todo)))):
             results[job.key] = outcome
             if "value" in outcome:  # what failed is tried again by the next run
-                store.add(job.key, outcome)
+                store.add(missing[job.key], outcome)
             advance(job.key, 1)
     return results
 
@@ -147,6 +150,8 @@ def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]
     return studies
 
 
-def _settings(study: Study) -> str:
-    """Return a digest of what the results of a study depend on."""
-    return sha256(repr(replace(study, published={})).encode()).hexdigest()
+def _settings(job: Job, data: str) -> str:
+    """Return a digest of what the result of a job depends on, but for versions and the seed."""
+    study = job.study
+    told = (data, study.rounds, study.measures, study.traces, job.learner)
+    return sha256(repr(told).encode()).hexdigest()[:16]

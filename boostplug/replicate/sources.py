@@ -113,6 +113,8 @@ class LetorFolds:
     n_queries: int
     n_rows: int
 
+    real: ClassVar[bool] = True
+
     @property
     def wanted(self) -> str:
         """Name and content of the folder."""
@@ -143,6 +145,8 @@ class MovieLensUsers:
     max_missing: float = 0.5
     n_ratings: int = 100_000
     seed: int = 0
+
+    real: ClassVar[bool] = True
 
     @property
     def wanted(self) -> str:
@@ -185,6 +189,8 @@ class _OwnParts:
     """
 
     folders: tuple[str, ...]
+
+    real: ClassVar[bool] = True
 
     @property
     def wanted(self) -> str:
@@ -246,6 +252,7 @@ class BundledFolds:
     """The bundled set, its queries in 5 folds: one task."""
 
     wanted: ClassVar[str] = ""
+    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds."""
@@ -280,6 +287,8 @@ class QueryFolds:
     folders: tuple[str, ...]
     n_queries: int
     seed: int = 0
+
+    real: ClassVar[bool] = True
 
     @property
     def wanted(self) -> str:
@@ -320,6 +329,7 @@ class RealGrades:
     seed: int = 0
 
     wanted: ClassVar[str] = ""
+    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds."""
@@ -359,6 +369,7 @@ class BundledQueries:
     most: int
 
     wanted: ClassVar[str] = ""
+    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds of the chosen queries."""

@@ -1,6 +1,7 @@
 """What a study is made of, as data fixed before anything is trained: its splits, learners and measures."""
 
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from boostplug.experiments.store import digest
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
 
-__all__ = ["PARTS", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
+__all__ = ["PARTS", "ByMeasure", "Extra", "Groups", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
 
 PARTS = ("train", "vali", "test")
 
@@ -59,6 +60,10 @@ class Source(Protocol):
     @property
     def wanted(self) -> str:
         """What a folder must hold; empty for the bundled set."""
+
+    @property
+    def real(self) -> bool:
+        """Whether the data were measured, and not made by a program."""
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
@@ -112,6 +117,60 @@ class Measure:
         return f"{self.name}, {self.group}" if self.group else self.name
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Names of groups, and rows with a value for each."""
+
+    names: tuple[str, ...]
+    rows: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extra(ABC):
+    """Values by groups, such as kinds of pairs or queries of some size, for a figure of bars.
+
+    Attributes
+    ----------
+    name : str
+        Unique within the study.
+    unit : str
+        Of the values.
+    """
+
+    name: str
+    unit: str
+
+    @abstractmethod
+    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:
+        """Return groups and a row of values for each learner, or any other row.
+
+        Parameters
+        ----------
+        loaded : Loaded
+        means : callable
+            Takes a learner and a measure's key; returns the test mean.
+        learners : sequence of str
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByMeasure(Extra):
+    """Measures, each that of a group.
+
+    Attributes
+    ----------
+    measures : tuple of (str, str)
+        The group's name, and the measure's key.
+    """
+
+    measures: tuple[tuple[str, str], ...]
+
+    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
+        """Return a row for each learner."""
+        names, keys = zip(*self.measures, strict=True)
+        return Groups(names, {learner: [means(learner, key) for key in keys] for learner in learners})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """One data set of a paper: what is trained on it, and measured.
@@ -129,6 +188,8 @@ class Study:
         Entries of `history_` to keep, by round.
     published : mapping of str to mapping of str to float
         By row (a learner of ours or another) and measure (its `key`).
+    extras : tuple of Extra
+        What figures show besides tables and curves.
     """
 
     name: str
@@ -138,3 +199,4 @@ class Study:
     measures: tuple[Measure, ...]
     traces: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    extras: "tuple[Extra, ...]" = ()

@@ -22,6 +22,7 @@ __all__ = ["Job", "Result", "marks", "run"]
 Floats = NDArray[np.float64]
 Result = dict[str, Any]
 
+_BLOCKS = 20  # of queries, for metrics that are no mean over queries
 _DIGITS = 6  # of the curves, which are there to be drawn
 
 
@@ -53,8 +54,9 @@ def run(job: Job) -> Result:
     -------
     dict
         ``seconds``; and either ``error`` or ``value`` with, by measure, ``round``, ``candidate`` (of the grid) and
-        the values on the parts; ``curves`` by part, measure and mark; ``per_query`` by measure, on the test part;
-        ``rounds`` and ``stop`` of the first candidate. NaN is None.
+        the values on the parts; ``curves`` by part, measure and mark; ``per_query`` by measure, on the test part (of a
+        metric that pools queries, by block of queries: see `_units`); ``rounds`` and ``stop`` of the first candidate.
+        NaN is None.
     """
     start = perf_counter()
     try:
@@ -95,7 +97,7 @@ def _run(job: Job) -> dict[str, Any]:
                 curves[measure.key] = [round(by_round[r], _DIGITS) for r in at]
                 if part == "test" and data.n_queries > 1:
                     scores = stages.scores[wanted.index(last)]
-                    out["per_query"][measure.key] = measure.metric.per_query(scores, data.queries).tolist()
+                    out["per_query"][measure.key] = _units(measure.metric, scores, data.queries).tolist()
         out[part] = {measure.key: values[measure.key] for measure in study.measures}
         out["curves"][part] = {measure.key: curves[measure.key] for measure in study.measures}
     history = fits[0].history_
@@ -105,6 +107,22 @@ def _run(job: Job) -> dict[str, Any]:
             at = [min(mark, len(record)) for mark in marks(study.rounds)]
             out["curves"].setdefault("trace", {})[trace] = [round(float(record[r - 1]), _DIGITS) for r in at]
     return out
+
+
+def _units(metric: Metric, scores: Floats, queries: Queries) -> Floats:
+    """Return a metric of each query or, where it is no mean over queries, as if it were one over blocks of queries.
+
+    These are the jackknife's pseudo-values of 20 blocks, g θ - (g - 1) θ_(-i), moved to the mean θ: what they scatter
+    is what θ does (Efron and Tibshirani, "An introduction to the bootstrap", 1993, Section 11.5).
+    """
+    if not (metric.couples_queries or getattr(metric, "pooled", False)):
+        return metric.per_query(scores, queries)
+    n_blocks = min(_BLOCKS, queries.n_queries)
+    block = np.repeat(np.arange(queries.n_queries) % n_blocks, np.diff(queries.boundaries))
+    whole = float(metric(scores, queries))
+    without = np.array([metric(scores[block != b], queries.of_rows(block != b)) for b in range(n_blocks)])
+    values: Floats = whole - (n_blocks - 1) * (without - without.mean())
+    return values
 
 
 def _fit(learner: Learner, params: Mapping[str, Any], rounds: int, seed: int, train: RankingData) -> ReferenceRanker:

@@ -13,6 +13,7 @@ from boostplug.experiments.significance import (
     pooled_test,
     randomisation_test,
     standard_error,
+    t_interval,
 )
 
 
@@ -342,3 +343,26 @@ def test_what_cannot_be_pooled_is_refused():
         pooled_test([[1], [np.nan]], [[1], [2]])
     with pytest.raises(ValueError, match="counts must be one of 'queries', 'sets'; got 'query'"):
         pooled_test([[1]], [[1]], counts="query")
+
+
+def test_the_t_interval_is_scipys_of_one_stratum():
+    d = np.random.default_rng(0).normal(0.2, 1.0, 30)
+    mean, low, high = t_interval(np.r_[d, np.nan], level=0.9)
+    expected = stats.ttest_1samp(d, 0.0).confidence_interval(0.9)
+    np.testing.assert_allclose((mean, low, high), (d.mean(), expected.low, expected.high), rtol=1e-12)
+
+
+def test_the_t_interval_has_a_variance_for_each_stratum():
+    """Two folds that weigh the same: their variances over four, and degrees of freedom but one each."""
+    folds = [np.array([0.1, 0.5, 0.9, 0.3]), np.array([-0.2, 0.8])]
+    sizes = np.array([4, 4, 4, 4, 2, 2])
+    mean, low, high = t_interval(np.concatenate(folds), weight=1.0 / sizes, strata=sizes)
+    half = stats.t.ppf(0.975, 4) * np.sqrt(sum(fold.var(ddof=1) / len(fold) for fold in folds) / 4)
+    middle = np.mean([fold.mean() for fold in folds])
+    np.testing.assert_allclose((mean, low, high), (middle, middle - half, middle + half), rtol=1e-12)
+
+
+def test_the_t_interval_of_too_little():
+    assert t_interval([0.3]) == (0.3, -np.inf, np.inf)
+    assert all(np.isnan(t_interval([np.nan])))
+    assert t_interval([0.2, 0.2, 0.2]) == pytest.approx((0.2, 0.2, 0.2), abs=1e-15)

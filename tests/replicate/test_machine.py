@@ -1,7 +1,7 @@
 """Tasks, processes, the store: a run is the same however it is cut up."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import active_children
 from typing import ClassVar
 
@@ -14,7 +14,8 @@ from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replicate import replicate
 from boostplug.replicate import run as machine
-from boostplug.replicate.claims import Close, Ranked
+from boostplug.replicate.checked import Close, Monotone
+from boostplug.replicate.claims import Citation, Near, Ranked
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import SingleQueries
 from boostplug.replicate.study import Learner, Loaded, Measure, Split, Study
@@ -35,6 +36,7 @@ class Toy:
     queries: int = 0
     as_published: bool = True
     wanted = ""
+    real = True
 
     def load(self, folder):
         parts = [make_ranking(8, n_features=4, mean_list_size=12, random_state=seed) for seed in range(4)]
@@ -47,6 +49,7 @@ class Toy:
 CONTINUOUS = Learner(name="Rb-c", ranker=RankBoostRanker, params={"variant": "continuous"})
 DISCRETE = Learner(name="Rb-d", ranker=RankBoostRanker, params={"variant": "discrete"})
 PLUS = Learner(name="Rb+", ranker=RankBoostRanker)
+SAID = {"study": "toy", "text": "order", "source": Citation("Table 1", "in this order"), "about": "own variants"}
 MEASURES = (Measure("R2", PairError("half")), Measure("NDCG@3", NDCG(3), Against(3)))
 
 
@@ -60,7 +63,7 @@ def protocol(*learners, source=None, **more):
         traces=("e1",),
         **more,
     )
-    claims = (Ranked(study="toy", text="order", measure="R2", order=("Rb-c", "Rb-d")),)
+    claims = (Ranked(measure="R2", order=("Rb-c", "Rb-d"), **SAID),)
     return Protocol(name="toy", paper="A toy.", studies=(study,), claims=claims, deviations=("it is a toy",))
 
 
@@ -179,10 +182,37 @@ def test_parts_of_another_run_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(machine, "run", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         replicate(protocol(), json=path, num_processes=1)
-    with pytest.raises(ValueError, match=r"another run .*settings of toy"):
-        replicate(protocol(PLUS), json=path, num_processes=1)
-    with pytest.raises(ValueError, match=r"another run .*data of toy"):
-        replicate(protocol(source=Toy(queries=2)), json=path, num_processes=1)
+    with pytest.raises(ValueError, match=r"another run .*seed"):
+        replicate(replace(protocol(), seed=1), json=path, num_processes=1)
+
+
+def test_what_is_kept_is_used_where_nothing_has_changed_alone(tmp_path, monkeypatch):
+    path, trained = tmp_path / "out.json", []
+    monkeypatch.setattr(machine, "run", lambda job: trained.append(job.learner.name) or run(job))
+
+    def again(paper):
+        trained.clear()
+        result = replicate(paper, json=path, num_processes=1, keep=True)
+        assert compared(result) == compared(replace_run(paper))
+        return list(trained)
+
+    def replace_run(paper):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(machine, "run", run)
+            return replicate(paper, num_processes=1)
+
+    base = protocol()
+    study = base.studies[0]
+    assert again(base) == ["Rb-c", "Rb-d"] * 2
+    judged = Ranked(measure="NDCG@3", order=("Rb-d", "Rb-c"), **SAID)
+    assert again(replace(base, claims=(judged,), deviations=())) == []
+    assert again(replace(base, studies=(replace(study, published={"x": {"R2": 0.5}}),))) == []
+    other = replace(DISCRETE, params={"variant": "discrete", "max_thresholds": 9})
+    assert again(replace(base, studies=(replace(study, learners=(CONTINUOUS, other)),))) == ["Rb-d"] * 2
+    assert again(replace(base, studies=(replace(study, rounds=5),))) == ["Rb-c", "Rb-d"] * 2
+    assert again(replace(base, studies=(replace(study, measures=MEASURES[:1]),))) == ["Rb-c", "Rb-d"] * 2
+    assert again(replace(base, studies=(replace(study, source=Toy(queries=2)),))) == ["Rb-c", "Rb-d"] * 10
+    assert again(base) == []
 
 
 def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
@@ -235,23 +265,66 @@ def test_the_death_of_a_process_ends_the_others(tmp_path):
 
 def test_published_figures_stand_beside_ours_where_they_apply():
     published = {"Rb-c": {"R2": 0.1234}, "other": {"NDCG@3": 0.4321}}
-    close = Close(study="toy", text="near", published=".1234", measure="R2", learner="Rb-c", tolerance=0.01)
+    near = Near(published=".1234", measure="R2", learners=("Rb-c",), tolerance=0.01, **SAID)
+    close = Close(study="toy", text="near", where="Table 1", measure="R2", learner="Rb-c", tolerance=0.01)
 
     def outcome(source):
         paper = protocol(source=source, published=published)
-        paper = Protocol(**{**vars(paper), "claims": (close,)})
-        result = replicate(paper, num_processes=1)
-        return str(result), result.document["claims"][0]
+        result = replicate(replace(paper, claims=(near,), baselines=(close,)), num_processes=1)
+        return str(result), result.document["claims"][0], result.document["baselines"][0]
 
-    text, claim = outcome(Toy())
+    text, claim, baseline = outcome(Toy())
     assert "0.1234" in text
     assert "other, published" in text
-    assert claim["holds"] is False
-    text, claim = outcome(Toy(as_published=False))
+    assert claim["holds"] == "does not hold"
+    assert claim["published"] == ".1234"
+    assert baseline["passes"] is False
+    text, claim, baseline = outcome(Toy(as_published=False))
     assert "0.1234" not in text
     assert "other, published" not in text
-    assert claim["holds"] is None
+    assert claim["holds"] is baseline["passes"] is None
     assert claim["ours"].startswith("not judged: other data")
+    assert baseline["ours"].startswith("not checked: other data")
+
+
+def test_claims_theorems_and_what_is_not_tested_stand_apart():
+    check = Monotone(study="toy", text="E1 falls", where="Theorem 2", curve="e1", learner="Rb-d")
+    private = (Citation("Section 5", "on our own logs"), "the logs are private")
+    paper = replace(protocol(), theorems=(check,), not_tested=(private,))
+    document = replicate(paper, num_processes=1).document
+    assert [check["passes"] for check in document["theorems"]] == [True]
+    assert document["theorems"][0]["where"] == "Theorem 2"
+    assert document["baselines"] == []
+    assert document["not_tested"] == [
+        {"where": "Section 5", "words": "on our own logs", "page": None, "reason": "the logs are private"}
+    ]
+    claim = document["claims"][0]
+    assert (claim["where"], claim["words"], claim["about"]) == ("Table 1", "in this order", "own variants")
+    assert claim["real"] is True
+    assert claim["own_data"] is False
+    assert claim["holds"] in {"holds", "level", "does not hold"}
+
+
+def test_a_pooled_metric_is_jackknifed_over_blocks_of_queries():
+    """Of a mean of queries as many as blocks the pseudo-values would be its values; of shares of pairs see by hand."""
+    pooled = Measure("pairs", PairError("half", pooled=True))
+    study = replace(protocol(CONTINUOUS).studies[0], measures=(pooled,))
+    split = Toy().load(None).splits[0]
+    value = run(Job(study, split, CONTINUOUS, 0))["value"]
+    units = value["per_query"]["pairs"]
+    scores = list(
+        RankBoostRanker(variant="continuous", n_estimators=6, random_state=0)
+        .fit(split.train.X, split.train.y, group=split.train.group)
+        .staged_predict(split.test.X)
+    )[value["round"]["pairs"] - 1]
+    shares = PairError("half").per_query(scores, split.test.queries)
+    pairs, runs = np.zeros(len(shares)), split.test.queries.grade_runs
+    pairs[runs.query] = runs.n_pairs
+    without = [np.nansum(np.delete(shares * pairs, q)) / np.delete(pairs, q).sum() for q in range(len(pairs))]
+    whole = np.nansum(shares * pairs) / pairs.sum()
+    expected = whole - (len(pairs) - 1) * (np.array(without) - np.mean(without))
+    np.testing.assert_allclose(units, expected, atol=1e-12)
+    assert np.mean(units) == pytest.approx(value["test"]["pairs"], abs=1e-12)
 
 
 def test_the_report_says_what_it_is_about():

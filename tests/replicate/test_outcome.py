@@ -1,4 +1,4 @@
-"""What tasks add up to, the kinds of claims, and the papers' protocols."""
+"""What tasks add up to."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.replicate.claims import Apart, Better, Ranked
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Loaded, Measure, Study
 
@@ -90,38 +89,40 @@ def test_the_test_of_one_task_is_over_queries():
     assert got.p_value("a", "b", "m") == pytest.approx(2 / 2**6)
 
 
-def clear_order(n=40):
-    noise = np.random.default_rng(1).normal(size=(n, 1, 3))
-    return outcome(noise * 0.1 + np.arange(3.0))
+def test_units_are_tasks_or_queries_or_folds():
+    many = outcome(np.array([[[1.0, 2.0], [3.0, np.nan]], [[10.0, 20.0], [np.nan, np.nan]]]))
+    values, folds = many.unit_values("a", "m")
+    np.testing.assert_array_equal(values, [2.0, 10.0])
+    np.testing.assert_array_equal(folds, [0.0, 0.0])
+    per_query = [[[0.9, None], [0.1, None]], [[0.8, 0.7, 0.6], [0.3, 0.2, 0.1]]]
+    one = outcome(np.array([[[1.0, 2.0], [3.0, 4.0]]]), per_query=per_query)
+    values, folds = one.unit_values("b", "m")
+    np.testing.assert_array_equal(values, [0.1, np.nan, 0.3, 0.2, 0.1])
+    np.testing.assert_array_equal(folds, [1.0, 1.0, 2.0, 2.0, 2.0])
+    values, folds = one.unit_values("b", "m", "train")
+    np.testing.assert_allclose(values, [1.9, 3.9])
+    np.testing.assert_array_equal(folds, [0.0, 0.0])
 
 
-def holds(claim, got):
-    return claim.judge(got).holds
+def test_the_curve_of_a_unit_is_that_of_its_folds():
+    got = outcome(np.ones((2, 3, 1)), curves=[[0.5, 0.4, 0.3]])
+    for fold, curve in enumerate(([1.0, 2.0, 3.0], [2.0, 2.0, 1e300], [6.0, 2.0, 4.0]), 1):
+        for part, name in (("trace", "e"), ("test", "m")):
+            got._value("t1", fold, "a")["curves"][part][name] = curve
+    np.testing.assert_array_equal(got.unit_curves("a", "trace", "e"), [[0.5, 0.4, 0.3], [2.0, 2.0, 4.0]])
+    np.testing.assert_allclose(got.unit_curves("a", "test", "m")[1, :2], [3.0, 2.0])
+    assert got.split_curves("a", "trace", "e").shape == (6, 3)
+    one = outcome(np.ones((1, 2, 1)), curves=[[0.5, 0.4, 0.3]])
+    one._value("t0", 2, "a")["curves"]["trace"] = {}
+    np.testing.assert_array_equal(one.unit_curves("a", "trace", "e"), [[0.5, 0.4, 0.3], [np.nan] * 3])
 
 
-def test_ranked_and_apart():
-    got = clear_order()
-    said = {"study": "s", "text": "", "measure": "m"}
-    assert holds(Ranked(order=("a", "b", "c"), **said), got)
-    assert not holds(Ranked(order=("a", "c", "b"), **said), got)
-    assert holds(Apart(learner="a", others=("b", "c"), **said), got)
-    assert not holds(Apart(learner="b", others=("a", "c"), **said), got)
-    near = outcome(np.array([[[0.0, 1.0, 2.0]]] * 2))  # two tasks prove nothing
-    assert holds(Ranked(order=("a", "b", "c"), **said), near)
-    assert not holds(Apart(learner="a", others=("b", "c"), **said), near)
-
-
-def test_better_follows_the_direction_and_the_level():
-    said = {"study": "s", "text": "", "measure": "m"}
-    got = clear_order()
-    assert holds(Better(learner="a", other="b", **said), got)
-    assert not holds(Better(learner="b", other="a", **said), got)
-    assert holds(Better(learner="a", other="b", part="train", **said), got)
-    assert holds(Better(learner="a", other="b", level=0.05, **said), got)
-    few = outcome(np.array([[[0.0, 1.0]]] * 3))
-    assert holds(Better(learner="a", other="b", **said), few)
-    assert not holds(Better(learner="a", other="b", level=0.05, **said), few)
-    assert holds(Better(learner="b", other="a", **said), outcome(np.array([[[0.0, 1.0]]] * 3), metric=NDCG()))
+def test_the_chosen_parameters_are_those_of_the_grid():
+    got = outcome(np.ones((1, 3, 1)))
+    got.study.learners[0].grid = ({"C": 1}, {"C": 2})
+    for fold, candidate in enumerate((1, 0, 1), 1):
+        got._value("t0", fold, "a")["candidate"] = {"m": candidate}
+    assert got.chosen("a", "m") == [{"C": 2}, {"C": 1}, {"C": 2}]
 
 
 def test_traces_are_medians():
