@@ -4,6 +4,7 @@ import json
 import math
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -267,6 +268,32 @@ def test_memory_of_a_fit_counts_what_is_allocated():
     benchmark = rankers.Rankers(Setting(1.0, 1, lambda _: None))
     row = benchmark._fit("hungry", Hungry(n_estimators=2), data.features_and_queries(2, 40, 3, 2))
     assert row.values["megabytes"] > 30
+
+
+def test_rounds_of_rankboost_add_up(monkeypatch):
+    """With a clock that each reading moves on by 3 ms."""
+    ticks = iter(np.cumsum([0.003] * 10_000))
+    monkeypatch.setattr(rankers, "perf_counter", lambda: next(ticks))
+    rows = [*rankers.Rankers(Setting(0.1, 1, lambda _: None))._by_round()]
+    assert [row.name for row in rows] == [*rankers._VARIANTS]
+    for row in rows:
+        assert {row.values[key] for key in ("documents", "features", "rounds")} == {50, 40, 20}
+        after = {n: row.values.get(f"milliseconds_after_{n}") for n in rankers._MARKS}
+        assert after == {n: pytest.approx(3.0 * n) if n <= 20 else None for n in rankers._MARKS}
+        assert row.values["late"] == pytest.approx(3.0)
+        assert row.values["of_discrete"] == row.values["of_listed"] == row.values["longest_share"] == pytest.approx(1.0)
+
+
+def test_the_longest_round_of_rankboost_is_found(monkeypatch):
+    """A fit reads the clock at its start and after each of 20 rounds; its round 13 takes five times as long."""
+    of_fit = [0.0] + [0.002] * 12 + [0.01] + [0.002] * 7
+    ticks = iter(np.cumsum(of_fit * 100))
+    monkeypatch.setattr(rankers, "perf_counter", lambda: next(ticks))
+    for row in rankers.Rankers(Setting(0.1, 1, lambda _: None))._by_round():
+        assert row.values["longest"] == 13
+        assert row.values["longest_share"] == pytest.approx(5.0)
+        assert row.values["milliseconds_after_10"] == pytest.approx(20.0)
+        assert row.values["milliseconds_after_20"] == pytest.approx(48.0)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")

@@ -45,21 +45,24 @@ class Figure(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Growth(Figure):
-    """A number against the documents it is measured on, both logarithmic: a line for each row, peers in grey.
+    """A number against what it is measured on, both logarithmic: a line for each row, peers in grey.
 
     Attributes
     ----------
     part : str
         Of the rows.
     prefix : str
-        Of the columns' keys, which end in the number of documents.
+        Of the columns' keys, which end in the number of documents, or of what `axis` says.
     unit : str
         Of the vertical axis.
+    axis : str
+        The horizontal one.
     """
 
     part: str
     prefix: str
     unit: str
+    axis: str = "documents in the query"
 
     def _lines(self, document: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line."""
@@ -90,7 +93,7 @@ class Growth(Figure):
             axes.plot(x, y, dash, color=colour, marker=marker, markersize=4, label=name)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlabel("documents in the query")
+        axes.set_xlabel(self.axis)
         axes.set_ylabel(self.unit)
 
 
