@@ -9,6 +9,7 @@ cannot tell.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from typing import ClassVar, Literal, get_args
 
@@ -27,11 +28,13 @@ __all__ = [
     "Ahead",
     "AheadOfPublished",
     "Apart",
+    "ChosenNear",
     "Citation",
     "Claim",
     "ClimbsToPeak",
     "EndsFirst",
     "Holds",
+    "Lasts",
     "Moves",
     "Near",
     "OverfitsLess",
@@ -39,6 +42,7 @@ __all__ = [
     "Shape",
     "Turns",
     "Verdict",
+    "Worsens",
 ]
 
 Floats = NDArray[np.float64]
@@ -293,6 +297,75 @@ class OverfitsLess(Claim):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Worsens(Claim):
+    """After the last round a learner's test value is worse than after round `since`."""
+
+    measure: str
+    learner: str
+    since: int
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare unit by unit."""
+        gap, best = _gain_since(outcome, self.learner, self.measure, self.since)
+        return Verdict(f"{_shown(gap)}, best after round {best}", _direction(Interval(-gap.mean, -gap.high, -gap.low)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lasts(Claim):
+    """After the last round a learner's test value is not worse than after round `since`, but for less than `tolerance`.
+
+    It does not hold where the interval of the change lies on the worse side; else it holds where the interval excludes
+    that it worsens by `tolerance`.
+    """
+
+    measure: str
+    learner: str
+    since: int
+    tolerance: float
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare unit by unit."""
+        gap, best = _gain_since(outcome, self.learner, self.measure, self.since)
+        said = f"{_shown(gap)}, best after round {best}"
+        if _direction(gap) == "does not hold":
+            return Verdict(said, "does not hold")
+        return Verdict(said, "holds" if _positive(gap.low + self.tolerance) else "level")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenNear(Claim):
+    """A parameter of the candidate that validation chose, its mean over splits, is within `tolerance` of a figure.
+
+    It is level where the interval of the mean holds the figure.
+
+    Attributes
+    ----------
+    measure, learner : str
+    parameter : str
+        Of the grid, "." before an attribute of its value: "distance.alpha".
+    value : float
+        The published figure.
+    tolerance : float
+    """
+
+    measure: str
+    learner: str
+    parameter: str
+    value: float
+    tolerance: float
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare with the figure."""
+        name, *attributes = self.parameter.split(".")
+        values = [reduce(getattr, attributes, params[name]) for params in outcome.chosen(self.learner, self.measure)]
+        found = _interval(np.array(values, float))
+        said = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}], of {', '.join(f'{value:g}' for value in values)}"
+        if abs(found.mean - self.value) <= self.tolerance + rounding(found.mean, self.value):
+            return Verdict(said, "holds")
+        return Verdict(said, "level" if found.low <= self.value <= found.high else "does not hold")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Shape(Claim):
     """What curves over rounds look like, counted over units: "in most of them".
 
@@ -389,6 +462,18 @@ def _joint(measures: Sequence[str], differences: Sequence[Floats], folds: Floats
         return Verdict(said, "does not hold")
     enough = ahead >= share * len(each) - slack
     return Verdict(said, "holds" if enough and _direction(average) == "holds" else "level")
+
+
+def _gain_since(outcome: Outcome, learner: str, measure: str, since: int) -> tuple[Interval, int]:
+    """Return how much better the last test value is than that after another round, and the best round of the mean."""
+    rounds = marks(outcome.study.rounds)
+    if since not in rounds:
+        raise ValueError(
+            f"round {since} is not on record in {outcome.study.name}, which has {rounds}; take one of these"
+        )
+    curves = _sign(outcome, measure) * outcome.unit_curves(learner, "test", measure)
+    best = rounds[int(np.argmax(np.nanmean(curves, axis=0)))]
+    return _interval(curves[:, -1] - curves[:, rounds.index(since)]), best
 
 
 def _averaged(

@@ -1,13 +1,13 @@
 """Where the data of a study come from: folders of known data sets, or the bundled set; tasks and their folds."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_folds, make_ranking
+from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 from boostplug.datasets.movielens import load_movielens, user_tasks
 from boostplug.replicate.study import Loaded, Split
@@ -15,11 +15,11 @@ from boostplug.replicate.study import Loaded, Split
 __all__ = [
     "BundledFolds",
     "BundledQueries",
+    "Fifths",
     "LetorFolds",
     "MovieLensUsers",
     "OwnSplit",
     "QueryFolds",
-    "RealGrades",
     "SingleQueries",
     "most_pairs",
     "split_rows",
@@ -308,48 +308,67 @@ class QueryFolds:
 
 
 @dataclass(frozen=True)
-class RealGrades:
-    """A synthetic set with real-valued grades from 0 to 4, its queries in 5 folds: one task.
+class Fifths:
+    """A set in five files of queries, S1 to S5, made into folds by LETOR's rule: one task.
 
-    A grade is the mean of several judges', who see the same relevance with more or less noise.
+    Fold f is trained on three of them from Sf on, validated on the next and tested on the one after that.
 
     Attributes
     ----------
-    beside : tuple of str
-        With a folder, it is loaded where that holds one of these sets of folds (names as in `LetorFolds`).
-    n_queries, n_judges : int
-    mean_list_size : float
-    seed : int
+    folder : str
+        Name of its folder, in lower-case letters and digits alone.
+    scale : float
+        What grades are multiplied by; metrics with a gain of 2^grade - 1 depend on it.
+    edges : tuple of float
+        Grades are the number of these that a judgement reaches, in place of its own value; default: its own value.
     """
 
-    beside: tuple[str, ...]
-    n_queries: int = 400
-    n_judges: int = 16
-    mean_list_size: float = 10.0
-    seed: int = 0
+    folder: str
+    scale: float = 1.0
+    edges: tuple[float, ...] = ()
 
-    wanted: ClassVar[str] = ""
-    real: ClassVar[bool] = False
+    real: ClassVar[bool] = True
+
+    @property
+    def wanted(self) -> str:
+        """Name and content of the folder."""
+        return f"{self.folder} (with S1.txt to S5.txt, plain or compressed by gzip)"
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds."""
-        if folder is not None and _find(folder, self.beside, _has_folds) is None:
+        path = _find(folder, (self.folder,), _has_fifths)
+        if path is None:
             return None
-        judged = [
-            make_ranking(self.n_queries, mean_list_size=self.mean_list_size, noise=float(noise), random_state=self.seed)
-            for noise in np.linspace(0.0, 1.5, self.n_judges)  # nothing but the grades depends on it
-        ]
-        one = judged[0]
-        y = np.mean([of_judge.y for of_judge in judged], axis=0)
-        data = RankingData(X=one.X, y=y, qid=one.qid, group=one.group)
-        n_grades = len(np.unique(y))
-        note = f"Synthetic: {data.n_queries:,} queries, {data.n_rows:,} documents, {n_grades} different grades."
-        return Loaded(_query_folds(list(_singles(data))), (note,))
+        fifths = [self._graded(part) for part in load_files(_fifths(path))]
+        y = np.concatenate([part.y for part in fifths])
+        note = (
+            f"{sum(part.n_queries for part in fifths):,} queries, {len(y):,} documents, {len(np.unique(y))} different "
+            f"grades from {y.min():g} to {y.max():g}."
+        )
+        return Loaded(_rotated(fifths), (note,))
+
+    def _graded(self, data: RankingData) -> RankingData:
+        y = np.digitize(data.y, self.edges).astype(np.float64) if self.edges else self.scale * data.y
+        return replace(data, y=y)
+
+
+def _fifths(path: Path) -> list[Path]:
+    """Return those of S1 to S5 that are there."""
+    names = {f"S{number}{suffix}" for number in range(1, _FOLDS + 1) for suffix in (".txt", ".txt.gz")}
+    return [text for text in _texts(path) if text.name in names]
+
+
+def _has_fifths(path: Path) -> bool:
+    return len(_fifths(path)) == _FOLDS
 
 
 def _query_folds(singles: Sequence[RankingData]) -> list[Split]:
     """Return 5 folds of queries: 3 parts to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
-    blocks = [_joined(singles[f::_FOLDS]) for f in range(_FOLDS)]
+    return _rotated([_joined(singles[f::_FOLDS]) for f in range(_FOLDS)])
+
+
+def _rotated(blocks: Sequence[RankingData]) -> list[Split]:
+    """Return 5 folds of five parts: 3 to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
 
     def of(f: int, *offsets: int) -> RankingData:
         return _joined([blocks[(f + offset) % _FOLDS] for offset in offsets])

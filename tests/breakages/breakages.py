@@ -703,6 +703,16 @@ BREAKAGES = [
             "return 1.0 if outcome.metric(measure).greater_is_better else -1.0",
             "return 1.0",
         ),
+        (
+            "what improves with more rounds is said to worsen",
+            "_direction(Interval(-gap.mean, -gap.high, -gap.low))",
+            "_direction(gap)",
+        ),
+        (
+            "what may worsen within noise is said to last",
+            "_positive(gap.low + self.tolerance)",
+            "_positive(gap.mean + self.tolerance)",
+        ),
         ("a bound is kept in one split alone", "(curves <= bounds + slack).all()", "(curves <= bounds + slack).any()"),
         (
             "a metric that pools queries is taken as a mean over them",
@@ -989,6 +999,11 @@ BREAKAGES = [
             "X[chosen.col, chosen.row] = chosen.data",
             "X[chosen.col, 0] = chosen.data",
         ),
+    ),
+    *_in(
+        "replicate",
+        ("replicate/test_mpboost.py",),
+        ("a set in fifths keeps the scale of its judgements", "else self.scale * data.y", "else data.y"),
     ),
     *_in(
         "replicate",

@@ -13,16 +13,19 @@ from boostplug.replicate.claims import (
     Ahead,
     AheadOfPublished,
     Apart,
+    ChosenNear,
     Citation,
     Claim,
     ClimbsToPeak,
     EndsFirst,
+    Lasts,
     Moves,
     Near,
     OverfitsLess,
     Ranked,
     Shape,
     Turns,
+    Worsens,
 )
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Loaded, Measure, Study
@@ -166,6 +169,28 @@ def overfits(learner, *others, measure="m"):
     return OverfitsLess(measure=measure, learner=learner, others=others, **SAID)
 
 
+def worsens(measure="m"):
+    return Worsens(measure=measure, learner="a", since=2, **SAID)
+
+
+def lasts(tolerance, measure="m"):
+    return Lasts(measure=measure, learner="a", since=2, tolerance=tolerance, **SAID)
+
+
+def on_test(*changes, measure="m"):
+    """Return the outcome of a learner whose test values change so much from round 2 of 4 to the last, task by task."""
+    return outcome(curves={"a": {("test", measure): [[0.1, 0.5, 0.9, 0.5 + change] for change in changes]}})
+
+
+def chosen_near(tolerance):
+    return ChosenNear(measure="m", learner="a", parameter="of.alpha", value=0.1, tolerance=tolerance, **SAID)
+
+
+def chose(*alphas):
+    """Return what an outcome says where these values were chosen, fold by fold."""
+    return SimpleNamespace(chosen=lambda *_: [{"of": SimpleNamespace(alpha=alpha)} for alpha in alphas])
+
+
 CASES = [
     (ahead(), of(a=0.5, b=0.4), YES),
     (ahead(), of(a=0.4, b=0.5), NO),
@@ -221,6 +246,18 @@ CASES = [
     (overfits("flat", "steep", "wild"), FALLING, LEVEL),
     (overfits("flat", "steep", measure="error"), ERRORS_RISE, YES),
     (overfits("steep", "flat", measure="error"), ERRORS_RISE, NO),
+    (worsens(), on_test(-0.1, -0.11, -0.12), YES),
+    (worsens(), on_test(-0.1, 0.0, 0.1), LEVEL),
+    (worsens(), on_test(0.1, 0.11, 0.12), NO),
+    (worsens("error"), on_test(0.1, 0.11, 0.12, measure="error"), YES),
+    (lasts(0.01), on_test(0.1, 0.11, 0.12), YES),
+    (lasts(0.01), on_test(-0.001, 0.001, 0.0), YES),  # worse by .0025 at most
+    (lasts(0.001), on_test(-0.001, 0.001, 0.0), LEVEL),
+    (lasts(0.01), on_test(-0.004, -0.005, -0.006), NO),  # little, but surely
+    (lasts(0.01, "error"), on_test(0.1, 0.11, 0.12, measure="error"), NO),
+    (chosen_near(0.05), chose(0.1, 0.1, 0.2, 0.1), YES),
+    (chosen_near(0.01), chose(0.1, 0.1, 0.2, 0.1), LEVEL),
+    (chosen_near(0.05), chose(0.4, 0.4, 0.8, 0.4), NO),
     (shape(Moves), tasks(*some(RISES, FALLS, MOST)), YES),
     (shape(Moves), tasks(*some(RISES, FALLS, 6)), LEVEL),
     (shape(Moves), tasks(*some(RISES, FALLS, 1)), NO),
@@ -275,6 +312,8 @@ def test_every_kind_has_its_three_verdicts():
         (ranked("a", "c"), ASCENDING, "a 1.00, c 3.00 (+2.00 [+2.00, +2.00])"),
         (apart("b", "c", "a"), MANY, "+1.00 to c, -1.00 to a (critical 0.74)"),
         (shape(Moves), tasks(*some(RISES, FALLS, MOST)), "in 9 of 10 (90% [60%, 98%])"),
+        (worsens(), on_test(-0.1, -0.11, -0.12), "-0.1100 [-0.1348, -0.0852], best after round 3"),
+        (chosen_near(0.05), chose(0.1, 0.1, 0.2, 0.1), "0.125 [0.045, 0.205], of 0.1, 0.1, 0.2, 0.1"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Claim) else "",
 )
@@ -316,6 +355,14 @@ def test_others_may_have_measures_of_their_own():
 def test_learners_are_averaged():
     got = outcome({"a": {"m": noisy(0.8)}, "b": {"m": noisy(0.2)}, "c": {"m": noisy(0.4, 0.0)}})
     assert ahead("c", learners=("a", "b")).judge(got).ours == "a and b 0.5000, c 0.4000: +0.1000 [+0.0885, +0.1115]"
+
+
+@pytest.mark.parametrize("claim", [Worsens(measure="m", learner="a", since=90, **SAID)])
+def test_a_round_that_is_not_on_record_is_an_error(claim):
+    with pytest.raises(
+        ValueError, match=r"round 90 is not on record in s, which has \[1, 2, 3, 4\]; take one of these"
+    ):
+        claim.judge(on_test(0.1, 0.11))
 
 
 def test_a_curve_that_is_not_there_is_an_error():
