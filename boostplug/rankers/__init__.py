@@ -33,7 +33,7 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
         RankBoostRanker(variant="continuous"),
         RankBoostRanker(strategy="optimal"),
     ),
-    "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False)),
+    "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False, negated=False)),
     "MPBoostRanker": (
         MPBoostRanker(),
         MPBoostRanker(distance=BinaryDistance(), step="newton"),

@@ -1,5 +1,6 @@
 """What all reference rankers share: input, rounds, validation, early stopping, prediction."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +65,8 @@ class Round:
     record : dict
         What the paper tracks; becomes a row of `history_`, so every round has the same keys.
     keep : int, optional
-        How many rounds the model keeps should it end here; default: all.
+        How many rounds the model keeps by the algorithm's own rule should it end here, unless the user's metric chooses
+        (see `ReferenceRanker.fit`); default: it has no such rule.
     """
 
     terms: tuple[tuple[WeakRanker, float], ...]
@@ -147,14 +149,17 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights per query or per row, each 0 or from 1e-100 to 1e100; a pair weighs √(w_i w_j).
         eval_set : list of (X, y), optional
-            Validation sets, judged after every round.
+            Validation sets, judged after every round. The last metric on the last of them chooses the best round, the
+            first of equals: `best_iteration_` counts the rounds up to it, and `model_`, `predict`, `staged_predict`
+            and `score` have these alone. Training goes on all the same, and ``history_`` and ``evals_result_`` hold
+            every round. A set that is the training set chooses as any other.
         eval_qid, eval_group : list, optional
             Query ids or sizes of each validation set.
         eval_metric : Metric or list of Metric, optional
-            Default: NDCG(10).
+            Default: NDCG(10). Where the last one is undefined (NaN) after every round, it chooses none, and a warning
+            says so; with `early_stopping_rounds` that is an error.
         early_stopping_rounds : int, optional
-            Stop when the last metric on the last validation set has not improved for so many rounds (XGBoost's rule);
-            the model keeps the rounds up to the best.
+            Stop when the last metric on the last validation set has not improved for so many rounds (XGBoost's rule).
         verbose : bool or int, default False
             Print the validation results after each round, or after each `verbose` rounds.
 
@@ -169,7 +174,11 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
         Notes
         -----
-        Ctrl-C ends the training with `KeyboardInterrupt`; the ranker is then fitted with the rounds that are complete.
+        AdaRank chooses a round by its own `metric`, without an `eval_set` on the training set, unless `eval_metric` or
+        `early_stopping_rounds` is given (see `AdaRankRanker`).
+
+        Ctrl-C ends the training with `KeyboardInterrupt`; the ranker is then fitted with the rounds that are complete,
+        up to the best of them.
         """
         self._check()
         features = self._features(X, reset=True)
@@ -194,6 +203,13 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         except KeyboardInterrupt:
             self._finish(rounds, watch, "interrupted")
             raise
+        if watch.cannot_choose and (watch.asked_for or rounds[-1].keep is None):
+            warnings.warn(
+                f"eval_set's last entry holds no query on which {watch.metrics[-1].name} is defined, so that it cannot "
+                "choose the best round; pass queries with relevant documents, or no eval_set",
+                UserWarning,
+                stacklevel=2,
+            )
         self._finish(rounds, watch, stop_reason)
         return self
 
@@ -219,7 +235,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         self.stop_reason_ = stop_reason
         rounds = rounds[: watch.n_rounds]
         keep = rounds[-1].keep if rounds else None
-        if watch.patience is not None:
+        if watch.best.number and (keep is None or watch.asked_for):
             keep = watch.best.number
         self.best_iteration_ = len(rounds) if keep is None else keep
         names = rounds[0].record if rounds else ("alpha",)
@@ -298,7 +314,16 @@ def _check_weights(queries: Queries) -> None:
 
 
 class _Watch:
-    """The validation sets during training: scores, results, the best round."""
+    """The validation sets during training: scores, results, the best round.
+
+    Attributes
+    ----------
+    asked_for : bool
+        Whether the user wants the last metric to choose, by naming it or by stopping early: it then has precedence over
+        an algorithm's own choice.
+    best : BestRound
+        By the last metric on the last set.
+    """
 
     def __init__(
         self,
@@ -329,6 +354,12 @@ class _Watch:
         self.n_rounds = 0
         watched = self.metrics[-1].greater_is_better if self.metrics else True
         self.best = BestRound(greater_is_better=watched, patience=patience)
+        self.asked_for = bool(metrics_of(eval_metric)) or patience is not None
+
+    @property
+    def cannot_choose(self) -> bool:
+        """Whether there is a validation set, and no round at which it could judge."""
+        return bool(self.sets) and self.n_rounds > 0 and not self.best.number
 
     def stops_after(self, done: Round) -> bool:
         """Judge a round; return whether training stops early."""
@@ -342,9 +373,7 @@ class _Watch:
         self.n_rounds += 1
         if self.every and (self.n_rounds - 1) % self.every == 0:
             self._print(done)
-        if self.patience is None:
-            return False
-        if np.isnan(value):
+        if self.patience is not None and np.isnan(value):
             raise ValueError(
                 f"eval_set's last entry holds no query on which {self.metrics[-1].name} is defined, and "
                 "early_stopping_rounds goes by it; pass queries with relevant documents, or no early_stopping_rounds"

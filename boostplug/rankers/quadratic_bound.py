@@ -133,8 +133,8 @@ class QuadraticBoundRanker(_BoundRanker):
         grown faster (see Notes).
     n_estimators : int, default 100
         Rounds.
-    learning_rate : float, default 1.0
-        The shrinkage η, 0 < η ≤ 1.
+    learning_rate : float, default 0.05
+        The shrinkage η, 0 < η ≤ 1 (see Notes). In 0.1.0: 1, Algorithm 1's.
     line_search : bool, default True
         False: s = 1, the minimum of the bound where the regressor fits least squares.
     random_state : int, RandomState or None, default None
@@ -169,13 +169,32 @@ class QuadraticBoundRanker(_BoundRanker):
       earliest node, of the lowest feature, with missing values right, of the lowest threshold. For scikit-learn's own
       tree pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
 
+    *The default step.* Algorithm 1 takes whole steps, η = 1, where nothing else is asked for, and the paper's
+    experiments .05. Whole steps fit the labels' noise: with the trees and the loss of the defaults, test NDCG@10 after
+    1, 10 and 100 rounds, mean over five sets (the MSLR sample, OHSUMED and MQ2008, two folds each, Yandex and NFCorpus,
+    300 training queries each):
+
+    ====== ===== ===== =====
+    η      1     10    100
+    ====== ===== ===== =====
+    1      .5005 .4622 .4097
+    .5     .5005 .5012 .4535
+    .3     .5005 .5251 .4886
+    .2     .5005 .5264 .4994
+    .1     .5005 .5264 .5294
+    .05    .5005 .5195 .5376
+    ====== ===== ===== =====
+
+    On folds that this was not chosen by it is .4570 with η = 1 against .5837 after 100 rounds. Other regressors and
+    losses may want another step; linear ones converge in few whole ones. With an ``eval_set`` the best round is kept.
+
     Cost. A round costs the regressor's fit (by default O(F n) for each level of the tree) and about ten gradients for
     the line search.
 
     Examples
     --------
     >>> X, y, qid = [[3.0, 1.0], [2.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [2, 1, 0, 0], [1, 1, 1, 1]
-    >>> ranker = QuadraticBoundRanker(n_estimators=3, random_state=0).fit(X, y, qid=qid)
+    >>> ranker = QuadraticBoundRanker(n_estimators=3, learning_rate=1.0, random_state=0).fit(X, y, qid=qid)
     >>> ranker.history_["risk"].round(4)
     array([0.5267, 0.2345, 0.0858])
     """
@@ -186,7 +205,7 @@ class QuadraticBoundRanker(_BoundRanker):
         loss: Any = QBRank(normalization="none"),  # noqa: B008 (an immutable value)
         regressor: Any = None,
         n_estimators: int = 100,
-        learning_rate: float = 1.0,
+        learning_rate: float = 0.05,
         line_search: bool = True,
         random_state: Any = None,
     ) -> None:

@@ -571,6 +571,21 @@ BREAKAGES = [
             "allowed[columns == weak.feature] = False",
             "allowed[columns == weak.feature] = self.negated",
         ),
+        ("features of which lower is better are not tried", "negated: bool = True,", "negated: bool = False,"),
+        (
+            "AdaRank keeps its own best round where another metric was asked for",
+            "if watch.best.number and (keep is None or watch.asked_for):",
+            "if watch.best.number and keep is None:",
+        ),
+    ),
+    *_in(
+        "rankers",
+        ("rankers/test_conformance.py",),
+        (
+            "a validation set chooses no round unless training stops early",
+            "self.best.add(value)",
+            "self.best.add(value if self.patience is not None else np.nan)",
+        ),
     ),
     *_in(
         "rankers",
@@ -599,6 +614,11 @@ BREAKAGES = [
             "the general method's loss is no longer the paper's sum",
             'loss: Any = QBRank(normalization="none"),',
             "loss: Any = QBRank(),",
+        ),
+        (
+            "the general method takes whole steps by default",
+            "learning_rate: float = 0.05,\n        line_search: bool = True,",
+            "learning_rate: float = 1.0,\n        line_search: bool = True,",
         ),
     ),
     *_in(

@@ -26,6 +26,7 @@ DOCUMENTED_WARNINGS = (
     "line_search=False takes the bound's own step",
     "where the framework's float32 loses digits",
     "learns nothing while",
+    "so that it cannot choose the best round",
     "learns little or nothing from numbers of this size",
     "feature names, but",  # scikit-learn's own
     "converting a masked element to nan",  # NumPy's own

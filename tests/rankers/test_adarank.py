@@ -120,7 +120,8 @@ def test_rounds_are_those_of_the_literal_algorithm(name, seed):
         validation = problem(seed + 1000)
         arguments = {"eval_set": [validation[:2]], "eval_group": [validation[2]]}
     metric = METRICS[name]
-    ranker = AdaRankRanker(metric=metric, n_estimators=12, **options).fit(X, y, group=group, **arguments)
+    ranker = AdaRankRanker(metric=metric, n_estimators=12, negated=False, **options)
+    ranker.fit(X, y, group=group, **arguments)
     run = literal_run(X, y, group, name, 12, validation=validation, **options)
     assert_same_rounds(ranker, run, X, y, group, metric, X.shape[1])
     reasons = {
@@ -137,7 +138,7 @@ def test_integer_query_weights_repeat_queries(seed):
     weight = np.random.default_rng(seed).integers(0, 4, len(group))
     weight[0] = 2
     options = {"stop": "patience", "patience": 4, "no_repeat": seed % 2 == 0}
-    ranker = AdaRankRanker(metric=MAP(empty=0), n_estimators=8, **options)
+    ranker = AdaRankRanker(metric=MAP(empty=0), n_estimators=8, negated=False, **options)
     ranker.fit(X, y, group=group, sample_weight=weight)
     X, y, group = repeated(X, y, group, weight)
     run = literal_run(X, y, group, "MAP", 8, **options)
@@ -160,10 +161,28 @@ def test_a_reversed_feature_gets_a_negative_weight_and_is_chosen_one_way():
     assert ranker.history_["alpha"].tolist() == [CAP]
     np.testing.assert_array_equal(ranker.predict(X), [0.0, -CAP, -2 * CAP])
     assert "every feature has been chosen" in ranker.stop_reason_
-    upright = AdaRankRanker(metric=agreement).fit(X, y, group=[3])
+    upright = AdaRankRanker(metric=agreement, negated=False).fit(X, y, group=[3])
     assert "no feature is better than none" in upright.stop_reason_
     assert upright.best_iteration_ == 0
     np.testing.assert_array_equal(upright.predict(X), 0.0)
+
+
+@pytest.mark.parametrize("metric", [MAP(), NDCG(5)], ids=["MAP", "NDCG"])
+def test_by_default_it_does_not_matter_which_way_features_point(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] - 0.4 * X[:, 2] + 0.5 * rng.normal(size=400), [0.0, 1.0, 2.0])
+    group = np.full(20, 20)
+    signs = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    as_is = AdaRankRanker(metric=metric).fit(X, y, group=group)
+    turned = AdaRankRanker(metric=metric).fit(X * signs, y, group=group)
+    chosen = dict(zip(as_is.history_["feature"].astype(int), as_is.history_["sign"], strict=True))
+    assert [chosen[feature] for feature in (0, 1, 2)] == [1, 1, -1]
+    np.testing.assert_array_equal(turned.history_["feature"], as_is.history_["feature"])
+    np.testing.assert_array_equal(turned.predict(X * signs), as_is.predict(X))
+    distances = AdaRankRanker(metric=metric).fit(-X[:, [0, 3, 4]], y, group=group)  # the other two are noise
+    assert distances.history_["feature"][0] == 0
+    assert distances.history_["sign"][0] == -1
 
 
 @pytest.mark.parametrize("metric", [MAP(), NDCG(3), agreement], ids=["MAP", "NDCG", "callable"])
@@ -196,7 +215,7 @@ def test_theorem_1_is_tight_for_one_round_of_one_query():
 
 
 def test_a_perfect_feature_is_capped_and_recorded():
-    ranker = AdaRankRanker().fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], group=[2])
+    ranker = AdaRankRanker(negated=False).fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], group=[2])
     assert ranker.history_["alpha"][0] == CAP
     assert ranker.history_["capped"][0] == 1
     assert ranker.history_["phi"][0] == 1
@@ -234,7 +253,7 @@ STUCK = {
 
 
 def test_paper_stops_at_once_where_the_same_feature_is_best_again():
-    ranker = AdaRankRanker(stop="paper", no_repeat=False, n_estimators=50).fit(**STUCK)
+    ranker = AdaRankRanker(stop="paper", no_repeat=False, negated=False, n_estimators=50).fit(**STUCK)
     assert ranker.history_["feature"].tolist() == [0, 0]
     assert ranker.best_iteration_ == 1
     assert ranker.stop_reason_ == "the mean of the metric has not improved"
@@ -282,6 +301,23 @@ def test_the_last_validation_set_decides():
     assert MAP()(ranker.predict(X_last), Queries(y_last, group=group_last)) == max(ranker.history_["valid_metric"])
 
 
+def test_its_own_metric_chooses_unless_another_is_asked_for():
+    X, y, group = problem(22, longest=9, n_features=8)
+    X_valid, y_valid, group_valid = problem(122, longest=9, n_features=8)
+    arguments = {"group": group, "eval_set": [(X_valid, y_valid)], "eval_group": [group_valid]}
+    alone = AdaRankRanker(patience=100).fit(X, y, **arguments)
+    other = AdaRankRanker(patience=100).fit(X, y, **arguments, eval_metric=NDCG(1))
+    stopped = AdaRankRanker(patience=100).fit(X, y, **arguments, early_stopping_rounds=100)
+    best = {name: 1 + int(np.argmax(values)) for name, values in other.evals_result_["validation_0"].items()}
+    best["NDCG@10"] = 1 + int(np.argmax(alone.evals_result_["validation_0"]["NDCG@10"]))
+    best["MAP"] = 1 + int(np.argmax(alone.history_["valid_metric"]))
+    assert len(set(best.values())) == 3  # or the rules could not be told apart
+    assert alone.best_iteration_ == best["MAP"]
+    assert other.best_iteration_ == len(other.model_) == best["NDCG@1"]
+    assert stopped.best_iteration_ == best["NDCG@10"]
+    assert len(alone.history_["alpha"]) == len(other.history_["alpha"]) == 8
+
+
 def test_a_callable_is_the_metric_it_computes():
     X, y, group = problem(7, longest=9)
     y[: group[0]] = 1
@@ -307,7 +343,7 @@ def test_a_callable_sees_the_labelled_rows_alone():
 
 def test_a_metric_ranks_rows_that_are_not_labelled():
     X = [[3.0], [2.0], [1.0]]
-    ranker = AdaRankRanker().fit(X, [1, 1, 1], group=[3], labelled=[False, True, True])
+    ranker = AdaRankRanker(negated=False).fit(X, [1, 1, 1], group=[3], labelled=[False, True, True])
     assert ranker.history_["phi"][0] == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 

@@ -190,6 +190,96 @@ def test_validation_and_early_stopping(ranker, data):
         assert "4 rounds" in fitted.stop_reason_
 
 
+class _Valued(bp.Metric):
+    """A metric of given values, one for each call."""
+
+    def __init__(self, values, *, lower=False):
+        self.values, self.calls, self.lower = values, 0, lower
+
+    @property
+    def greater_is_better(self):
+        return not self.lower
+
+    def compute_per_query(self, scores, queries):
+        self.calls += 1
+        return np.full(queries.n_queries, self.values[self.calls - 1])
+
+
+@every_ranker
+@pytest.mark.parametrize(
+    ("values", "lower", "best"),
+    [
+        ([0.1, 0.4, 0.2, 0.4, 0.3], False, 2),
+        ([0.4, 0.3, 0.1, 0.2, 0.1], True, 3),
+        ([np.nan, 0.1, np.nan, 0.2, 0.1], False, 4),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], False, 5),
+    ],
+)
+def test_the_best_round_on_validation_is_kept_and_every_round_recorded(ranker, data, values, lower, best):
+    X, y, qid = data
+    metrics = [bp.NDCG(3), _Valued(values, lower=lower)]
+    sets = {"eval_set": [(X[200:], y[200:])], "eval_qid": [qid[200:]], "eval_metric": metrics}
+    fitted = small(ranker).fit(X, y, qid=qid, **sets)
+    sets["eval_metric"] = _Valued([0.1, 0.2, 0.3, 0.4, 0.5])
+    whole = small(ranker).fit(X, y, qid=qid, **sets).model_
+    assert len(whole) == 5
+    assert fitted.best_iteration_ == len(fitted.model_) == best
+    assert fitted.model_.rounds == whole.rounds[:best]
+    assert fitted.stop_reason_ == "n_estimators"
+    assert {len(record) for record in fitted.history_.values()} == {5}
+    assert [len(record) for record in fitted.evals_result_["validation_0"].values()] == [5, 5]
+    stages = list(fitted.staged_predict(X))
+    assert len(stages) == best
+    np.testing.assert_allclose(stages[-1], fitted.predict(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(fitted.model_.to_lightgbm().predict(X), fitted.predict(X), rtol=1e-9, atol=1e-9)
+    at = fitted.evals_result_["validation_0"]["NDCG@3"][best - 1]
+    assert fitted.score(X[200:], y[200:], qid=qid[200:], metric=bp.NDCG(3)) == pytest.approx(at)
+
+
+@every_ranker
+def test_a_validation_set_changes_no_round(ranker, data):
+    X, y, qid = data
+    sets = {
+        "eval_set": [(X[:100], y[:100])],
+        "eval_qid": [qid[:100]],
+        "eval_metric": _Valued([0.1, 0.2, 0.3, 0.4, 0.5]),
+    }
+    fitted, plain = small(ranker).fit(X, y, qid=qid, **sets), small(ranker).fit(X, y, qid=qid)
+    assert fitted.model_.rounds[: len(plain.model_)] == plain.model_.rounds  # AdaRank's best may be an earlier one
+    for name, record in plain.history_.items():
+        np.testing.assert_array_equal(fitted.history_[name], record)
+
+
+@every_ranker
+def test_a_validation_set_without_early_stopping_is_as_with_the_longest_patience(ranker, data):
+    X, y, qid = data
+    sets = {"eval_set": [(X[:200], y[:200]), (X[200:], y[200:])], "eval_qid": [qid[:200], qid[200:]]}
+    arguments = {"qid": qid[:200], "eval_metric": [bp.MAP(), bp.NDCG(3)], **sets}
+    first = small(ranker, 30).fit(X[:200], y[:200], **arguments)
+    second = small(ranker, 30).fit(X[:200], y[:200], **arguments, early_stopping_rounds=30)
+    assert first.model_ == second.model_
+    assert first.best_iteration_ == int(np.argmax(first.evals_result_["validation_1"]["NDCG@3"])) + 1
+
+
+@every_ranker
+def test_a_validation_set_that_cannot_judge_leaves_every_round_and_says_so(ranker, data):
+    X, y, qid = data
+    sets = {"eval_set": [(X[:10], np.zeros(10))], "eval_group": [[10]], "eval_metric": bp.PairError()}
+    if isinstance(ranker, bp.AdaRankRanker):
+        ranker = clone(ranker).set_params(metric=_whole)  # its own metric must be able to
+    with pytest.warns(UserWarning, match="no query on which PairError is defined, so that it cannot choose") as warned:
+        fitted = small(ranker).fit(X, y, qid=qid, **sets)
+    assert warned[0].filename == __file__
+    assert np.isnan(fitted.evals_result_["validation_0"]["PairError"]).all()
+    kept = 1 if isinstance(ranker, bp.AdaRankRanker) else 5  # the first round of which its own metric says 1
+    assert fitted.best_iteration_ == len(fitted.model_) == kept
+    assert fitted.model_.rounds == small(ranker).fit(X, y, qid=qid).model_.rounds[:kept]
+
+
+def _whole(scores, labels):
+    return bp.NDCG(3, empty=1)(scores, bp.Queries(labels, group=[len(labels)]))
+
+
 @every_ranker
 def test_lower_is_better_stops_early_too(ranker, data):
     X, y, qid = data
@@ -214,7 +304,7 @@ def test_verbose_prints_every_so_many_rounds(ranker, data, capsys):
 
 
 class _Interrupting(bp.Metric):
-    """A metric that is interrupted at its third call, as by Ctrl-C."""
+    """A metric that is interrupted at its third call, as by Ctrl-C; each round is better than the one before."""
 
     calls = 0
 
@@ -222,7 +312,7 @@ class _Interrupting(bp.Metric):
         type(self).calls += 1
         if type(self).calls == 3:
             raise KeyboardInterrupt
-        return np.zeros(queries.n_queries)
+        return np.full(queries.n_queries, float(type(self).calls))
 
 
 @every_ranker

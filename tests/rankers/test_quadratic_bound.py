@@ -192,7 +192,8 @@ def test_general_method_on_an_objects_own_loss():
     X, queries = problem(3)
     pairs = [(p.winner, p.loser) for p in literal.preferences(queries.labels, queries.boundaries)]
     loss = LogisticPairs(pairs)
-    kept = QuadraticBoundRanker(loss=loss, regressor=tree(), n_estimators=8, line_search=False, random_state=0)
+    options = {"n_estimators": 8, "learning_rate": 1.0, "line_search": False, "random_state": 0}
+    kept = QuadraticBoundRanker(loss=loss, regressor=tree(), **options)
     fit(kept, X, queries)
 
     def working_set(h):
@@ -313,6 +314,27 @@ def test_the_default_loss_is_the_papers_sum():
     np.testing.assert_array_equal(
         by_default, fit(QuadraticBoundRanker(loss=paper, n_estimators=2), X, queries).history_["risk"]
     )
+
+
+def test_the_default_step_does_not_fall_with_rounds_where_whole_steps_do():
+    def problem_of(n_queries, seed):  # one feature of five counts, under a noise as large
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(10 * n_queries, 5)).astype(np.float32)
+        y = np.digitize(X[:, 0] + rng.normal(size=len(X)), [0.0, 1.0])
+        return X, Queries(y, group=np.full(n_queries, 10))
+
+    X, queries = problem_of(60, 0)
+    X_test, judged = problem_of(300, 1)
+
+    def by_round(**options):
+        ranker = fit(QuadraticBoundRanker(**options), X, queries)
+        return [bp.NDCG(10)(stage, judged) for stage in ranker.staged_predict(X_test)]
+
+    default, whole = by_round(), by_round(learning_rate=1.0)
+    assert len(default) == 100
+    assert default[-1] > default[0] - 0.02
+    assert whole[-1] < whole[0] - 0.04
+    assert default[-1] > whole[-1] + 0.03
 
 
 @pytest.mark.parametrize("settings", [{"hessian": "global"}, {"normalization": "rows"}, {"preference_weight": 1.0}])
@@ -570,10 +592,9 @@ def test_a_factor_of_any_size_changes_nothing(factor):
             return factor * gradient, factor * hessian
 
     X, queries = problem(5)
-    small = DecisionTreeRegressor(max_leaf_nodes=3)
+    options = {"regressor": DecisionTreeRegressor(max_leaf_nodes=3), "n_estimators": 5, "learning_rate": 1.0}
     plain, scaled = (
-        fit(QuadraticBoundRanker(loss=loss, regressor=small, n_estimators=5, random_state=0), X, queries)
-        for loss in (RankNet(), Scaled())
+        fit(QuadraticBoundRanker(loss=loss, **options, random_state=0), X, queries) for loss in (RankNet(), Scaled())
     )
     np.testing.assert_allclose(scaled.predict(X), plain.predict(X), rtol=1e-9)
 
