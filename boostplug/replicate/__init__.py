@@ -3,11 +3,11 @@
 The files from the ground floor up; each imports from lines above its own alone, at its top::
 
     study
-    sources preferences trees ranksvm
+    sources preferences trees ranksvm simple
     letor task
     outcome
     checked claims figures
-    protocol
+    protocol groups
     adarank mpboost ndcg_boost qbrank rankboost_plus
     papers report
     result page

@@ -33,6 +33,7 @@ __all__ = [
     "Claim",
     "ClimbsToPeak",
     "EndsFirst",
+    "Exponential",
     "Holds",
     "Lasts",
     "Moves",
@@ -441,6 +442,25 @@ class ClimbsToPeak(Shape):
         falls = _above(curves[:, :-1].ravel(), curves[:, 1:].ravel()).reshape(before.shape)
         climbs: NDArray[np.bool_] = before[:, 0] & ~(falls & before).any(axis=1)
         return climbs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponential(Shape):
+    """A learner's curve falls exponentially: per round, its logarithm falls at least half as fast late as early.
+
+    Early is up to the last recorded round within the first half of the rounds, late is from there on. A curve that
+    falls to a limit slows down, and does not show it.
+    """
+
+    def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:
+        """Compare the slopes of the two halves."""
+        rounds = np.array(marks(outcome.study.rounds))
+        half = int(np.flatnonzero(2 * rounds <= rounds[-1])[-1])
+        logarithms = np.log(curves)
+        early = (logarithms[:, 0] - logarithms[:, half]) / (rounds[half] - rounds[0])
+        late = (logarithms[:, half] - logarithms[:, -1]) / (rounds[-1] - rounds[half])
+        shown: NDArray[np.bool_] = _above(early, np.zeros(len(early))) & ~_above(0.5 * early, late)
+        return shown
 
 
 def _joint(measures: Sequence[str], differences: Sequence[Floats], folds: Floats, share: float) -> Verdict:

@@ -10,9 +10,12 @@ from boostplug.losses import NDCGBoost
 from boostplug.metrics import MAP, NDCG, Metric
 from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, NDCGBoostRanker, RankBoostRanker
+from boostplug.replicate.checked import Monotone
+from boostplug.replicate.claims import Ahead, AheadOfPublished, Citation, Claim, Exponential, Moves, Near
 from boostplug.replicate.figures import ByCutoff, Curves
-from boostplug.replicate.letor import MQ2008, OHSUMED, measures, published
+from boostplug.replicate.letor import GOV, MQ2008, OHSUMED, measures, published, rank_svm
 from boostplug.replicate.protocol import Protocol
+from boostplug.replicate.simple import Regression
 from boostplug.replicate.sources import BundledFolds
 from boostplug.replicate.study import Learner, Measure, Source, Study
 from boostplug.replicate.trees import TreeLearner
@@ -24,10 +27,20 @@ _LAST = "after the last round"
 _AT = tuple(f"NDCG@{k}" for k in _CUTOFFS)
 _LAST_AT = tuple(f"{at}, {_LAST}" for at in _AT)
 _PUBLISHED_AT = ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10")
-_BASELINES = ("RankBoost", "AdaRank-MAP", "AdaRank-NDCG")
-_ROWS = ("RankBoost", "ListNet", "AdaRank-MAP", "AdaRank-NDCG", "RankSVM")
+_BASELINES = ("Regression", "RankSVM", "AdaRank-NDCG")  # those of the paper's six that are trained here
+_ROWS = ("ListNet", "AdaRank-NDCG", "RankSVM", "RankBoost", "AdaRank-MAP")
+_PAPERS_ROWS = _ROWS[:3]
 _PAPER, _BEST = "NDCG_Boost", "NDCG_Boost, best stumps"
 _OHSUMED, _MQ2008, _BUNDLED = "OHSUMED", "MQ2008", "bundled set"
+_ALMOST_ALWAYS = 0.9
+_SEEDS = 5
+
+_PRINTED: dict[str, dict[str, dict[str, float]]] = {
+    _OHSUMED: {_PAPER: {f"NDCG@3, {_LAST}": 0.50}, "FRank": {"NDCG@3": 0.4808}},
+    "TD2003": {_PAPER: {f"NDCG@3, {_LAST}": 0.375}, "RankSVM": {"NDCG@3": 0.34}},
+    "HP2004": {_PAPER: {f"NDCG@3, {_LAST}": 0.80}, "SVM_MAP": {"NDCG@3": 0.75}},
+}
+"""The figures of Section 4.1's text; FRank's is .50 / 1.04."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,8 @@ def _learners(rounds: int, seeds: int) -> tuple[Learner, ...]:
     return (
         *(_sampled(name, 1, seed) for seed, name in enumerate(_seeds(seeds))),
         Learner(name=_BEST, ranker=NDCGBoostRanker),
+        Learner(name="Regression", ranker=Regression),
+        rank_svm("RankSVM"),
         Learner(name="RankBoost", ranker=RankBoostRanker, params={"variant": "continuous"}),
         Learner(name="AdaRank-MAP", ranker=AdaRankRanker, params={"metric": MAP(), **patient}),
         Learner(name="AdaRank-NDCG", ranker=AdaRankRanker, params={"metric": NDCG(5), **patient}),
@@ -74,7 +89,7 @@ _MEASURES = (*(Measure(m.name, m.metric, NoChoice(), _LAST) for m in _BY_VALIDAT
 
 
 def _study(name: str, source: Source, rounds: int, seeds: int) -> Study:
-    figures = {_PAPER: {f"NDCG@3, {_LAST}": 0.50}} if name == _OHSUMED else {}
+    printed, table = _PRINTED.get(name, {}), published(name, _ROWS, _MEASURES)
     return Study(
         name=name,
         source=source,
@@ -82,7 +97,7 @@ def _study(name: str, source: Source, rounds: int, seeds: int) -> Study:
         learners=_learners(rounds, seeds),
         measures=_MEASURES,
         traces=("m", "h"),
-        published=figures | published(name, _ROWS, _MEASURES),
+        published={row: printed.get(row, {}) | table.get(row, {}) for row in dict.fromkeys((*printed, *table))},
     )
 
 
@@ -90,7 +105,195 @@ def _tree_study(name: str, source: Source, rounds: int) -> Study:
     return Study(name=f"{name}, trees", source=source, rounds=rounds, learners=_TREES, measures=_BY_VALIDATION)
 
 
-_SEEDS = 5
+_ALMOST = Citation("Section 4.1, Figure 1", "NDCG_Boost performs almost always the best")
+_NOT_COMPETITIVE = Citation(
+    "Section 4.1, Figure 1",
+    "ListNet and RankSVM, which perform well on TD2003 are not competitive to NDCG_boost on OHSUMED and TD2004",
+)
+_STABLE = "NDCG_Boost appears to be the most stable method across all the data sets"
+_OWN = (_OHSUMED, *GOV)
+
+
+def _of_methods(study: str, seeds: int) -> tuple[Claim, ...]:
+    """Return what the paper says of Figure 1 of every set, with its baselines that are trained here."""
+    return (
+        Ahead(
+            study=study,
+            text=(
+                f"NDCG_Boost (mean of its seeds) is ahead of {', '.join(_BASELINES)} as trained here, at 9 of NDCG@1 "
+                "to 10 and on their average"
+            ),
+            source=_ALMOST,
+            about="other methods",
+            own_data=study in _OWN,
+            learners=_seeds(seeds),
+            others=_BASELINES,
+            measures=_LAST_AT,
+            against=_AT,
+            share=_ALMOST_ALWAYS,
+        ),
+    )
+
+
+def _of_ranksvm(study: str, seeds: int) -> tuple[Claim, ...]:
+    """Return the comparison with RankSVM on the two sets that are named."""
+    return (
+        Ahead(
+            study=study,
+            text="NDCG_Boost (mean of its seeds) is ahead of RankSVM as trained here, NDCG@1 to 10 averaged",
+            source=_NOT_COMPETITIVE,
+            about="other methods",
+            own_data=True,
+            learners=_seeds(seeds),
+            others=("RankSVM",),
+            measures=_LAST_AT,
+            against=_AT,
+            average=True,
+        ),
+    )
+
+
+def _of_rounds(study: str) -> tuple[Claim, ...]:
+    """Return what Sections 3.3 and 3.4 say of the rounds."""
+    own, learner = study in _OWN, _seeds(1)[0]
+    effective = Citation(
+        "Section 3.3",
+        "our empirical study shows that this approximation is very effective in identifying the appropriate ranking "
+        "function from the training data",
+    )
+    return (
+        Exponential(
+            study=study,
+            text=(
+                f"M of (11) falls at a rate that lasts ({learner}): per round, ln M falls at least half as fast in the "
+                "second half of the rounds as in the first"
+            ),
+            source=Citation("Section 3.4", "the proposed algorithm reduces the objective function M exponentially"),
+            about="rounds",
+            own_data=own,
+            curve="m",
+            learner=learner,
+        ),
+        Moves(
+            study=study,
+            text=f"Lowering M raises H of (9), the estimate of the expected NDCG ({learner}): higher at the last round",
+            source=effective,
+            about="rounds",
+            own_data=own,
+            curve="h",
+            learner=learner,
+        ),
+        Moves(
+            study=study,
+            text=f"Lowering M raises NDCG@10 in training ({learner}): higher after the last round than after the first",
+            source=effective,
+            about="rounds",
+            own_data=own,
+            curve=_LAST_AT[-1],
+            learner=learner,
+            part="train",
+        ),
+    )
+
+
+def _near(study: str, words: str) -> Near:
+    """Return the comparison with a figure of the text."""
+    key = f"NDCG@3, {_LAST}"
+    return Near(
+        study=study,
+        text="NDCG@3 of NDCG_Boost (mean of its seeds) is within .01 of the paper's",
+        source=Citation("Section 4.1", words),
+        about="figures",
+        own_data=True,
+        published=f"{_PRINTED[study][_PAPER][key]:g}",
+        measure=key,
+        learners=_seeds(_SEEDS),
+        row=_PAPER,
+        tolerance=0.01,
+    )
+
+
+def _ahead_of_second(study: str, row: str, words: str) -> AheadOfPublished:
+    """Return the comparison with the second best, by its figure in the text."""
+    return AheadOfPublished(
+        study=study,
+        text=f"NDCG@3 of NDCG_Boost (mean of its seeds) is ahead of the paper's figure of {row}",
+        source=Citation("Section 4.1", words),
+        about="other methods",
+        own_data=True,
+        published=f"{_PRINTED[study][row]['NDCG@3']:.3g}",
+        learners=_seeds(_SEEDS),
+        rows=(row,),
+        measures=(f"NDCG@3, {_LAST}",),
+        against=("NDCG@3",),
+    )
+
+
+_OF_OHSUMED: tuple[Claim, ...] = (
+    *_of_methods(_OHSUMED, _SEEDS),
+    AheadOfPublished(
+        study=_OHSUMED,
+        text=(
+            f"NDCG_Boost (mean of its seeds) is ahead of LETOR's figures of {', '.join(_PAPERS_ROWS)}, the paper's "
+            "baselines, at 9 of 10 of NDCG@1, 3, 5, 10 (so at all four) and on their average"
+        ),
+        source=_ALMOST,
+        about="other methods",
+        own_data=True,
+        learners=_seeds(_SEEDS),
+        rows=_PAPERS_ROWS,
+        measures=tuple(f"{name}, {_LAST}" for name in _PUBLISHED_AT),
+        against=_PUBLISHED_AT,
+        share=_ALMOST_ALWAYS,
+    ),
+    _near(_OHSUMED, "On OHSUMED data set, NDCG_Boost performs 0.50 at NDCG@3"),
+    _ahead_of_second(_OHSUMED, "FRank", "a 4% increase in performance, compared to FRANK, the second best algorithm"),
+    *_of_ranksvm(_OHSUMED, _SEEDS),
+    AheadOfPublished(
+        study=_OHSUMED,
+        text="NDCG_Boost (mean of its seeds) is ahead of LETOR's figures of ListNet, NDCG@1, 3, 5, 10 averaged",
+        source=_NOT_COMPETITIVE,
+        about="other methods",
+        own_data=True,
+        learners=_seeds(_SEEDS),
+        rows=("ListNet",),
+        measures=tuple(f"{name}, {_LAST}" for name in _PUBLISHED_AT),
+        against=_PUBLISHED_AT,
+        average=True,
+    ),
+    *_of_rounds(_OHSUMED),
+)
+_OF_GOV: tuple[Claim, ...] = (
+    *(claim for name in GOV for claim in _of_methods(name, _SEEDS)),
+    _near("TD2003", "On TD2003 data set, this value for NDCG_Boost is 0.375"),
+    _ahead_of_second("TD2003", "RankSVM", "a 10% increase, compared with RankSVM (0.34), the second best method"),
+    Ahead(
+        study="TD2003",
+        text="Regression is ahead of AdaRank-NDCG as trained here, NDCG@1 to 10 averaged",
+        source=Citation(
+            "Section 4.1, Figure 1",
+            "both AdaRank_NDCG and FRank perform even worse than the simple Regression approach on TD2003",
+        ),
+        about="other methods",
+        own_data=True,
+        learners=("Regression",),
+        others=("AdaRank-NDCG",),
+        measures=_AT,
+        average=True,
+    ),
+    *_of_ranksvm("TD2004", _SEEDS),
+    _near("HP2004", "On HP2004 data set, NDCG_Boost performs 0.80 at NDCG@3"),
+    _ahead_of_second("HP2004", "SVM_MAP", "compared to 0.75 of SVM_MAP, the second best method"),
+)
+
+
+def _theorems(study: str, where: str = "Proposition 2, (15)") -> tuple[Monotone, ...]:
+    """Return what holds whatever the data: M falls by the bound that each step minimises."""
+    return tuple(
+        Monotone(study=study, text=f"M of (11) falls in every round ({name})", where=where, curve="m", learner=name)
+        for name in (*_seeds(1), _BEST)
+    )
+
 
 NDCG_BOOST = Protocol(
     name="ndcg-boost",
@@ -108,26 +311,75 @@ NDCG_BOOST = Protocol(
         _tree_study(_OHSUMED, OHSUMED, 300),
         _study(_MQ2008, MQ2008, 100, _SEEDS),
         _tree_study(_MQ2008, MQ2008, 300),
+        *(_study(name, source, 100, _SEEDS) for name, source in GOV.items()),
         _study(_BUNDLED, BundledFolds(), 50, 1),
         _tree_study(_BUNDLED, BundledFolds(), 60),
     ),
-    claims=(),
-    deviations=(
+    claims=(
+        *_OF_OHSUMED,
+        *_OF_GOV,
+        *_of_methods(_MQ2008, _SEEDS),
+        *_of_rounds(_MQ2008),
+        *_of_methods(_BUNDLED, 1),
+        *_of_rounds(_BUNDLED),
+    ),
+    theorems=tuple(check for name in (_OHSUMED, _MQ2008, _BUNDLED) for check in _theorems(name)),
+    not_tested=(
         (
-            "Of the seven sets of LETOR 3.0 OHSUMED alone is taken; Figure 1 has no numbers, the text has .50 at "
-            "NDCG@3 for it. MQ2008 is not in the paper."
+            Citation("Section 4.1", _STABLE),
+            "It speaks of six data sets at once, of which OHSUMED alone is at hand, and names no measure of stability.",
         ),
         (
+            Citation("Section 4.1", "FRank, which performs well in OHSUMED and TD2004 data sets"),
+            "FRank is not trained here, and but for one number the paper has no figures of it.",
+        ),
+        (
+            Citation("Section 4.1", "AdaRank_NDCG achieves a decent performance on OHSUMED data set"),
+            "What is decent is not said.",
+        ),
+        (
+            Citation("Section 4.1", "fails to deliver accurate ranking results on TD2003, HP2003 and NP2003"),
+            "What is accurate is not said, and the data are not at hand.",
+        ),
+    ),
+    deviations=(
+        (
+            "Of the paper's sets OHSUMED alone is at hand; TD2003, TD2004, HP2003, HP2004 and NP2003 are run where a "
+            "user's folder has them. MQ2008 is not in the paper and stands in."
+        ),
+        "Figure 1 has no numbers; the text has NDCG@3 for three sets. FRank's .4808 is .50 / 1.04, by its words.",
+        (
             "Decision stumps are scikit-learn's trees of depth 1, trained on documents drawn by their weights, which "
-            "leaves chance in: five seeds. Beside them the stumps that are best by (17), without sampling."
+            "leaves chance in: five seeds, and claims are about their mean. Beside them the stumps that are best by "
+            "(17), without sampling."
         ),
         (
             "NDCG_Boost runs 100 rounds without validation, as in the paper. The baselines that are trained here have "
-            "as many at most, and those that claims are about their round chosen by validation MAP, as LETOR does; the "
-            "tables have both for all."
+            "as many at most, and claims take their round (RankSVM: its C) chosen by validation MAP, as LETOR does; "
+            "the tables have both for all."
         ),
-        "FRank, Regression and SVM-MAP are not trained here, and their figures are not at hand.",
-        "Traces (M, H) are medians over folds.",
+        (
+            "Baselines of Figure 1 that are trained here: Regression (least squares), RankSVM (squared hinges) and "
+            "AdaRank-NDCG (trained on NDCG@5, each feature once at most). ListNet, FRank and SVM-MAP are not. "
+            "RankBoost and AdaRank-MAP, which are not among the paper's, stand in the tables and in no claim."
+        ),
+        "NDCG is that of LETOR 3.0's script: discounts 1, 1, 1/log2(j), tied documents in the file's order.",
+        "Claims on curves are about the first seed. Curves of M and H in figures are medians over folds.",
+        (
+            "The paper leaves out the proof that M falls exponentially, and names no rate: that ln M goes on falling "
+            "at least half as fast is our reading, written down before it was looked at, but after M's values after the "
+            "first and the last round had been seen (238.6 and 194.5 on OHSUMED)."
+        ),
+        (
+            'choice made after a result: "almost always" as 9 of 10 cut-offs, the average over cut-offs, and the three '
+            "baselines of the paper in place of all that are trained, were fixed after an earlier run of the same "
+            "learners (all but RankSVM and Regression) had been judged at each cut-off."
+        ),
+        (
+            "choice made after a result: other classifiers (depth 2, no equal grades) were added when the stumps were "
+            "known to miss the paper's .50; they have a table and no claim. So have the best stumps, of which an "
+            "earlier version of this page judged the .50 too (.457)."
+        ),
         (
             "Trees: the loss of (11) as an objective of LightGBM, learning rate .05, 15 leaves, the round chosen by "
             "validation MAP; the paper has no such trees."

@@ -1,0 +1,191 @@
+"""Parts of a test set: pairs of two grades, and queries by how many pairs they have; what papers claim of them."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from boostplug.best_round import rounding
+from boostplug.experiments.significance import Interval, t_interval
+from boostplug.metrics import Metric, PairError
+from boostplug.metrics.grades import grades_of
+from boostplug.queries import Queries
+from boostplug.replicate.claims import Claim, Holds, Verdict
+from boostplug.replicate.outcome import Outcome
+from boostplug.replicate.study import Extra, Groups, Loaded
+
+__all__ = ["AheadOverGroups", "GainsMore", "KindError", "OfQueries", "QueriesByPairs", "by_thousands"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KindError(PairError):
+    """`PairError` on the pairs of two grades alone.
+
+    Attributes
+    ----------
+    high, low : float
+        The grades.
+    """
+
+    _: KW_ONLY
+    high: float = 2
+    low: float = 0
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the share of each query."""
+        kept, rest = self._of_kind(scores, queries)
+        return super().compute_per_query(kept, rest)
+
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
+        """Return the sum over queries, or over pairs if `pooled`, and the weight of these; see `Metric`."""
+        return super().sum_and_count(*self._of_kind(np.asarray(scores, dtype=np.float64), queries))
+
+    def _of_kind(self, scores: Floats, queries: Queries) -> tuple[Floats, Queries]:
+        kept = np.isin(queries.labels, (self.high, self.low))
+        return scores[kept], queries.of_rows(kept)
+
+
+@dataclass(frozen=True)
+class OfQueries(Metric):
+    """A metric of the queries that have from `least` to below `below` pairs of different grades; others have none.
+
+    Attributes
+    ----------
+    metric : Metric
+        One of which higher is better.
+    least, below : float
+    """
+
+    metric: Metric
+    least: float
+    below: float = math.inf
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the metric's value, NaN for queries of other sizes."""
+        n_pairs = grades_of(queries).n_pairs
+        within = (n_pairs >= self.least) & (n_pairs < self.below)
+        values: Floats = np.where(within, self.metric.per_query(scores, queries), np.nan)
+        return values
+
+
+def by_thousands(last: int) -> list[tuple[str, float, float]]:
+    """Return names and limits of groups of queries: 0-1k, 1k-2k, … pairs, and from `last` thousand on."""
+    edges = [*range(last + 1), math.inf]
+    return [
+        (f"{a or 0}{'k' if a else ''}-{b}k" if b < math.inf else f"{a}k-", 1000.0 * a, 1000.0 * b)
+        for a, b in pairwise(edges)
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueriesByPairs(Extra):
+    """How many queries of the first split's training part have how many pairs of different grades.
+
+    Attributes
+    ----------
+    last : int
+        The last group has so many thousand pairs and more.
+    """
+
+    last: int
+
+    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
+        """Count the queries of each group."""
+        n_pairs = grades_of(loaded.splits[0].train.queries).n_pairs
+        groups = by_thousands(self.last)
+        counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
+        return Groups(tuple(name for name, _, _ in groups), {"queries": counts})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AheadOverGroups(Claim):
+    """Averaged over groups of test queries, a learner leads another by what the paper prints, within `tolerance`.
+
+    It is level where it does not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
+
+    Attributes
+    ----------
+    learner, other : str
+    measures : tuple of str
+        That of each group, such as `OfQueries`.
+    lead : float
+        The paper's.
+    tolerance : float
+    """
+
+    figure: ClassVar[bool] = True
+
+    learner: str
+    other: str
+    measures: tuple[str, ...]
+    lead: float
+    tolerance: float
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare query by query, group by group."""
+        groups = [_leads(outcome, self.learner, self.other, measure) for measure in self.measures]
+        sizes = np.array([len(group) for group in groups])
+        found = t_interval(
+            np.concatenate(groups),
+            weight=1.0 / np.repeat(sizes, sizes),
+            strata=np.repeat(np.arange(len(groups)), sizes),
+        )
+        said = f"{_shown(found)} over {int((sizes > 0).sum())} groups, the paper's {self.lead:+.2f}"
+        if abs(found.mean - self.lead) <= self.tolerance + rounding(1.0):
+            return Verdict(said, "holds")
+        return Verdict(said, "level" if found.low <= self.lead <= found.high else "does not hold")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GainsMore(Claim):
+    """A learner is ahead of another on one group of test queries, and by more than on a second group.
+
+    The worse verdict of two counts: on the lead in the first group, and on how much it exceeds that in the second, by
+    95 % intervals over queries (Welch's, of two samples).
+
+    Attributes
+    ----------
+    learner, other : str
+    measure, than : str
+        The measures of the two groups, such as `OfQueries`.
+    """
+
+    learner: str
+    other: str
+    measure: str
+    than: str
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare query by query, then the two groups."""
+        here, there = (_leads(outcome, self.learner, self.other, measure) for measure in (self.measure, self.than))
+        first, second = t_interval(here), t_interval(there)
+        found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(0.95)
+        more = Interval(first.mean - second.mean, float(found.low), float(found.high))
+        said = f"{_shown(first)} against {_shown(second)}: {_shown(more)} more"
+        order: tuple[Holds, ...] = ("does not hold", "level", "holds")
+        return Verdict(said, min((_direction(first), _direction(more)), key=order.index))
+
+
+def _leads(outcome: Outcome, learner: str, other: str, measure: str) -> Floats:
+    """Return by how much a learner is ahead on each test query that has the measure."""
+    a, b = (outcome.unit_values(name, measure)[0] for name in (learner, other))
+    sign = 1.0 if outcome.metric(measure).greater_is_better else -1.0
+    leads: Floats = sign * (a - b)
+    return leads[~np.isnan(leads)]
+
+
+def _direction(gap: Interval) -> Holds:
+    if gap.low > rounding(1.0):
+        return "holds"
+    return "does not hold" if gap.high < -rounding(1.0) else "level"
+
+
+def _shown(gap: Interval) -> str:
+    return f"{gap.mean:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
