@@ -434,8 +434,8 @@ ADARANK = Protocol(
         (
             "choice made after a result: the first version of this page counted grades of 1 and more as relevant in "
             "MAP, as LETOR does, and AdaRank-MAP came out at .4463 against RankBoost's .4430, p = .39. The paper "
-            "counts grade 2 on OHSUMED; so do training, validation and test now, for the paper's claims. That AdaRank-MAP is "
-            "then ahead of RankBoost was known when this was changed."
+            "counts grade 2 on OHSUMED; so do training, validation and test now, for the paper's claims. That "
+            "AdaRank-MAP is then ahead of RankBoost was known when this was changed."
         ),
         (
             "MAP and NDCG are as the paper defines them, discount 1/log2(1 + j), the expected value over tied "

@@ -165,6 +165,8 @@ class GainsMore(Claim):
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare query by query, then the two groups."""
         here, there = (_leads(outcome, self.learner, self.other, measure) for measure in (self.measure, self.than))
+        if min(len(here), len(there)) < 2:
+            return Verdict(f"{len(here)} and {len(there)} queries, too few for an interval", "level")
         first, second = t_interval(here), t_interval(there)
         found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(0.95)
         more = Interval(first.mean - second.mean, float(found.low), float(found.high))

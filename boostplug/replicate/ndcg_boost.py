@@ -367,8 +367,8 @@ NDCG_BOOST = Protocol(
         "Claims on curves are about the first seed. Curves of M and H in figures are medians over folds.",
         (
             "The paper leaves out the proof that M falls exponentially, and names no rate: that ln M goes on falling "
-            "at least half as fast is our reading, written down before it was looked at, but after M's values after the "
-            "first and the last round had been seen (238.6 and 194.5 on OHSUMED)."
+            "at least half as fast is our reading, written down before it was looked at, but after M's values after "
+            "the first and the last round had been seen (238.6 and 194.5 on OHSUMED)."
         ),
         (
             'choice made after a result: "almost always" as 9 of 10 cut-offs, the average over cut-offs, and the three '

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.replicate import checked, claims
+from boostplug.replicate import checked, claims, groups
 from boostplug.replicate.checked import Bounded, Check, Close, Monotone
 from boostplug.replicate.claims import (
     Ahead,
@@ -18,6 +18,7 @@ from boostplug.replicate.claims import (
     Claim,
     ClimbsToPeak,
     EndsFirst,
+    Exponential,
     Lasts,
     Moves,
     Near,
@@ -27,6 +28,7 @@ from boostplug.replicate.claims import (
     Turns,
     Worsens,
 )
+from boostplug.replicate.groups import AheadOverGroups, GainsMore
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Loaded, Measure, Study
 
@@ -191,6 +193,28 @@ def chose(*alphas):
     return SimpleNamespace(chosen=lambda *_: [{"of": SimpleNamespace(alpha=alpha)} for alpha in alphas])
 
 
+def over_groups(tolerance, lead=0.02):
+    return AheadOverGroups(learner="a", other="b", measures=("m", "n"), lead=lead, tolerance=tolerance, **SAID)
+
+
+def gains(**more):
+    return GainsMore(learner="a", other="b", **({"measure": "m", "than": "n"} | more), **SAID)
+
+
+def grouped(few, many):
+    """Return the outcome of "a" ahead of "b" by so much, query by query: "m" has the first, "n" the second queries."""
+    leads = np.r_[few, many]
+    of_few = np.arange(len(leads)) < len(few)
+    by_measure = {"m": np.where(of_few, leads, np.nan), "n": np.where(of_few, np.nan, leads)}
+    a = {measure: [[None if np.isnan(v) else 0.5 + v for v in own]] for measure, own in by_measure.items()}
+    b = {measure: [[None if v is None else 0.5 for v in own[0]]] for measure, own in a.items()}
+    return outcome(per_query={"a": a, "b": b})
+
+
+SMALL, LARGE = noisy(0.05, 0.001), noisy(0.01, 0.001, 60)
+HALVES, LIMIT = [16.0, 8.0, 4.0, 2.0], [16.0, 4.0, 3.9, 3.8]
+
+
 CASES = [
     (ahead(), of(a=0.5, b=0.4), YES),
     (ahead(), of(a=0.4, b=0.5), NO),
@@ -271,6 +295,22 @@ CASES = [
     (shape(ClimbsToPeak, part="train"), tasks(*some(RISES, [2.0, 1.0, 3.0, 2.0], 5), part="train"), LEVEL),
     (shape(ClimbsToPeak, part="train"), tasks(*some(RISES, [2.0, 1.0, 3.0, 2.0], 0), part="train"), NO),
     (shape(ClimbsToPeak), tasks(*some(RISES, FALLS, 0)), NO),  # a peak at the start is no climb
+    (shape(Exponential), tasks(*some(HALVES, LIMIT, MOST)), YES),
+    (shape(Exponential), tasks(*some(HALVES, LIMIT, 6)), LEVEL),
+    (shape(Exponential), tasks(*some(HALVES, LIMIT, 1)), NO),
+    (shape(Exponential), tasks(*some(RISES, [1.0] * 4, 5)), NO),  # neither falls
+    (shape(Exponential), tasks(*[[16.0, 4.0, 2.0, 1.01]] * 10), NO),  # per round, late just below half as fast
+    (shape(Exponential), tasks(*[[16.0, 4.0, 2.0, 0.99]] * 10), YES),  # just above
+    (over_groups(0.011), grouped(SMALL, LARGE), YES),  # .03, whatever the sizes of the groups
+    (over_groups(0.009), grouped(SMALL, LARGE), NO),
+    (over_groups(0.009), grouped(noisy(0.05, 0.09), LARGE), LEVEL),
+    (over_groups(0.009, lead=-0.03), grouped(SMALL, LARGE), NO),
+    (gains(), grouped(SMALL, LARGE), YES),
+    (gains(), grouped(LARGE, SMALL), NO),  # ahead, but by less
+    (gains(), grouped(noisy(-0.01, 0.001), noisy(-0.05, 0.001)), NO),  # by more, but not ahead
+    (gains(), grouped(noisy(0.05, 0.09), LARGE), LEVEL),
+    (gains(), grouped(SMALL, noisy(0.04, 0.09)), LEVEL),
+    (gains(), grouped(SMALL, [0.01]), LEVEL),  # one query has no interval
     (shape(EndsFirst, others=("b",)), tasks(*[FALLS] * 10, others={"b": [RISES] * 10}), YES),
     (shape(EndsFirst, others=("b",)), tasks(*some(FALLS, RISES, 5), others={"b": [TURNS] * 10}), LEVEL),
     (shape(EndsFirst, others=("b",)), tasks(*[RISES] * 10, others={"b": [RISES] * 10}), NO),  # equal is not first
@@ -294,7 +334,8 @@ def kinds_of(room, base):
 
 def test_every_kind_has_its_three_verdicts():
     seen = {(type(claim), holds) for claim, _, holds in CASES}
-    assert seen == {(kind, holds) for kind in kinds_of(claims, Claim) for holds in (YES, LEVEL, NO)}
+    kinds = kinds_of(claims, Claim) | kinds_of(groups, Claim)
+    assert seen == {(kind, holds) for kind in kinds for holds in (YES, LEVEL, NO)}
 
 
 @pytest.mark.parametrize(
@@ -314,6 +355,16 @@ def test_every_kind_has_its_three_verdicts():
         (shape(Moves), tasks(*some(RISES, FALLS, MOST)), "in 9 of 10 (90% [60%, 98%])"),
         (worsens(), on_test(-0.1, -0.11, -0.12), "-0.1100 [-0.1348, -0.0852], best after round 3"),
         (chosen_near(0.05), chose(0.1, 0.1, 0.2, 0.1), "0.125 [0.045, 0.205], of 0.1, 0.1, 0.2, 0.1"),
+        (
+            over_groups(0.01),
+            grouped(SMALL, LARGE),
+            "+0.0300 [+0.0295, +0.0305] over 2 groups, the paper's +0.02",
+        ),
+        (
+            gains(),
+            grouped(SMALL, LARGE),
+            "+0.0500 [+0.0489, +0.0511] against +0.0100 [+0.0097, +0.0103]: +0.0400 [+0.0389, +0.0411] more",
+        ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Claim) else "",
 )
@@ -430,5 +481,6 @@ def test_what_a_check_says_of_ours(check, got, ours):
 
 
 def test_kinds_that_compare_with_a_published_figure_say_so():
-    kinds = kinds_of(claims, Claim) | kinds_of(checked, Check)
-    assert {kind.__name__ for kind in kinds if kind.figure} == {"AheadOfPublished", "Near", "Close"}
+    kinds = kinds_of(claims, Claim) | kinds_of(groups, Claim) | kinds_of(checked, Check)
+    named = {kind.__name__ for kind in kinds if kind.figure}
+    assert named == {"AheadOfPublished", "AheadOverGroups", "Close", "Near"}
