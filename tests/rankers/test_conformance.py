@@ -262,6 +262,16 @@ def test_a_validation_set_without_early_stopping_is_as_with_the_longest_patience
 
 
 @every_ranker
+def test_the_training_set_chooses_as_any_other(ranker, data):
+    X, y, qid = data
+    recognised = small(ranker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_metric=_Valued([0.1, 0.3, 0.2, 0.3, 0.1]))
+    assert recognised.best_iteration_ == len(recognised.model_) == 2
+    own = small(ranker, 20).fit(X, y, qid=qid, eval_set=[(X, y)], eval_metric=bp.NDCG(3))
+    copied = small(ranker, 20).fit(X, y, qid=qid, eval_set=[(X.copy(), y)], eval_qid=[qid], eval_metric=bp.NDCG(3))
+    assert own.model_ == copied.model_
+
+
+@every_ranker
 def test_a_validation_set_that_cannot_judge_leaves_every_round_and_says_so(ranker, data):
     X, y, qid = data
     sets = {"eval_set": [(X[:10], np.zeros(10))], "eval_group": [[10]], "eval_metric": bp.PairError()}
