@@ -33,6 +33,11 @@ class Figure(ABC):
     title: str
     study: str = ""
 
+    @property
+    def centre(self) -> str:
+        """What is drawn of a study's tasks and folds."""
+        return "mean"
+
     @abstractmethod
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
@@ -64,6 +69,11 @@ class Curves(Figure):
     learners: tuple[str, ...] = ()
     logarithmic: bool = False
     limits: tuple[float, float] | None = None
+
+    @property
+    def centre(self) -> str:
+        """What is drawn of a study's tasks and folds: of traces, which may have no bound, the median."""
+        return "median" if self.part == "trace" else "mean"
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
@@ -192,7 +202,7 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
         if figure.study and figure.study not in studies:
             continue
         study = studies.get(figure.study, {})
-        where = f"\n{study['name']}, mean of {extent(study)}" if study else ""
+        where = f"\n{study['name']}, {figure.centre} of {extent(study)}" if study else ""
         path = folder / slug(f"{document['protocol']} {figure.number} {figure.study}")
         written += drawn(partial(figure.plot, study=study), f"{figure.number}: {figure.title}{where}", path)
     return written

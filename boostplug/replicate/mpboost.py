@@ -713,6 +713,7 @@ MPBOOST = Protocol(
             title="directed distances",
             unit="distance",
             functions=(
+                ("BINARY", BinaryDistance()),
                 ("LDD, .2", LinearDistance(alpha=_ALPHAS[0])),
                 ("LOGDD, 3", LogDistance(lam=_LAMBDAS[0])),
                 ("LOGITDD, .5", LogisticDistance(beta=_BETAS[0])),

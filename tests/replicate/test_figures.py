@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boostplug.losses import LinearDistance
-from boostplug.replicate import PAPERS
+from boostplug.replicate import PAPERS, figures
 from boostplug.replicate.figures import ByCutoff, Curves, Distances, Ranks, draw
 from boostplug.replicate.page import main, page
 
@@ -73,6 +73,15 @@ def test_every_kind_of_figure_is_drawn(tmp_path):
     assert (tmp_path / "figures" / "tiny-paper-figure-1-tiny.png").stat().st_size > 5_000
     svg = (tmp_path / "figures" / "tiny-paper-figure-3-tiny.svg").read_text()
     assert svg.startswith("<?xml")
+
+
+def test_titles_say_what_is_drawn(monkeypatch, tmp_path):
+    titles = []
+    monkeypatch.setattr(figures, "drawn", lambda _plot, title, _path: titles.append(title) or [])
+    draw(document(), FIGURES, tmp_path)
+    assert titles[0] == "Figure 1: curves\ntiny, mean of 3 tasks of 5 folds"
+    assert titles[1] == "Figure 2: traces\ntiny, median of 3 tasks of 5 folds"
+    assert titles[4] == "Figure 5: functions"
 
 
 class Axes:

@@ -116,15 +116,6 @@ def test_the_grids_hold_the_parameters_of_figure_2_first():
     assert sizes == {"BINARY": 1, "LDD": 5, "LOGDD": 5, "LOGITDD": 5, "RankBoost": 1, "AdaRank-NDCG": 1}
 
 
-def test_figures_draw_what_studies_have():
-    for figure in MPBOOST.figures:
-        if figure.study:
-            study = STUDIES[figure.study]
-            keys = {measure.key for measure in study.measures} | set(study.traces)
-            measures = {m if isinstance(m, str) else m[1] for m in figure.measures}
-            assert measures <= keys
-
-
 # --- Small runs ----------------------------------------------------------------------------------------------------
 
 
