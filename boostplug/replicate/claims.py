@@ -32,14 +32,22 @@ __all__ = [
     "Citation",
     "Claim",
     "ClimbsToPeak",
+    "Closes",
+    "ConvergesAlike",
+    "DropsEarly",
     "EndsFirst",
+    "EndsInOrder",
     "Exponential",
+    "HaltsAbove",
     "Holds",
     "Lasts",
     "Moves",
     "Near",
+    "Nearer",
+    "OverfitsEarly",
     "OverfitsLess",
     "Ranked",
+    "Settles",
     "Shape",
     "Turns",
     "Verdict",
@@ -53,6 +61,7 @@ ABOUT: tuple[About, ...] = get_args(About)
 """What claims are about: the columns of the matrix."""
 
 _LEVEL = 0.95
+_SAMPLES = 1000
 _WORST: tuple[Holds, ...] = ("does not hold", "level", "holds")
 
 
@@ -140,6 +149,8 @@ class Ahead(Claim):
         The average over the measures decides alone.
     least : float, default 0.0
         Relative gain below which it is level: what the paper takes as significant.
+    equal : bool, default False
+        For "as good as or better": where intervals hold 0, means that are no worse do.
     part : {"test", "train"}
     """
 
@@ -150,6 +161,7 @@ class Ahead(Claim):
     share: float = 1.0
     average: bool = False
     least: float = 0.0
+    equal: bool = False
     part: Literal["train", "test"] = "test"
 
     def judge(self, outcome: Outcome) -> Verdict:
@@ -165,7 +177,7 @@ class Ahead(Claim):
                 float(np.mean([outcome.mean(name, measure, self.part) for name in names for measure in measures]))
                 for names, measures in ((self.learners, self.measures), ((other,), against))
             )
-            gap = _joint(self.measures, differences, folds, 0.0 if self.average else self.share)
+            gap = _joint(self.measures, differences, folds, 0.0 if self.average else self.share, equal=self.equal)
             if self.least and gap.holds == "holds" and abs(a - b) < self.least * abs(b):
                 gap = Verdict(f"{gap.ours}, below {self.least:.0%}", "level")
             verdicts.append(Verdict(f"{' and '.join(self.learners)} {a:.4f}, {other} {b:.4f}: {gap.ours}", gap.holds))
@@ -272,6 +284,164 @@ class Apart(Claim):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Nearer(Claim):
+    """In mean ranks over units, a learner between a better and a worse one is nearer to the better.
+
+    What is compared is the distance to the worse, which is `far`, less that to the better, each with its sign; of
+    several measures as in `Ahead`.
+    """
+
+    measures: tuple[str, ...]
+    learner: str
+    near: str
+    far: str
+    share: float = 1.0
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare the two distances."""
+        names = (self.far, self.near, self.learner)
+        far, near, own = (outcome.learners.index(name) for name in names)
+        ranks = [outcome.ranks(measure) for measure in self.measures]
+        if len({len(of_measure) for of_measure in ranks}) > 1:
+            raise ValueError(f"some of {', '.join(self.measures)} is undefined on a task of {outcome.study.name}")
+        differences = [(r[:, far] - r[:, own]) - (r[:, own] - r[:, near]) for r in ranks]
+        gap = _joint(self.measures, differences, np.zeros(len(differences[0])), self.share)
+        means = np.mean([r.mean(axis=0) for r in ranks], axis=0)
+        order = sorted(names, key=lambda name: float(means[outcome.learners.index(name)]))
+        ours = ", ".join(f"{name} {means[outcome.learners.index(name)]:.2f}" for name in order)
+        return Verdict(f"{ours}: {gap.ours}", gap.holds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndsInOrder(Claim):
+    """After the last round, mean test values are better in this order, each neighbouring pair's by its interval."""
+
+    measure: str
+    order: tuple[str, ...]
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare the ends of the curves, unit by unit."""
+        ends = [outcome.unit_curves(name, "test", self.measure)[:, -1] for name in self.order]
+        gaps = [_interval(_sign(outcome, self.measure) * (first - second)) for first, second in pairwise(ends)]
+        ours = ", ".join(f"{name} {np.nanmean(end):.4f}" for name, end in zip(self.order, ends, strict=True))
+        return Verdict(f"{ours} ({', '.join(map(_shown, gaps))})", _worst_of([_direction(gap) for gap in gaps]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvergesAlike(Claim):
+    """A learner's mean test curve comes as far in about as many rounds as each other's.
+
+    Where it has made nine tenths of its way from the first round to its best, in rounds between `marks` by their
+    logarithms; the ratio of rounds is within a factor, by its 95 % interval (1,000 samples of units with replacement).
+    It does not hold where the interval lies outside.
+    """
+
+    measure: str
+    learner: str
+    others: tuple[str, ...]
+    factor: float = 2.0
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare the rounds."""
+        names = (self.learner, *self.others)
+        curves = np.array([outcome.unit_curves(name, "test", self.measure) for name in names])
+        curves = _sign(outcome, self.measure) * curves[:, ~np.isnan(curves).any(axis=(0, 2))]
+        n, rounds = curves.shape[1], np.log(marks(outcome.study.rounds))
+        draws = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_SAMPLES) / n
+        parts: list[str] = []
+        verdicts: list[Holds] = []
+        own, *found = (
+            [_arrival(curve, rounds) for curve in (of_one.mean(axis=0), *draws @ of_one)] for of_one in curves
+        )
+        for other, theirs in zip(self.others, found, strict=True):
+            ratio = np.subtract(own, theirs)
+            low, high = np.quantile(ratio[1:], [0.5 - _LEVEL / 2, 0.5 + _LEVEL / 2])
+            parts.append(
+                f"{other} {np.exp(theirs[0]):.0f} (×{np.exp(ratio[0]):.2f} [{np.exp(low):.2f}, {np.exp(high):.2f}])"
+            )
+            inside, outside = max(-low, high) <= np.log(self.factor), max(low, -high) > np.log(self.factor)
+            verdicts.append("holds" if inside else "does not hold" if outside else "level")
+        return Verdict(f"{self.learner} after {np.exp(own[0]):.0f} rounds, {', '.join(parts)}", _worst_of(verdicts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settles(Claim):
+    """A learner's mean test value does not significantly worsen from its best round to the last.
+
+    It holds where the interval of the worsening holds 0 and lies below a tenth of what was won since the first round,
+    does not where it lies above 0; where it holds 0 and is wider, it is level.
+    """
+
+    measure: str
+    learner: str
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Compare the end with the best round."""
+        falls, at, won = _falls(outcome, self.learner, self.measure)
+        gap = _interval(falls)
+        said = f"worse by {_shown(gap)} since round {at}, of {won:.4f} won"
+        if _direction(gap) == "holds":  # it worsens
+            return Verdict(said, "does not hold")
+        return Verdict(said, "holds" if gap.high <= 0.1 * won else "level")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverfitsEarly(Claim):
+    """Each learner's mean test value is best at round `by` or before, and worse at the last, by its interval.
+
+    It does not hold where one is best later.
+    """
+
+    measure: str
+    learners: tuple[str, ...]
+    by: int
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Look for the best round, and compare the end with it."""
+        parts, verdicts = [], []
+        for learner in self.learners:
+            falls, at, _ = _falls(outcome, learner, self.measure)
+            gap = _interval(falls)
+            parts.append(f"{learner} best after round {at}, then worse by {_shown(gap)}")
+            verdicts.append("does not hold" if at > self.by else _direction(gap))
+        return Verdict("; ".join(parts), _worst_of(verdicts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HaltsAbove(Claim):
+    """A learner halts in some units, and in most of these its curve ends above another's, in all folds that halt.
+
+    Counted as in `Shape`. It does not hold where none halts.
+
+    Attributes
+    ----------
+    curve : str
+        Of the trace.
+    learner, other : str
+    halted : str
+        Of the learner's trace: ends above 0 where it halts.
+    """
+
+    curve: str
+    learner: str
+    other: str
+    halted: str = "halted"
+
+    def judge(self, outcome: Outcome) -> Verdict:
+        """Count the units that halt, and those of them that end above."""
+        halted = outcome.split_curves(self.learner, "trace", self.halted)[:, -1] > 0.0
+        own, other = (outcome.split_curves(name, "trace", self.curve)[:, -1] for name in (self.learner, self.other))
+        several = len(outcome.tasks) > 1
+        units = np.array([split.task if several else str(split.fold) for split in outcome.loaded.splits])
+        said = f"halts in {len(set(units[halted]))} of {len(set(units))}"
+        if not halted.any():
+            return Verdict(said, "does not hold")
+        above = _above(own, other)
+        count = _counted(np.array([above[halted & (units == unit)].all() for unit in dict.fromkeys(units[halted])]))
+        return Verdict(f"{said}, ends above {count.ours}", count.holds)
+
+
+@dataclass(frozen=True, kw_only=True)
 class OverfitsLess(Claim):
     """From the best round of its mean test curve to the last, a learner's test value worsens less than each other's."""
 
@@ -281,20 +451,14 @@ class OverfitsLess(Claim):
 
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare unit by unit how far the curves end from where their means are best."""
-        own, at = self._falls(outcome, self.learner)
+        own, at, _ = _falls(outcome, self.learner, self.measure)
         parts, verdicts = [f"{self.learner} {own.mean():.4f} from round {at}"], []
         for other in self.others:
-            falls, at = self._falls(outcome, other)
+            falls, at, _ = _falls(outcome, other, self.measure)
             gap = _interval(falls - own)
             parts.append(f"{other} {falls.mean():.4f} from round {at} ({_shown(gap)})")
             verdicts.append(_direction(gap))
         return Verdict(", ".join(parts), _worst_of(verdicts))
-
-    def _falls(self, outcome: Outcome, learner: str) -> tuple[Floats, int]:
-        """Return how much each unit worsens after the best round of the mean, and that round."""
-        curves = _sign(outcome, self.measure) * outcome.unit_curves(learner, "test", self.measure)
-        best = int(np.argmax(np.nanmean(curves, axis=0)))
-        return curves[:, best] - curves[:, -1], marks(outcome.study.rounds)[best]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,11 +548,7 @@ class Shape(Claim):
         shown = self.shown(outcome, curves)[~np.isnan(curves).any(axis=1)]
         if not len(shown):
             raise ValueError(f"{self.learner} has no curve {self.curve!r} of {self.part} in {outcome.study.name}")
-        count = int(shown.sum())
-        low, high = stats.binomtest(count, len(shown)).proportion_ci(_LEVEL, method="wilson")
-        share = count / len(shown)
-        gap = Interval(share - 0.5, low - 0.5, high - 0.5)
-        return Verdict(f"in {count} of {len(shown)} ({share:.0%} [{low:.0%}, {high:.0%}])", _direction(gap))
+        return _counted(shown)
 
     @abstractmethod
     def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:
@@ -433,6 +593,42 @@ class Turns(Shape):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DropsEarly(Shape):
+    """A learner's curve, which begins at `start` before the first round, makes half of its way down within a share.
+
+    Attributes
+    ----------
+    start : float
+    within : float, default 0.1
+        Of the rounds.
+    """
+
+    start: float
+    within: float = 0.1
+
+    def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:
+        """Compare the curve at that share of the rounds with half way."""
+        rounds = np.array(marks(outcome.study.rounds))
+        early = curves[:, rounds <= max(1.0, self.within * rounds[-1])][:, -1]
+        falls = _above(np.full(len(curves), self.start), curves[:, -1])
+        half: NDArray[np.bool_] = self.start - early >= 0.5 * (self.start - curves[:, -1])
+        return falls & half
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closes(Shape):
+    """A learner's curve ends nearer to another of its curves than a tenth of their distance after the first round."""
+
+    to: str
+
+    def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:
+        """Compare the distances."""
+        distances = np.abs(curves - outcome.unit_curves(self.learner, self.part, self.to))
+        closed: NDArray[np.bool_] = distances[:, -1] < 0.1 * distances[:, 0]
+        return closed
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClimbsToPeak(Shape):
     """A learner's curve never falls before its highest point, and that is not its first."""
 
@@ -463,25 +659,30 @@ class Exponential(Shape):
         return shown
 
 
-def _joint(measures: Sequence[str], differences: Sequence[Floats], folds: Floats, share: float) -> Verdict:
+def _joint(
+    measures: Sequence[str], differences: Sequence[Floats], folds: Floats, share: float, *, equal: bool = False
+) -> Verdict:
     """Return the verdict on differences at several measures, and on their average; share 0: on the average alone."""
     average = _interval(np.mean(differences, axis=0), folds)
+    direction = _direction(average)
+    if equal and direction == "level" and not _positive(-average.mean):
+        direction = "holds"
     if len(measures) == 1:
-        return Verdict(_shown(average), _direction(average))
+        return Verdict(_shown(average), direction)
     each = [_interval(of_one, folds) for of_one in differences]
-    ahead = sum(_positive(gap.mean) for gap in each)
-    said = f"ahead at {ahead} of {len(each)}, on average {_shown(average)}"
+    ahead = sum(not _positive(-gap.mean) if equal else _positive(gap.mean) for gap in each)
+    said = f"{'no worse' if equal else 'ahead'} at {ahead} of {len(each)}, on average {_shown(average)}"
     if not share:
-        return Verdict(said, _direction(average))
+        return Verdict(said, direction)
     strict = [_interval(of_one, folds, 1.0 - (1.0 - _LEVEL) / len(each)) for of_one in differences]
     behind = [name.partition(",")[0] for name, gap in zip(measures, strict, strict=True) if _positive(-gap.high)]
     if behind:
         said += f", behind at {', '.join(behind)}"
     slack = 1e-9  # of a share, whose product with a number of measures is whole but for rounding
-    if _direction(average) == "does not hold" or len(behind) > (1.0 - share) * len(each) + slack:
+    if direction == "does not hold" or len(behind) > (1.0 - share) * len(each) + slack:
         return Verdict(said, "does not hold")
     enough = ahead >= share * len(each) - slack
-    return Verdict(said, "holds" if enough and _direction(average) == "holds" else "level")
+    return Verdict(said, "holds" if enough and direction == "holds" else "level")
 
 
 def _gain_since(outcome: Outcome, learner: str, measure: str, since: int) -> tuple[Interval, int]:
@@ -503,6 +704,33 @@ def _averaged(
     found = [outcome.unit_values(name, measure, part) for name in learners]
     values: Floats = np.mean([values for values, _ in found], axis=0)
     return values, found[0][1]
+
+
+def _falls(outcome: Outcome, learner: str, measure: str) -> tuple[Floats, int, float]:
+    """Return how much each unit worsens after the best round of the mean test curve, that round, and the mean's gain.
+
+    The gain is that from the first round to the best.
+    """
+    curves = _sign(outcome, measure) * outcome.unit_curves(learner, "test", measure)
+    means = np.nanmean(curves, axis=0)
+    best = int(np.argmax(means))
+    return curves[:, best] - curves[:, -1], marks(outcome.study.rounds)[best], float(means[best] - means[0])
+
+
+def _arrival(curve: Floats, rounds: Floats) -> float:
+    """Return where a rising curve has made nine tenths of its way from the first round to its best."""
+    won = curve - curve[0]
+    wanted = 0.9 * won.max()
+    k = int(np.argmax(won >= wanted))
+    return float(np.interp(wanted, won[k - 1 : k + 1], rounds[k - 1 : k + 1])) if k else float(rounds[0])
+
+
+def _counted(shown: NDArray[np.bool_]) -> Verdict:
+    """Return whether most units show it, by Wilson's interval of their share."""
+    count, share = int(shown.sum()), float(shown.mean())
+    low, high = stats.binomtest(count, len(shown)).proportion_ci(_LEVEL, method="wilson")
+    gap = Interval(share - 0.5, low - 0.5, high - 0.5)
+    return Verdict(f"in {count} of {len(shown)} ({share:.0%} [{low:.0%}, {high:.0%}])", _direction(gap))
 
 
 def _interval(differences: Floats, folds: Floats | None = None, level: float = _LEVEL) -> Interval:

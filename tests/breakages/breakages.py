@@ -716,6 +716,8 @@ BREAKAGES = [
             "or len(behind) > (1.0 - share) * len(each) + slack:",
             "or False:",
         ),
+        ("any noise is no worsening", '"holds" if gap.high <= 0.1 * won else "level"', '"holds"'),
+        ("folds that do not halt count among those that do", "above[halted & (units == unit)]", "above[units == unit]"),
         ("of several others the best verdict counts", "return min(holds, key=_WORST.index)", "return holds[0]"),
         ("queries weigh the same, not folds", "weight=1.0 / counts[of_fold], strata=folds[defined]", "weight=None"),
         (

@@ -17,13 +17,21 @@ from boostplug.replicate.claims import (
     Citation,
     Claim,
     ClimbsToPeak,
+    Closes,
+    ConvergesAlike,
+    DropsEarly,
     EndsFirst,
+    EndsInOrder,
     Exponential,
+    HaltsAbove,
     Lasts,
     Moves,
     Near,
+    Nearer,
+    OverfitsEarly,
     OverfitsLess,
     Ranked,
+    Settles,
     Shape,
     Turns,
     Worsens,
@@ -215,7 +223,112 @@ SMALL, LARGE = noisy(0.05, 0.001), noisy(0.01, 0.001, 60)
 HALVES, LIMIT = [16.0, 8.0, 4.0, 2.0], [16.0, 4.0, 3.9, 3.8]
 
 
+def nearer(*measures, learner="b", near="a", far="c", **more):
+    return Nearer(measures=measures or ("error",), learner=learner, near=near, far=far, **more, **SAID)
+
+
+def alike(*others, **more):
+    return ConvergesAlike(measure="m", learner="a", others=others or ("b",), **more, **SAID)
+
+
+def of_test(measure="m", **curves):
+    """Return an outcome of learners with a test curve for each task."""
+    return outcome(curves={name: {("test", measure): list(own)} for name, own in curves.items()})
+
+
+def in_order(*order, measure="m"):
+    return EndsInOrder(measure=measure, order=order, **SAID)
+
+
+def settles(learner="a", measure="m"):
+    return Settles(measure=measure, learner=learner, **SAID)
+
+
+def early(*learners, by=2, measure="m"):
+    return OverfitsEarly(measure=measure, learners=learners or ("a",), by=by, **SAID)
+
+
+def two_curves(gap):
+    """Return a task with two curves, so far from each other by round."""
+    return [1.0] * MARKS, [1.0 + g for g in gap]
+
+
+def closing(*gaps):
+    own, other = zip(*map(two_curves, gaps), strict=True)
+    return outcome(curves={"a": {("trace", "c"): list(own), ("trace", "d"): list(other)}})
+
+
+def halting(*ends):
+    """Return an outcome of tasks with (halts, end of a, end of b)."""
+    halts, a, b = ([[3.0, 2.0, 2.0, end] for end in of_tasks] for of_tasks in zip(*ends, strict=True))
+    halts = [[0.0, 0.0, *curve[2:3], curve[3]] for curve in halts]
+    return outcome(curves={"a": {("trace", "c"): a, ("trace", "halted"): halts}, "b": {("trace", "c"): b}})
+
+
+def of_two_measures():
+    """Return an outcome in which b is nearer to a than to c by one measure and on average, and not by the other."""
+    errors = [(0.1, 0.2, 0.3)] * 4 + [(0.2, 0.1, 0.3)] * 4
+    gains = [(0.3, 0.2, 0.1)] * 5 + [(0.3, 0.1, 0.2)] * 3
+    return outcome(
+        {name: {"error": [e[i] for e in errors], "m": [g[i] for g in gains]} for i, name in enumerate("abc")}
+    )
+
+
+HALTS = HaltsAbove(curve="c", learner="a", other="b", **SAID)
+ABOVE_B, BELOW_B, GOES_ON = (1.0, 0.9, 0.5), (1.0, 0.4, 0.5), (0.0, 0.4, 0.5)
+NEAR_A, NEAR_C = ranks(*[(0.1, 0.2, 0.3)] * 4, *[(0.2, 0.1, 0.3)] * 4), ranks(*[(0.1, 0.3, 0.2)] * 5)
+AT_ONCE, AT_LAST, SLIGHTLY = [0.1, 0.5, 0.5, 0.5], [0.1, 0.1, 0.1, 0.5], [0.1, 0.1, 0.1, 0.2]
+UP_AND_DOWN = [[0.1, 0.5, 0.4 + 0.01 * i, 0.3] for i in range(5)]
+STAYS = [[0.1, 0.5 + 0.01 * i, 0.5, 0.5 + 0.01 * i - 0.01 * (-1) ** i] for i in range(6)]
+WAVERS = [[0.1, 0.5, 0.4, 0.3 + 0.4 * (i % 2) - 0.001 * i] for i in range(6)]
+
+
 CASES = [
+    (ahead(equal=True), of(a=0.5, b=0.4), YES),
+    (ahead(equal=True), of(a=0.4, b=0.5), NO),
+    (ahead(equal=True), of(a=0.4, b=0.4), YES),
+    (ahead(equal=True), outcome({"a": {"m": noisy(0.50, 0.2)}, "b": {"m": noisy(0.49, 0.0)}}), YES),
+    (ahead(equal=True), outcome({"a": {"m": noisy(0.48, 0.2)}, "b": {"m": noisy(0.49, 0.0)}}), LEVEL),
+    (ahead(measures=THREE, equal=True), joint(0.0, 0.2, 0.1, spread=0.9), YES),
+    (ahead(measures=THREE, equal=True), joint(-0.1, 0.2, 0.1, spread=0.9), LEVEL),
+    (ahead(measures=THREE, equal=True), joint(-0.1, 0.2, 0.1), NO),  # behind at one, beyond noise
+    (ahead(measures=THREE, equal=True, share=0.6), joint(-0.1, 0.2, 0.1), YES),
+    (nearer(), NEAR_A, YES),
+    (nearer(), NEAR_C, NO),
+    (nearer(), ASCENDING, LEVEL),
+    (nearer("error", "m"), of_two_measures(), LEVEL),  # at one of the two
+    (in_order("a", "b"), of_test(a=[[0.1, 0.2, 0.3, 0.5 + 0.01 * i] for i in range(5)], b=[TURNS] * 5), NO),
+    (in_order("b", "a"), of_test(a=[[0.1, 0.2, 0.3, 0.5 + 0.01 * i] for i in range(5)], b=[TURNS] * 5), YES),
+    (in_order("b", "a"), of_test(a=[[9.0, 9.0, 9.0, v] for v in (2.9, 3.2, 2.9, 3.1)], b=[TURNS] * 4), LEVEL),
+    (in_order("a", "b", measure="error"), of_test("error", a=[[1.0, 1.0, 1.0, 0.1]] * 3, b=[TURNS] * 3), YES),
+    (in_order("a", "b", "c"), of_test(a=[RISES] * 3, b=[TURNS] * 3, c=[TURNS] * 3), LEVEL),
+    (alike(), of_test(a=[AT_ONCE] * 6, b=[AT_ONCE] * 6), YES),
+    (alike(), of_test(a=[AT_ONCE] * 6, b=[AT_LAST] * 6), NO),
+    (alike(), of_test(a=[AT_LAST] * 6, b=[AT_ONCE] * 6), NO),
+    (alike(factor=3.0), of_test(a=[AT_ONCE] * 6, b=[AT_LAST] * 6), YES),
+    (alike(factor=1.5), of_test(a=[AT_ONCE] * 6, b=[AT_ONCE, SLIGHTLY] * 3), LEVEL),
+    (alike("b", "c", factor=1.5), of_test(a=[AT_ONCE] * 6, b=[AT_ONCE] * 6, c=[AT_LAST] * 6), NO),
+    (settles(), of_test(a=STAYS), YES),
+    (settles(), of_test(a=[RISES] * 4), YES),  # best at the last round
+    (settles(), of_test(a=UP_AND_DOWN), NO),
+    (settles(), of_test(a=WAVERS), LEVEL),
+    (settles(measure="error"), of_test("error", a=[[1.0 - v for v in curve] for curve in UP_AND_DOWN]), NO),
+    (early(), of_test(a=UP_AND_DOWN), YES),
+    (early(by=1), of_test(a=UP_AND_DOWN), NO),
+    (early(), of_test(a=WAVERS), LEVEL),
+    (early("a", "b"), of_test(a=UP_AND_DOWN, b=[RISES] * 5), NO),
+    (HALTS, halting(*[ABOVE_B] * 9, BELOW_B, *[GOES_ON] * 9), YES),
+    (HALTS, halting(*[ABOVE_B] * 5, *[BELOW_B] * 5, GOES_ON), LEVEL),
+    (HALTS, halting(ABOVE_B, *[BELOW_B] * 9, GOES_ON), NO),
+    (HALTS, halting(*[(0.0, 0.9, 0.5)] * 9), NO),  # none halts
+    (shape(DropsEarly, start=5.0, within=0.5), tasks(*some([4.0, 2.0, 1.5, 1.0], FALLS, MOST)), YES),
+    (shape(DropsEarly, start=5.0, within=0.5), tasks(*some([4.0, 2.0, 1.5, 1.0], [4.5, 4.0, 3.0, 1.0], 5)), LEVEL),
+    (shape(DropsEarly, start=5.0, within=0.25), tasks(*some([4.0, 2.0, 1.5, 1.0], FALLS, MOST)), NO),
+    (shape(DropsEarly, start=0.5), tasks(*[[1.0] * MARKS] * 10), NO),  # it never falls
+    (shape(DropsEarly, start=0.5, within=0.5), tasks(*[[0.6, 0.6, 1.0, 2.0]] * 10), NO),  # it rises
+    (shape(Closes, to="d"), closing(*some((1.0, 0.5, 0.2, -0.05), (1.0, 0.5, 0.2, 0.2), MOST)), YES),
+    (shape(Closes, to="d"), closing(*some((-1.0, 0.5, 0.2, 0.05), (1.0, 0.5, 0.2, 0.2), 5)), LEVEL),
+    (shape(Closes, to="d"), closing(*some((1.0, 0.0, 0.0, 1.0), (1.0, 0.5, 0.2, 0.2), 5)), NO),
     (ahead(), of(a=0.5, b=0.4), YES),
     (ahead(), of(a=0.4, b=0.5), NO),
     (ahead(), of(a=0.4, b=0.4), LEVEL),
@@ -365,6 +478,17 @@ def test_every_kind_has_its_three_verdicts():
             grouped(SMALL, LARGE),
             "+0.0500 [+0.0489, +0.0511] against +0.0100 [+0.0097, +0.0103]: +0.0400 [+0.0389, +0.0411] more",
         ),
+        (
+            ahead(measures=THREE, equal=True),
+            joint(0.1, 0.2, 0.0),
+            "a 0.6000, b 0.5000: no worse at 3 of 3, on average +0.1000 [+0.0989, +0.1011]",
+        ),
+        (nearer(), NEAR_A, "a 1.50, b 1.50, c 3.00: +1.5000 [+0.1594, +2.8406]"),
+        (in_order("a", "b"), of_test(a=[RISES] * 3, b=[TURNS] * 3), "a 4.0000, b 3.0000 (+1.0000 [+1.0000, +1.0000])"),
+        (alike(), of_test(a=[AT_ONCE] * 6, b=[AT_LAST] * 6), "a after 2 rounds, b 4 (×0.48 [0.48, 0.48])"),
+        (settles(), of_test(a=[RISES] * 4), "worse by +0.0000 [+0.0000, +0.0000] since round 4, of 3.0000 won"),
+        (HALTS, halting(*[ABOVE_B] * 9, BELOW_B, GOES_ON), "halts in 10 of 11, ends above in 9 of 10 (90% [60%, 98%])"),
+        (HALTS, halting(GOES_ON, GOES_ON), "halts in 0 of 2"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Claim) else "",
 )
@@ -414,6 +538,25 @@ def test_a_round_that_is_not_on_record_is_an_error(claim):
         ValueError, match=r"round 90 is not on record in s, which has \[1, 2, 3, 4\]; take one of these"
     ):
         claim.judge(on_test(0.1, 0.11))
+
+
+def test_ranks_of_unlike_tasks_are_not_compared():
+    got = ranks(*[(0.1, 0.2, 0.3)] * 3)
+    with pytest.raises(ValueError, match="some of error, m is undefined on a task of s"):
+        nearer("error", "m").judge(got)
+
+
+def test_of_a_task_all_folds_that_halt_end_above():
+    ends = {("s", 1): (1.0, 0.9), ("s", 2): (1.0, 0.1), ("t", 1): (1.0, 0.9), ("t", 2): (0.0, 0.1)}
+    results = {}
+    for (task, fold), (halts, end) in ends.items():
+        for name, own in (("a", end), ("b", 0.5)):
+            trace = {"c": [1.0, 1.0, 1.0, own], "halted": [0.0, 0.0, 0.0, halts]}
+            results[task, fold, name] = {"value": {"curves": {"trace": trace}}}
+    learners = tuple(SimpleNamespace(name=name) for name in "ab")
+    study = Study(name="s", source=SimpleNamespace(), rounds=4, learners=learners, measures=())
+    splits = [SimpleNamespace(task=task, fold=fold) for task, fold in ends]
+    assert "halts in 2 of 2, ends above in 1 of 2" in HALTS.judge(Outcome(study, Loaded(splits), results)).ours
 
 
 def test_a_curve_that_is_not_there_is_an_error():
