@@ -7,7 +7,7 @@ from boostplug.metrics import MAP, NDCG, Metric
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replicate.checked import Bounded, Close
 from boostplug.replicate.claims import Ahead, Citation, Claim, ClimbsToPeak
-from boostplug.replicate.figures import ByCutoff, Curves, Figure
+from boostplug.replicate.figures import ByGroup, Curves, Figure
 from boostplug.replicate.groups import AheadOverGroups, GainsMore, KindError, OfQueries, QueriesByPairs, by_thousands
 from boostplug.replicate.letor import (
     BM25,
@@ -30,6 +30,7 @@ _ROUNDS = 300
 _CLOSE = 0.01
 _CUTOFFS = (1, 3, 5, 10)
 _SVM, _BOOST = "Ranking SVM", "RankBoost"
+_COMPARED = ("AdaRank-MAP", "AdaRank-NDCG", _BOOST, _SVM, "BM25")
 _FIGURE_2 = ("MAP", *(f"NDCG@{k}" for k in _CUTOFFS))
 _OWN = "OHSUMED"
 _LETOR = "LETOR's measures"
@@ -94,7 +95,9 @@ def _parts_of_ohsumed() -> tuple[Measure, ...]:
 
 
 _GROUPS = tuple((name, f"{name}, {_BY_PAIRS}") for name, _, _ in by_thousands(_LAST_GROUP))
+_ACCURACY = ByMeasure(name="Figure 2", unit="mean over test queries", measures=tuple((key, key) for key in _FIGURE_2))
 _OHSUMED_EXTRAS = (
+    _ACCURACY,
     ByMeasure(
         name="Figure 6", unit="share of misordered pairs", measures=tuple((k, f"{k}, {_ERRORS}") for k, *_ in _KINDS)
     ),
@@ -290,10 +293,11 @@ def _baselines(name: str, measures: tuple[str, ...]) -> tuple[Close, ...]:
 
 def _plots(study: str) -> tuple[Figure, ...]:
     """Return the paper's figures of accuracy and of rounds."""
-    at = tuple((k, f"NDCG@{k}") for k in _CUTOFFS)
     trained = ("AdaRank-MAP", "AdaRank-NDCG")
     return (
-        ByCutoff(number="Figure 2", title="test NDCG@k", study=study, measures=at, axis="k", unit="NDCG@k"),
+        ByGroup(
+            number="Figure 2", title="accuracy on test", study=study, extra="Figure 2", axis="measure", rows=_COMPARED
+        ),
         *(
             Curves(
                 number=number,
@@ -327,6 +331,7 @@ def _stand_in(name: str, source: Source, rounds: int = _ROUNDS) -> Study:
         learners=_learners(1),
         measures=_papers_measures(1),
         traces=("bound", "train_metric"),
+        extras=(_ACCURACY,),
     )
 
 
@@ -470,5 +475,30 @@ ADARANK = Protocol(
         ),
         "Figure 11 is of all five folds; the paper shows one trial.",
     ),
-    figures=tuple(figure for study in (_OWN, "MQ2007", "MQ2008", "bundled set") for figure in _plots(study)),
+    figures=(
+        *(figure for study in (_OWN, "MQ2007", "MQ2008", "bundled set") for figure in _plots(study)),
+        ByGroup(
+            number="Figure 6",
+            title="misordered pairs of test queries, by their grades",
+            study=_OWN,
+            extra="Figure 6",
+            axis="grades: definitely (d), partially (p), not relevant (n)",
+            rows=_COMPARED,
+        ),
+        ByGroup(
+            number="Figure 7",
+            title="training queries of the first fold",
+            study=_OWN,
+            extra="Figure 7",
+            axis="document pairs of the query",
+        ),
+        ByGroup(
+            number="Figure 8",
+            title="test MAP by number of document pairs",
+            study=_OWN,
+            extra="Figure 8",
+            axis="document pairs of the query",
+            rows=("AdaRank-MAP", _BOOST),
+        ),
+    ),
 )

@@ -180,7 +180,7 @@ class Ahead(Claim):
             gap = _joint(self.measures, differences, folds, 0.0 if self.average else self.share, equal=self.equal)
             if self.least and gap.holds == "holds" and abs(a - b) < self.least * abs(b):
                 gap = Verdict(f"{gap.ours}, below {self.least:.0%}", "level")
-            verdicts.append(Verdict(f"{' and '.join(self.learners)} {a:.4f}, {other} {b:.4f}: {gap.ours}", gap.holds))
+            verdicts.append(Verdict(f"{_named(self.learners)} {a:.4f}, {other} {b:.4f}: {gap.ours}", gap.holds))
         return _worst(verdicts)
 
 
@@ -731,6 +731,12 @@ def _counted(shown: NDArray[np.bool_]) -> Verdict:
     low, high = stats.binomtest(count, len(shown)).proportion_ci(_LEVEL, method="wilson")
     gap = Interval(share - 0.5, low - 0.5, high - 0.5)
     return Verdict(f"in {count} of {len(shown)} ({share:.0%} [{low:.0%}, {high:.0%}])", _direction(gap))
+
+
+def _named(learners: Sequence[str]) -> str:
+    """Return a learner's name, or what several have in common."""
+    common = {learner.partition(",")[0] for learner in learners}
+    return f"{common.pop()} (mean of {len(learners)})" if len(common) < len(learners) else " and ".join(learners)
 
 
 def _interval(differences: Floats, folds: Floats | None = None, level: float = _LEVEL) -> Interval:

@@ -13,7 +13,7 @@ import numpy as np
 from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 from boostplug.replicate.outcome import extent
 
-__all__ = ["ByCutoff", "Curves", "Distances", "Figure", "Ranks", "draw"]
+__all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +136,47 @@ class ByCutoff(Figure):
         axes.set_xticks(at)
         axes.set_xlabel(self.axis)
         axes.set_ylabel(self.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByGroup(Figure):
+    """One of the study's extras: bars where it has one row; else a marker for each row, side by side in each group.
+
+    Attributes
+    ----------
+    extra : str
+        Its name.
+    axis : str
+        What the groups are.
+    rows : tuple of str
+        Default: all.
+    lines : bool
+        Join the markers of a row: for groups that are an axis, such as cut-offs.
+    """
+
+    extra: str
+    axis: str
+    rows: tuple[str, ...] = ()
+    lines: bool = False
+
+    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
+        """Draw into matplotlib's axes, with labels."""
+        extra = study["extras"][self.extra]
+        rows = {name: _floats(values) for name, values in extra["rows"].items() if not self.rows or name in self.rows}
+        at = np.arange(len(extra["groups"]))
+        styles = zip(cycle(COLOURS), cycle(MARKERS), strict=False)
+        for i, ((name, values), (colour, marker)) in enumerate(zip(rows.items(), styles, strict=False)):
+            if len(rows) == 1:
+                axes.bar(at, values, color=colour, zorder=2)
+            elif self.lines:
+                dash = DASHES[i // len(COLOURS) % len(DASHES)]
+                axes.plot(at, values, dash, color=colour, marker=marker, markersize=4, label=name)
+            else:
+                side = 0.7 * ((i + 0.5) / len(rows) - 0.5)
+                axes.plot(at + side, values, linestyle="none", color=colour, marker=marker, label=name)
+        axes.set_xticks(at, extra["groups"])
+        axes.set_xlabel(self.axis)
+        axes.set_ylabel(extra["unit"])
 
 
 @dataclass(frozen=True, kw_only=True)

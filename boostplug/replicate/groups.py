@@ -19,7 +19,7 @@ from boostplug.replicate.claims import Claim, Holds, Verdict
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Extra, Groups, Loaded
 
-__all__ = ["AheadOverGroups", "GainsMore", "KindError", "OfQueries", "QueriesByPairs", "by_thousands"]
+__all__ = ["AheadOverGroups", "GainsMore", "KindError", "OfLearners", "OfQueries", "QueriesByPairs", "by_thousands"]
 
 Floats = NDArray[np.float64]
 
@@ -102,6 +102,29 @@ class QueriesByPairs(Extra):
         groups = by_thousands(self.last)
         counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
         return Groups(tuple(name for name, _, _ in groups), {"queries": counts})
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfLearners(Extra):
+    """Rows of test means, each of some learners on average, by measures of its own.
+
+    Attributes
+    ----------
+    groups : tuple of str
+    of_rows : tuple of (str, tuple of str, tuple of str)
+        Name, learners, and the measure's key for each group.
+    """
+
+    groups: tuple[str, ...]
+    of_rows: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+
+    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
+        """Average over the learners of each row."""
+        rows = {
+            row: [float(np.mean([means(learner, key) for learner in own])) for key in keys]
+            for row, own, keys in self.of_rows
+        }
+        return Groups(self.groups, rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,8 @@ from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, NDCGBoostRanker, RankBoostRanker
 from boostplug.replicate.checked import Monotone
 from boostplug.replicate.claims import Ahead, AheadOfPublished, Citation, Claim, Exponential, Moves, Near
-from boostplug.replicate.figures import ByCutoff, Curves
+from boostplug.replicate.figures import ByGroup, Curves
+from boostplug.replicate.groups import OfLearners
 from boostplug.replicate.letor import GOV, MQ2008, OHSUMED, measures, published, rank_svm
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.simple import Regression
@@ -89,6 +90,7 @@ _MEASURES = (*(Measure(m.name, m.metric, NoChoice(), _LAST) for m in _BY_VALIDAT
 
 
 def _study(name: str, source: Source, rounds: int, seeds: int) -> Study:
+    baselines = tuple((one, (one,), _AT) for one in (*_BASELINES, "RankBoost", "AdaRank-MAP"))
     printed, table = _PRINTED.get(name, {}), published(name, _ROWS, _MEASURES)
     return Study(
         name=name,
@@ -97,6 +99,18 @@ def _study(name: str, source: Source, rounds: int, seeds: int) -> Study:
         learners=_learners(rounds, seeds),
         measures=_MEASURES,
         traces=("m", "h"),
+        extras=(
+            OfLearners(
+                name="Figure 1",
+                unit="NDCG@k",
+                groups=tuple(map(str, _CUTOFFS)),
+                of_rows=(
+                    (f"{_PAPER}, mean of {seeds}", _seeds(seeds), _LAST_AT),
+                    (_BEST, (_BEST,), _LAST_AT),
+                    *baselines,
+                ),
+            ),
+        ),
         published={row: printed.get(row, {}) | table.get(row, {}) for row in dict.fromkeys((*printed, *table))},
     )
 
@@ -387,16 +401,15 @@ NDCG_BOOST = Protocol(
     ),
     figures=(
         *(
-            ByCutoff(
-                number=f"Figure 1, {how}",
+            ByGroup(
+                number="Figure 1",
                 title="test NDCG@k",
                 study=study,
-                measures=tuple(zip(map(float, _CUTOFFS), keys, strict=True)),
+                extra="Figure 1",
                 axis="k",
-                unit="NDCG@k",
+                lines=True,
             )
-            for study in (_OHSUMED, _MQ2008, _BUNDLED)
-            for how, keys in ((_LAST, _LAST_AT), ("round chosen on validation", _AT))
+            for study in (_OHSUMED, _MQ2008, *GOV, _BUNDLED)
         ),
         *(
             Curves(
@@ -406,8 +419,10 @@ NDCG_BOOST = Protocol(
                 measures=(curve.lower(),),
                 part="trace",
                 unit=curve,
+                learners=(*_seeds(seeds), _BEST),
+                logarithmic=curve == "M",
             )
-            for study in (_OHSUMED, _BUNDLED)
+            for study, seeds in ((_OHSUMED, _SEEDS), (_MQ2008, _SEEDS), (_BUNDLED, 1))
             for curve in ("M", "H")
         ),
     ),

@@ -94,7 +94,7 @@ def test_features_are_taken_as_they_stand():
 
 def test_figures_6_and_8_are_of_the_same_groups_as_their_claims(result):
     study = result.document["studies"][0]
-    errors, _, groups = study["extras"].values()
+    _, errors, _, groups = study["extras"].values()
     assert errors["groups"] == ["d-n", "d-p", "p-n"]
     own = study["learners"][0]
     assert errors["rows"][own["name"]] == [own["test"][f"{kind}, errors on pairs"] for kind in errors["groups"]]

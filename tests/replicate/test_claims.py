@@ -559,6 +559,12 @@ def test_of_a_task_all_folds_that_halt_end_above():
     assert "halts in 2 of 2, ends above in 1 of 2" in HALTS.judge(Outcome(study, Loaded(splits), results)).ours
 
 
+def test_seeds_of_a_method_share_its_name():
+    got = outcome({"a, seed 0": {"m": noisy(0.8)}, "a, seed 1": {"m": noisy(0.2)}, "b": {"m": noisy(0.4, 0.0)}})
+    said = ahead("b", learners=("a, seed 0", "a, seed 1")).judge(got).ours
+    assert said == "a (mean of 2) 0.5000, b 0.4000: +0.1000 [+0.0885, +0.1115]"
+
+
 def test_a_curve_that_is_not_there_is_an_error():
     with pytest.raises(ValueError, match="a has no curve 'x'"):
         Moves(curve="x", learner="a", **SAID).judge(tasks(FALLS, FALLS))

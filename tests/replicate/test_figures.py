@@ -7,7 +7,7 @@ import pytest
 
 from boostplug.losses import LinearDistance
 from boostplug.replicate import PAPERS, figures
-from boostplug.replicate.figures import ByCutoff, Curves, Distances, Ranks, draw
+from boostplug.replicate.figures import ByCutoff, ByGroup, Curves, Distances, Ranks, draw
 from boostplug.replicate.page import main, page
 
 
@@ -130,6 +130,8 @@ def test_figures_of_the_papers_name_what_is_there(name):
         assert wanted <= known, figure
         learners = {learner.name for learner in studies[figure.study].learners}
         assert set(getattr(figure, "learners", ())) <= learners, figure
+        if isinstance(figure, ByGroup):
+            assert figure.extra in {extra.name for extra in studies[figure.study].extras}, figure
 
 
 def test_page_counts_and_names_every_claim(tmp_path):

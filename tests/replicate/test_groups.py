@@ -8,7 +8,8 @@ import pytest
 from boostplug import Queries
 from boostplug.datasets import make_ranking
 from boostplug.metrics import MAP, PairError
-from boostplug.replicate.groups import KindError, OfQueries, QueriesByPairs, by_thousands
+from boostplug.replicate.figures import ByGroup
+from boostplug.replicate.groups import KindError, OfLearners, OfQueries, QueriesByPairs, by_thousands
 
 QUERIES = Queries([2, 1, 0, 0, 2, 1, 1, 0], group=[4, 3, 1])
 SCORES = [3.0, 4.0, 3.0, 1.0, 0.0, 0.0, 5.0, 9.0]
@@ -64,3 +65,34 @@ def test_queries_are_counted_by_their_pairs():
     counted = QueriesByPairs(name="f", unit="queries", last=1).of(loaded, None, ())
     assert counted.names == ("0-1k", "1k-")
     assert counted.rows == {"queries": [3.0, 1.0]}
+
+
+def test_rows_of_learners_are_averaged():
+    extra = OfLearners(
+        name="f", unit="u", groups=("1", "2"), of_rows=(("a", ("x", "y"), ("m", "n")), ("z", ("z",), "nm"))
+    )
+    means = {("x", "m"): 1.0, ("y", "m"): 3.0, ("x", "n"): 5.0, ("y", "n"): 7.0, ("z", "m"): 8.0, ("z", "n"): 9.0}
+    got = extra.of(None, lambda learner, key: means[learner, key], ())
+    assert got.names == ("1", "2")
+    assert got.rows == {"a": [2.0, 6.0], "z": [9.0, 8.0]}
+
+
+@pytest.mark.parametrize(("lines", "rows"), [(False, ("a", "b")), (True, ("b",)), (True, ()), (False, ())])
+def test_groups_are_drawn(lines, rows):
+    canvas = pytest.importorskip("matplotlib.figure").Figure()
+    axes = canvas.add_subplot()
+    extra = {"groups": ["d-n", "d-p"], "rows": {"a": [0.3, None], "b": [0.2, 0.4]}, "unit": "share"}
+    extra["rows"] |= {} if rows else {"c": [0.1, 0.1]}
+    figure = ByGroup(number="Figure 6", title="t", study="s", extra="Figure 6", axis="kind", rows=rows, lines=lines)
+    figure.plot(axes, {"extras": {"Figure 6": extra}})
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["d-n", "d-p"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("kind", "share")
+    drawn = {line.get_label(): line for line in axes.get_lines()}
+    if rows == ("b",):
+        assert [bar.get_height() for bar in axes.patches] == [0.2, 0.4]
+        return
+    assert list(drawn) == list(rows or "abc")
+    assert (drawn["b"].get_linestyle() != "None") == lines
+    np.testing.assert_array_equal(drawn["a"].get_ydata(), [0.3, np.nan])
+    apart = len({line.get_xdata()[0] for line in drawn.values()})
+    assert apart == (1 if lines else len(drawn))
