@@ -487,10 +487,11 @@ ADARANK = Protocol(
         ),
         ByGroup(
             number="Figure 7",
-            title="training queries of the first fold",
+            title="queries by number of document pairs",
             study=_OWN,
             extra="Figure 7",
             axis="document pairs of the query",
+            part="training part of the first fold",
         ),
         ByGroup(
             number="Figure 8",

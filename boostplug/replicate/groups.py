@@ -79,7 +79,7 @@ def by_thousands(last: int) -> list[tuple[str, float, float]]:
     """Return names and limits of groups of queries: 0-1k, 1k-2k, … pairs, and from `last` thousand on."""
     edges = [*range(last + 1), math.inf]
     return [
-        (f"{a or 0}{'k' if a else ''}-{b}k" if b < math.inf else f"{a}k-", 1000.0 * a, 1000.0 * b)
+        (f"{a or 0}{'k' if a else ''}-{b}k" if b < math.inf else f"{a}k+", 1000.0 * a, 1000.0 * b)
         for a, b in pairwise(edges)
     ]
 

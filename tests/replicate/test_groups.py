@@ -1,5 +1,6 @@
 """Pairs of two grades, and queries by their number of pairs."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_a_metric_of_queries_of_some_size():
 
 def test_groups_by_thousands_leave_out_no_query():
     groups = by_thousands(3)
-    assert [name for name, _, _ in groups] == ["0-1k", "1k-2k", "2k-3k", "3k-"]
+    assert [name for name, _, _ in groups] == ["0-1k", "1k-2k", "2k-3k", "3k+"]
     assert [least for _, least, _ in groups[1:]] == [below for _, _, below in groups[:-1]]
     assert groups[0][1] == 0.0
     assert groups[-1][2] == np.inf
@@ -63,7 +64,7 @@ def test_queries_are_counted_by_their_pairs():
     train = SimpleNamespace(queries=Queries(y, group=[a + b for a, b in sizes]))
     loaded = SimpleNamespace(splits=[SimpleNamespace(train=train), SimpleNamespace(train=None)])
     counted = QueriesByPairs(name="f", unit="queries", last=1).of(loaded, None, ())
-    assert counted.names == ("0-1k", "1k-")
+    assert counted.names == ("0-1k", "1k+")
     assert counted.rows == {"queries": [3.0, 1.0]}
 
 
@@ -87,6 +88,8 @@ def test_groups_are_drawn(lines, rows):
     figure.plot(axes, {"extras": {"Figure 6": extra}})
     assert [label.get_text() for label in axes.get_xticklabels()] == ["d-n", "d-p"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("kind", "share")
+    assert figure.where({"name": "s", "tasks": 1, "folds": 5}) == "s, mean of 5 folds"
+    assert replace(figure, part="first fold").where({"name": "s"}) == "s, first fold"
     drawn = {line.get_label(): line for line in axes.get_lines()}
     if rows == ("b",):
         assert [bar.get_height() for bar in axes.patches] == [0.2, 0.4]
