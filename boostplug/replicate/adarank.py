@@ -487,11 +487,10 @@ ADARANK = Protocol(
         ),
         ByGroup(
             number="Figure 7",
-            title="queries by number of document pairs",
+            title="training queries of the first fold",
             study=_OWN,
             extra="Figure 7",
             axis="document pairs of the query",
-            part="training part of the first fold",
         ),
         ByGroup(
             number="Figure 8",

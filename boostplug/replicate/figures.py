@@ -38,10 +38,6 @@ class Figure(ABC):
         """What is drawn of a study's tasks and folds."""
         return "mean"
 
-    def where(self, study: Mapping[str, Any]) -> str:
-        """Return what of a study is drawn: the second line of the title."""
-        return f"{study['name']}, {self.centre} of {extent(study)}"
-
     @abstractmethod
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
@@ -156,19 +152,12 @@ class ByGroup(Figure):
         Default: all.
     lines : bool
         Join the markers of a row: for groups that are an axis, such as cut-offs.
-    part : str
-        Of the study, where it is not the mean of its folds.
     """
 
     extra: str
     axis: str
     rows: tuple[str, ...] = ()
     lines: bool = False
-    part: str = ""
-
-    def where(self, study: Mapping[str, Any]) -> str:
-        """Return what of a study is drawn."""
-        return f"{study['name']}, {self.part}" if self.part else super().where(study)
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
@@ -254,7 +243,7 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
         if figure.study and figure.study not in studies:
             continue
         study = studies.get(figure.study, {})
-        where = f"\n{figure.where(study)}" if study else ""
+        where = f"\n{study['name']}, {figure.centre} of {extent(study)}" if study else ""
         path = folder / slug(f"{document['protocol']} {figure.number} {figure.study}")
         written += drawn(partial(figure.plot, study=study), f"{figure.number}: {figure.title}{where}", path)
     return written

@@ -1,6 +1,5 @@
 """Pairs of two grades, and queries by their number of pairs."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -88,8 +87,6 @@ def test_groups_are_drawn(lines, rows):
     figure.plot(axes, {"extras": {"Figure 6": extra}})
     assert [label.get_text() for label in axes.get_xticklabels()] == ["d-n", "d-p"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("kind", "share")
-    assert figure.where({"name": "s", "tasks": 1, "folds": 5}) == "s, mean of 5 folds"
-    assert replace(figure, part="first fold").where({"name": "s"}) == "s, first fold"
     drawn = {line.get_label(): line for line in axes.get_lines()}
     if rows == ("b",):
         assert [bar.get_height() for bar in axes.patches] == [0.2, 0.4]
