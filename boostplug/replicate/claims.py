@@ -33,6 +33,7 @@ __all__ = [
     "Claim",
     "ClimbsToPeak",
     "Closes",
+    "Converges",
     "ConvergesAlike",
     "DropsEarly",
     "EndsFirst",
@@ -657,6 +658,23 @@ class Exponential(Shape):
         late = (logarithms[:, half] - logarithms[:, -1]) / (rounds[-1] - rounds[half])
         shown: NDArray[np.bool_] = _above(early, np.zeros(len(early))) & ~_above(0.5 * early, late)
         return shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Converges(Shape):
+    """A learner's curve of a measure gets better up to half of the rounds, and then stays: "a clear trend".
+
+    From the first mark at half of the rounds on, it is never further from where it is there than a tenth of what it had
+    gained.
+    """
+
+    def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:
+        """Compare the second half of each curve with what the first gained."""
+        half = int(np.searchsorted(marks(outcome.study.rounds), 0.5 * outcome.study.rounds))
+        middle = curves[:, half]
+        gained = _sign(outcome, self.curve) * (middle - curves[:, 0])
+        moved = np.abs(curves[:, half:] - middle[:, None]).max(axis=1)
+        return _above(gained, np.zeros(len(gained))) & ~_above(moved, 0.1 * gained)
 
 
 def _joint(

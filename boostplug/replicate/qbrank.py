@@ -1,23 +1,26 @@
-"""QBRank (Zheng et al., NIPS 2007), Section 4: preferences and labels together."""
+"""QBRank (Zheng et al., NIPS 2007), Section 4 and Theorem 1: preferences and labels together."""
 
 from collections.abc import Mapping
 
 from boostplug.losses import QBRank
 from boostplug.metrics import DCG, NDCG, Metric, PairError, PrecisionAtPercent
 from boostplug.rankers import QBRankRanker
+from boostplug.replicate.checked import Bounded, Check, Monotone
+from boostplug.replicate.claims import Ahead, Citation, Claim, Converges, OverfitsLess
+from boostplug.replicate.feature_steps import BestFeature, GivenSteps, SearchedSteps
 from boostplug.replicate.figures import ByCutoff, Curves, Figure
 from boostplug.replicate.letor import MQ2008, OHSUMED
 from boostplug.replicate.preferences import SharedGrades, Use
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.ranksvm import RankSVM
-from boostplug.replicate.sources import LetorFolds
-from boostplug.replicate.study import Learner, Measure, Study
+from boostplug.replicate.sources import Fifths
+from boostplug.replicate.study import Learner, Measure, Source, Study
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["QBRANK"]
 
-_LEVEL = 0.05
-_RATE, _REAL_RATE = 0.05, 0.1
+_RATE = 0.05
+_DCG = "DCG-5"
 
 
 def _measures(metrics: Mapping[str, Metric], group: str = "") -> tuple[Measure, ...]:
@@ -30,21 +33,34 @@ def _measures(metrics: Mapping[str, Metric], group: str = "") -> tuple[Measure, 
 
 
 _PERCENT = range(10, 101, 10)
-_PRECISION = {f"P@{percent}%": PrecisionAtPercent(percent) for percent in _PERCENT}
-_MEASURES = _measures(
-    {"DCG-5": DCG(5), "NDCG@10": NDCG(10), **{name: _PRECISION[name] for name in ("P@10%", "P@50%", "P@100%")}}
-)
-_COLUMNS = _measures(_PRECISION, "Table 1")
-_ALL_MEASURES = (*_MEASURES, *_COLUMNS)
+_MAIN = _measures({_DCG: DCG(5), "NDCG@10": NDCG(10)})
+_COLUMNS = _measures({f"P@{percent}%": PrecisionAtPercent(percent) for percent in _PERCENT}, "Table 1")
 _OF_TABLE_1 = tuple(measure.key for measure in _COLUMNS)
-_TABLE_1 = {
-    name: dict(zip(_OF_TABLE_1, row, strict=True))
-    for name, row in {
-        "QBRank P2": (0.9446, 0.903, 0.8611, 0.8246, 0.7938, 0.7673, 0.7435, 0.7218, 0.7015, 0.6834),
-        "GBT L2": (0.9328, 0.8939, 0.8557, 0.8199, 0.7899, 0.7637, 0.7399, 0.7176, 0.6977, 0.6803),
-        "RankSVM P2": (0.8524, 0.8152, 0.7839, 0.7578, 0.7357, 0.7151, 0.6957, 0.6779, 0.6615, 0.6465),
-    }.items()
-}
+
+_TABLE_1 = Citation(
+    "Section 4, Table 1", "QBrank outperforms both GBT and RankSVM with respect to the precision at K% metric"
+)
+_SIGNIFICANT = Citation(
+    "Section 4, Figure 1, and footnote 3",
+    "GBT using labeled data is significantly worse than QBrank using preference data extracted from the same labeled "
+    "data … a 1% dcg gain is considered significant on this data set",
+)
+_USEFUL = Citation("Section 4, Figure 1", "it is useful to include single-labeled data in GBT training")
+_COMBINED = Citation(
+    "Section 4, Figure 1",
+    "QBrank using combined preference data and labeled data outperforms both QBrank and RankSVM using preference data "
+    "only",
+)
+_CONVERGENCE = Citation("Section 4, Figure 1", "The clear convergence trend of QBrank is also demonstrated in Figure 1")
+_SMALL_STEPS = Citation(
+    "Appendix",
+    "Algorithm 1 (with small step-size) has an implicit regularization effect that prevents the procedure from "
+    "overfitting the data",
+)
+_FRIEDMAN = Citation(
+    "Section 3, of Friedman (2001)",
+    "Friedman [8] reported better results (coming from better regularization) by taking η < 1",
+)
 
 
 def _qbrank(name: str, use: Use, weight: float, rate: float = _RATE) -> Learner:
@@ -53,33 +69,27 @@ def _qbrank(name: str, use: Use, weight: float, rate: float = _RATE) -> Learner:
 
 
 _L1, _L2, _ALL, _P2_L1 = Use("L1"), Use("L2"), Use("all"), Use("L1", preferences=True)
-_RANK_SVM = Learner(
-    name="RankSVM P2", ranker=RankSVM, grid=tuple({"C": C} for C in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)), use=_L2
-)
-_SIX = (
-    _qbrank("GBT L1", _L1, 0.0),
+_GBT_L1 = _qbrank("GBT L1", _L1, 0.0)
+_ON_L2 = (
     _qbrank("GBT L2", _L2, 0.0),
-    _qbrank("GBT L1+L2", _ALL, 0.0),
-    _RANK_SVM,
+    Learner(
+        name="RankSVM P2",
+        ranker=RankSVM,
+        grid=tuple({"C": C} for C in (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)),
+        use=_L2,
+    ),
     _qbrank("QBRank P2", _L2, 1.0),
-    _qbrank("QBRank P2+L1", _P2_L1, 0.5),
 )
+_WITH_L1 = (_qbrank("GBT L1+L2", _ALL, 0.0), _qbrank("QBRank P2+L1", _P2_L1, 0.5))
+_P2_L2 = _qbrank("QBRank P2+L2", _L2, 0.5)
 _BY_WEIGHT = tuple(_qbrank(f"w = {w:g}", _P2_L1, w) for w in (0.0, 0.01, 0.1, 0.5, 0.9, 1.0))
-_BY_RATE = tuple(_qbrank(f"η = {rate:g}", _P2_L1, 0.5, rate) for rate in (0.05, 0.2, 1.0))
-
-_REAL = (
-    _qbrank("GBT L2", _L2, 0.0, _REAL_RATE),
-    _RANK_SVM,
-    _qbrank("QBRank P2", _L2, 1.0, _REAL_RATE),
-    _qbrank("QBRank P2+L2", _L2, 0.5, _REAL_RATE),
-)
-_WITH_L1 = (
-    _qbrank("GBT L1+L2", _ALL, 0.0, _REAL_RATE),
-    _qbrank("QBRank P2+L1", _P2_L1, 0.5, _REAL_RATE),
-)
 
 
-def _in_lightgbm(rate: float) -> tuple[Learner, ...]:
+def _by_rate(use: Use, weight: float) -> tuple[Learner, ...]:
+    return tuple(_qbrank(f"η = {rate:g}", use, weight, rate) for rate in (_RATE, 0.2, 1.0))
+
+
+def _in_lightgbm() -> tuple[Learner, ...]:
     """Return the loss in LightGBM beside its own objectives, all on L2."""
     objectives = {
         "regression": "regression",
@@ -87,36 +97,196 @@ def _in_lightgbm(rate: float) -> tuple[Learner, ...]:
         "QBRank, w = 1": QBRank(preference_weight=1.0, normalization="none"),
         "QBRank, w = 0.5": QBRank(preference_weight=0.5, normalization="none"),
     }
-    shared = {"learning_rate": rate, "num_leaves": 20}
+    shared = {"learning_rate": _RATE, "num_leaves": 20}
     return tuple(
         Learner(name=name, ranker=TreeLearner, params={"objective": objective, **shared}, use=_L2)
         for name, objective in objectives.items()
     )
 
 
-def _synthetic(name: str, source: SharedGrades, rounds: int) -> tuple[Study, ...]:
-    """Return the studies on a synthetic set."""
-    by_weight, by_rate, trees = f"{name}, by w", f"{name}, by η", f"{name}, in LightGBM"
+def _on_same_data(study: str) -> tuple[Claim, ...]:
+    """Return what the paper says of labels against the preferences that come of them."""
     return (
-        Study(name=name, source=source, rounds=rounds, learners=_SIX, measures=_ALL_MEASURES, published=_TABLE_1),
-        Study(name=by_weight, source=source, rounds=rounds, learners=_BY_WEIGHT, measures=_MEASURES),
-        Study(name=by_rate, source=source, rounds=rounds, learners=_BY_RATE, measures=_MEASURES),
-        Study(name=trees, source=source, rounds=rounds, learners=_in_lightgbm(_RATE), measures=_MEASURES),
+        Ahead(
+            study=study,
+            text="QBRank P2 is ahead of GBT L2 and of RankSVM P2 in precision at each of 10 %, 20 %, … 100 %",
+            source=_TABLE_1,
+            about="other methods",
+            published="10 %: .9446, GBT .9328, RankSVM .8524; 100 %: .6834, GBT .6803, RankSVM .6465",
+            learners=("QBRank P2",),
+            others=("GBT L2", "RankSVM P2"),
+            measures=_OF_TABLE_1,
+        ),
+        Ahead(
+            study=study,
+            text="QBRank P2 is ahead of GBT L2 in DCG-5, by at least 1 %",
+            source=_SIGNIFICANT,
+            about="other methods",
+            published="at least 1 %",
+            learners=("QBRank P2",),
+            others=("GBT L2",),
+            measures=(_DCG,),
+            least=0.01,
+        ),
+        _converges(study, "QBRank P2"),
     )
 
 
-def _real(name: str, source: LetorFolds, learners: tuple[Learner, ...]) -> tuple[Study, Study]:
-    trees = _in_lightgbm(_REAL_RATE)
+def _of_single_grades(study: str) -> tuple[Claim, ...]:
+    """Return what the paper says of the labels of queries that give no preference."""
     return (
-        Study(name=name, source=source, rounds=50, learners=learners, measures=_ALL_MEASURES),
-        Study(name=f"{name}, in LightGBM", source=source, rounds=50, learners=trees, measures=_MEASURES),
+        Ahead(
+            study=study,
+            text="GBT L1+L2 is ahead of GBT L2 in DCG-5",
+            source=_USEFUL,
+            about="preferences",
+            learners=("GBT L1+L2",),
+            others=("GBT L2",),
+            measures=(_DCG,),
+        ),
+        Ahead(
+            study=study,
+            text="QBRank P2+L1 is ahead of QBRank P2 and of RankSVM P2 in DCG-5",
+            source=_COMBINED,
+            about="preferences",
+            published="RankSVM 6.181, QBRank above",
+            learners=("QBRank P2+L1",),
+            others=("QBRank P2", "RankSVM P2"),
+            measures=(_DCG,),
+        ),
+        _converges(study, "QBRank P2+L1"),
+    )
+
+
+def _converges(study: str, learner: str) -> Claim:
+    return Converges(
+        study=study,
+        text=(
+            f"The test DCG-5 of {learner} rises up to half of the rounds, and then moves by at most a tenth of that "
+            "rise (in most folds)"
+        ),
+        source=_CONVERGENCE,
+        about="rounds",
+        learner=learner,
+        curve=_DCG,
+        part="test",
+    )
+
+
+def _of_steps(study: str) -> Claim:
+    return OverfitsLess(
+        study=study,
+        text="From its best round to the last, η = 0.05 loses less test DCG-5 than η = 1",
+        source=_SMALL_STEPS,
+        about="rounds",
+        measure=_DCG,
+        learner="η = 0.05",
+        others=("η = 1",),
+    )
+
+
+def _synthetic(name: str, source: SharedGrades, rounds: int) -> tuple[tuple[Study, ...], tuple[Claim, ...]]:
+    """Return the studies on a synthetic set, and their claims."""
+    by_weight, by_rate, trees = f"{name}, by w", f"{name}, by η", f"{name}, in LightGBM"
+    six, of_rate = (_GBT_L1, *_ON_L2, *_WITH_L1), _by_rate(_P2_L1, 0.5)
+    studies = (
+        Study(name=name, source=source, rounds=rounds, learners=six, measures=(*_MAIN, *_COLUMNS)),
+        Study(name=by_weight, source=source, rounds=rounds, learners=_BY_WEIGHT, measures=_MAIN),
+        Study(name=by_rate, source=source, rounds=rounds, learners=of_rate, measures=_MAIN),
+        Study(name=trees, source=source, rounds=rounds, learners=_in_lightgbm(), measures=_MAIN),
+    )
+    friedman = Ahead(
+        study=by_rate,
+        text="η = 0.05 is ahead of η = 1 in DCG-5 (a statement of Friedman's, of gradient boosting)",
+        source=_FRIEDMAN,
+        about="own variants",
+        learners=("η = 0.05",),
+        others=("η = 1",),
+        measures=(_DCG,),
+    )
+    return studies, (*_on_same_data(name), *_of_single_grades(name), friedman, _of_steps(by_rate))
+
+
+def _real(name: str, source: Source, rounds: int, learners: tuple[Learner, ...]) -> tuple[Study, Study]:
+    measures = (*_MAIN, *_COLUMNS)
+    return (
+        Study(name=name, source=source, rounds=rounds, learners=learners, measures=measures, traces=("risk",)),
+        Study(name=f"{name}, in LightGBM", source=source, rounds=rounds, learners=_in_lightgbm(), measures=measures),
+    )
+
+
+_LINEAR = QBRank(preference_weight=0.5, hessian="global", normalization="none")
+_SEARCHED, _SHRINKING, _SMALL = "steps by line search", "steps (k + 1)^-.75", "small equal steps"
+
+
+def _of_steps_and_bounds(name: str, source: Source, use: Use) -> tuple[Study, Study]:
+    """Return the studies of the step's length: as η, and as Theorem 1 speaks of it."""
+    searched = {"loss": _LINEAR, "regressor": BestFeature(), "learning_rate": 1.0}
+    return (
+        Study(name=f"{name}, by η", source=source, rounds=300, learners=_by_rate(_L2, 1.0), measures=_MAIN),
+        Study(
+            name=f"{name}, Theorem 1",
+            source=source,
+            rounds=1000,
+            learners=(
+                Learner(name=_SEARCHED, ranker=SearchedSteps, params=searched, use=use),
+                Learner(
+                    name=_SHRINKING,
+                    ranker=GivenSteps,
+                    params={"loss": _LINEAR, "exponent": 0.75, "first": 1.0},
+                    use=use,
+                ),
+                Learner(
+                    name=_SMALL, ranker=GivenSteps, params={"loss": _LINEAR, "exponent": 0.0, "first": 0.03}, use=use
+                ),
+            ),
+            measures=_MAIN,
+            traces=("gap", "bound", "tightest"),
+        ),
+    )
+
+
+def _theorem_1(study: str) -> tuple[Check, ...]:
+    return (
+        *(
+            Bounded(
+                study=study,
+                where="Appendix, Theorem 1",
+                text=f"R(h) is at most the theorem's right side after each of 1000 rounds, {learner}",
+                learner=learner,
+                curve="gap",
+                bound="tightest",
+            )
+            for learner in (_SEARCHED, _SHRINKING, _SMALL)
+        ),
+        Monotone(
+            study=study,
+            where="Algorithm 1",
+            text=f"R(h) falls from each recorded round to the next, {_SEARCHED}",
+            learner=_SEARCHED,
+            curve="gap",
+        ),
+    )
+
+
+def _descent(study: str, learners: tuple[Learner, ...]) -> tuple[Check, ...]:
+    return tuple(
+        Monotone(
+            study=study,
+            where="Algorithm 2, line search",
+            text=f"R(h) falls from each recorded round to the next, {learner.name}",
+            learner=learner.name,
+            curve="risk",
+        )
+        for learner in learners
+        if learner.ranker is QBRankRanker
     )
 
 
 def _figures(study: str) -> tuple[Figure, ...]:
     """Return Figure 1, and Table 1 drawn."""
     return (
-        Curves(number="Figure 1", title="test DCG-5 over rounds", study=study, measures=("DCG-5",), unit="DCG-5"),
+        Curves(number="Figure 1", title="test DCG-5 over rounds", study=study, measures=(_DCG,), unit="DCG-5"),
         ByCutoff(
             number="Table 1",
             title="precision at p% of the test pairs",
@@ -128,23 +298,41 @@ def _figures(study: str) -> tuple[Figure, ...]:
     )
 
 
-def _sweeps(study: str) -> tuple[Figure, ...]:
-    return tuple(
-        Curves(
-            number=f"Sweep of {parameter}",
-            title="test DCG-5",
-            study=f"{study}, by {parameter}",
-            measures=("DCG-5",),
-            unit="DCG-5",
-        )
-        for parameter in ("w", "η")
+def _sweep(study: str, parameter: str) -> Figure:
+    return Curves(
+        number=f"Sweep of {parameter}",
+        title="test DCG-5",
+        study=f"{study}, by {parameter}",
+        measures=(_DCG,),
+        unit="DCG-5",
     )
 
 
-_STUDIES = _synthetic("synthetic", SharedGrades(n_tasks=8, n_queries=(100, 65, 40, 140), seed=1), rounds=100)
-_SMALL_STUDIES = _synthetic(
+def _of_theorem_1(study: str) -> Figure:
+    return Curves(
+        number="Theorem 1",
+        title="risk above its infimum, and its bound",
+        study=study,
+        measures=("gap", "bound"),
+        part="trace",
+        unit="share of R(0) - inf R (logarithmic)",
+        logarithmic=True,
+    )
+
+
+_STUDIES, _CLAIMS = _synthetic("synthetic", SharedGrades(n_tasks=8, n_queries=(100, 65, 40, 140), seed=1), rounds=100)
+_SMALL_STUDIES, _SMALL_CLAIMS = _synthetic(
     "small synthetic", SharedGrades(n_tasks=6, n_queries=(50, 30, 20, 60), small=True), rounds=25
 )
+_YANDEX = Fifths("yandex", edges=(0.07, 0.14, 0.41, 0.61))
+_NFCORPUS = Fifths("nfcorpus")
+_REAL: dict[str, tuple[Source, int, tuple[Learner, ...]]] = {
+    "Yandex": (_YANDEX, 300, (_GBT_L1, *_ON_L2, *_WITH_L1)),
+    "NFCorpus": (_NFCORPUS, 100, (*_ON_L2, *_WITH_L1)),
+    "MQ2008": (MQ2008, 300, (*_ON_L2, *_WITH_L1, _P2_L2)),
+    "OHSUMED": (OHSUMED, 300, (*_ON_L2, _P2_L2)),
+}
+_LETOR: dict[str, tuple[Source, Use]] = {"MQ2008": (MQ2008, _P2_L1), "OHSUMED": (OHSUMED, _L2)}
 
 QBRANK = Protocol(
     name="qbrank",
@@ -153,40 +341,118 @@ QBRANK = Protocol(
         "functions for web search. NIPS 2007."
     ),
     studies=(
+        *(study for name, settings in _REAL.items() for study in _real(name, *settings)),
+        *(study for name, settings in _LETOR.items() for study in _of_steps_and_bounds(name, *settings)),
         *_STUDIES,
-        *_real("MQ2008", MQ2008, (*_REAL, *_WITH_L1)),
-        *_real("OHSUMED", OHSUMED, _REAL),
         *_SMALL_STUDIES,
     ),
-    claims=(),
+    claims=(
+        *(claim for study in _REAL for claim in _on_same_data(study)),
+        *(claim for study in ("Yandex", "NFCorpus", "MQ2008") for claim in _of_single_grades(study)),
+        *(_of_steps(f"{study}, by η") for study in _LETOR),
+        *_CLAIMS,
+        *_SMALL_CLAIMS,
+    ),
+    theorems=(
+        *(check for study in _LETOR for check in _theorem_1(f"{study}, Theorem 1")),
+        *(check for study, (_, _, learners) in _REAL.items() for check in _descent(study, learners)),
+    ),
+    not_tested=(
+        (
+            Citation("Section 4, Figure 1", "The DCG-5 for RankSVM using P2 is 6.181"),
+            "The data are private, and the gain of a grade is not said.",
+        ),
+        (
+            Citation(
+                "Abstract",
+                "experimental results for Web search using data from a commercial search engine that show significant "
+                "improvements of our proposed methods over some existing methods",
+            ),
+            "It sums up Table 1 and Figure 1, whose sentences are judged one by one.",
+        ),
+        (
+            Citation(
+                "Section 4",
+                "those type of single-labeled data are very useful for learning ranking functions",
+            ),
+            "It announces what Figure 1 shows of L1, which is judged for GBT and for QBRank.",
+        ),
+        (
+            Citation(
+                "Section 4",
+                "existing methods such as RankSVM, RankNet and RankBoost that are formulated for preference data only "
+                "can not take advantage of such data",
+            ),
+            "True by definition: a query of one grade gives no pair.",
+        ),
+        (
+            Citation("Section 4", "Including tied data could further improve performance of both GBrank and QBrank"),
+            "An expectation that the paper does not try; its loss has no ties, and nor has ours.",
+        ),
+        (
+            Citation(
+                "Section 3",
+                "When there is no preference data and the weak regression learner produces a regression tree, QBRank "
+                "is identical to Gradient Boosting Trees (GBT)",
+            ),
+            "No experiment: it follows from the algorithm. A unit test compares it with scikit-learn's trees.",
+        ),
+        (
+            Citation("Section 3", "In general, we choose η and w by cross-validation"),
+            "It says what was done, not what came of it. Our sweep of w is shown, without a verdict.",
+        ),
+    ),
     deviations=(
         (
             "The paper's data (L1 of 20,000 documents, L2 of 40,000, L3 of 44,000) are private; the order of the "
-            "learners is the claim. The synthetic sets are some 20 times smaller, with a tenth of the queries of L3."
+            "learners is the claim. Each set here is split into L1, its queries of a single grade, and L2, the others."
         ),
         (
-            "Round and C are chosen on validation queries by the share of misordered pairs, ties as half an error, "
-            "for all measures (DCG-5 of so few queries chooses any round, 10 to 100 of 100: a pilot on other seeds "
-            "showed it, and the rule was changed after it); the paper draws all rounds (Figure 1) and does not say "
-            "which one Table 1 is of."
+            "Yandex's judgements are means over assessors, cut into five grades at .07, .14, .41 and .61; L1 are "
+            "444 of 3,334 queries, 394 of them of the lowest grade. L1 of NFCorpus (431 of 3,079 queries) and of "
+            "MQ2008 has grade 0 alone, from which GBT L1 could learn nothing: it is left out there. OHSUMED has one "
+            "query of a single grade, which is not used."
         ),
         (
-            "Rounds, since most of the time goes into scikit-learn's trees: 100 at η = .05 on synthetic sets, 50 at "
-            "η = .1 on real ones; the paper has more, at η = .05."
+            "choice made after a result: round and C are chosen on validation queries by the share of misordered "
+            "pairs, ties as half an error, for all measures. A pilot on other seeds of the synthetic set, with DCG-5 "
+            "in its place, chose any round from 10 to 100 of 100; the rule was changed after it. The paper draws all "
+            "rounds (Figure 1) and does not say which one Table 1 is of."
+        ),
+        (
+            "choice made after a result: η is .05, the paper's, with 300 rounds on Yandex, MQ2008 and OHSUMED and 100 "
+            "on NFCorpus for its cost; before that there was a run on MQ2008 and OHSUMED, with slower trees, of 50 "
+            "rounds at η = .1, whose results had been seen. Candidates of C were 10^-6 to 10^-2 in it, and are 10^-7 "
+            "to 10^-1. All else of this run was fixed before its results."
         ),
         "w is .5, as in the paper, and not tuned; nor are 20 leaves and η, which the paper tuned for GBT.",
         "GBT is QBRank with w = 0: the same trees and steps, and 0 in place of the mean label as a start.",
         "RankSVM has squared hinges; C is chosen on validation, the paper does not give its own.",
-        "LightGBM is not in the paper: the loss QBRank in it, beside its own objectives, all on L2.",
+        (
+            "QBRank P2+L2, of the preferences and the labels of the same queries, and LightGBM with the loss QBRank "
+            "beside its own objectives on L2 are not in the paper, and no claim is of them."
+        ),
         "DCG-5 has the gain 2^r - 1; the paper leaves it open.",
         "Ties contradict no pair in precision, as in the paper; in DCG-5 they count as the mean over their orders.",
-        "Real sets: L1 of MQ2008 has grade 0 alone; OHSUMED has one such query, and makes no use of it.",
-        "Precision is of the pairs of all queries of a test part; its p-values on real sets compare queries.",
-        "p-values: the paper takes 1% of DCG as significant, and tests nothing.",
+        (
+            "Convergence has no number in the paper: half of the rounds and a tenth of the rise are ours, as is, of "
+            "small steps, the comparison of η = .05 with 1."
+        ),
+        (
+            "Theorem 1 is checked with multiples of single features as weak learners in place of trees: their best one "
+            "is found exactly (ε = 0), where a greedily grown tree is within no known ε of the best. Targets h̄ are "
+            "linear functions that minimise R plus a multiple of their 1-norm, eight of them; the least right side "
+            "counts. Learners have w = .5, on P2+L1 of MQ2008 and on P2+L2 of OHSUMED."
+        ),
+        (
+            "The synthetic sets are some 20 times smaller than the paper's; what they show stands apart. The advantage "
+            "of η < 1 is Friedman's statement, not this paper's, and is judged on them alone."
+        ),
     ),
     figures=(
-        *(figure for study in ("synthetic", "MQ2008", "OHSUMED", "small synthetic") for figure in _figures(study)),
-        *_sweeps("synthetic"),
-        *_sweeps("small synthetic"),
+        *(figure for study in (*_REAL, "synthetic", "small synthetic") for figure in _figures(study)),
+        *(_of_theorem_1(f"{study}, Theorem 1") for study in _LETOR),
+        *(_sweep(study, "η") for study in (*_LETOR, "synthetic", "small synthetic")),
+        *(_sweep(study, "w") for study in ("synthetic", "small synthetic")),
     ),
 )

@@ -1048,6 +1048,17 @@ BREAKAGES = [
     ),
     *_in(
         "replicate",
+        ("replicate/test_qbrank.py", "replicate/test_claims.py"),
+        (
+            "a curve that moves on by half of its gain has converged",
+            "~_above(moved, 0.1 * gained)",
+            "~_above(moved, 0.5 * gained)",
+        ),
+        ("a bound that was broken once is forgiven", "min(self._room, bound - gap)", "bound - gap"),
+        ("one percent is not asked of QBRank's lead in DCG", "least=0.01,", "least=0.0,"),
+    ),
+    *_in(
+        "replicate",
         ("replicate/test_sources.py",),
         ("a set is read plain and compressed", 'and text.with_suffix("") not in plain', ""),
     ),

@@ -18,6 +18,7 @@ from boostplug.replicate.claims import (
     Claim,
     ClimbsToPeak,
     Closes,
+    Converges,
     ConvergesAlike,
     DropsEarly,
     EndsFirst,
@@ -132,6 +133,15 @@ def tasks(*curves_of_a, part="trace", others=None):
     return outcome(curves=curves)
 
 
+def converges(measure):
+    return Converges(curve=measure, learner="a", part="test", **SAID)
+
+
+def over_rounds(measure, *curves_of_a):
+    """Return an outcome with a test curve of "a" for each task."""
+    return outcome(curves={"a": {("test", measure): list(curves_of_a)}})
+
+
 def ranks(*errors):
     """Return an outcome of three learners a, b, c with given errors, task by task."""
     folds = {name: {"error": [task[i] for task in errors]} for i, name in enumerate("abc"[: len(errors[0])])}
@@ -140,6 +150,7 @@ def ranks(*errors):
 
 THREE = ("m", "n", "o")
 FALLS, RISES, TURNS = [4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0], [4.0, 1.0, 2.0, 3.0]
+SETTLES, WANDERS = [1.0, 2.0, 2.1, 1.9], [1.0, 2.0, 2.2, 2.0]
 MOST = 9  # of 10 tasks: Wilson's interval of .9 lies above one half; that of 6 of 10 does not
 
 
@@ -424,6 +435,12 @@ CASES = [
     (gains(), grouped(noisy(0.05, 0.09), LARGE), LEVEL),
     (gains(), grouped(SMALL, noisy(0.04, 0.09)), LEVEL),
     (gains(), grouped(SMALL, [0.01]), LEVEL),  # one query has no interval
+    (converges("m"), over_rounds("m", *some(SETTLES, RISES, MOST)), YES),
+    (converges("m"), over_rounds("m", *some(SETTLES, RISES, 5)), LEVEL),
+    (converges("m"), over_rounds("m", *[FALLS] * 10), NO),
+    (converges("m"), over_rounds("m", *[WANDERS] * 10), NO),
+    (converges("m"), over_rounds("m", *[[1.0] * 4] * 10), NO),  # no gain
+    (converges("error"), over_rounds("error", *[SETTLES] * 10), NO),
     (shape(EndsFirst, others=("b",)), tasks(*[FALLS] * 10, others={"b": [RISES] * 10}), YES),
     (shape(EndsFirst, others=("b",)), tasks(*some(FALLS, RISES, 5), others={"b": [TURNS] * 10}), LEVEL),
     (shape(EndsFirst, others=("b",)), tasks(*[RISES] * 10, others={"b": [RISES] * 10}), NO),  # equal is not first

@@ -1,0 +1,213 @@
+"""Theorem 1 of QBRank's paper beside what it bounds: boosting by single features, whose least-squares fit is exact."""
+
+from itertools import count
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from boostplug.checks import check_number
+from boostplug.losses import QBRank
+from boostplug.rankers import QuadraticBoundRanker
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.weak_rankers import Feature
+
+__all__ = ["BestFeature", "GivenSteps", "SearchedSteps"]
+
+Floats = NDArray[np.float64]
+
+_PENALTIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4)  # of 1-norms, as shares of the steepest slope at h = 0
+
+
+class BestFeature(RegressorMixin, BaseEstimator):
+    """The multiple of one feature with the smallest weighted sum of squared errors, without intercept.
+
+    Multiples of single features are scale-invariant, and this is their best one: the weak learner of Theorem 1 with a
+    tolerance ε of 0.
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose the feature and its factor."""
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        products, squares = X.T @ (weight * y), (X**2).T @ weight
+        gains = np.divide(products**2, squares, out=np.zeros(len(squares)), where=squares > 0.0)
+        self.feature_ = int(np.argmax(gains))
+        square = squares[self.feature_]
+        self.factor_ = float(products[self.feature_] / square) if square > 0.0 else 0.0
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Return the multiple."""
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        values: Floats = self.factor_ * X[:, self.feature_]
+        return values
+
+
+class SearchedSteps(QuadraticBoundRanker):
+    """`QuadraticBoundRanker` with the theorem's bound of its steps, whatever they are, in ``history_``.
+
+    The regressor must be `BestFeature`, and the Hessian of the loss a `QBRank`'s of kind "global".
+    """
+
+    def _rounds(self, training: Training) -> Rounds:
+        theorem = _Theorem(training, self.loss)
+        rounds = super()._rounds(training)
+        while True:
+            try:
+                found = next(rounds)
+            except StopIteration as stop:
+                return str(stop.value)
+            ((weak, alpha),) = found.terms
+            length = theorem.length(alpha * weak.predict(training.X))
+            yield Round(found.terms, theorem.record(length, found.record["risk"]))
+
+
+class GivenSteps(ReferenceRanker):
+    r"""Algorithm 1 by single features with normalised steps :math:`\bar s_k = s (k + 1)^{-p}` from k = 0 on.
+
+    Parameters
+    ----------
+    loss : QBRank
+        Of the Hessian "global".
+    exponent : float, default 0.75
+        p; from ½ (without) to 1 the steps' sum diverges and the sum of their squares does not, which Theorem 1 asks for
+        to have R(h_k) converge to its infimum.
+    first : float, default 0.1
+        s as a share of the step from h = 0 at which the quadratic bound is least.
+    n_estimators : int, default 100
+    random_state : None
+        Without effect.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: QBRank = QBRank(hessian="global", normalization="none"),  # noqa: B008 (an immutable value)
+        exponent: float = 0.75,
+        first: float = 0.1,
+        n_estimators: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.exponent = exponent
+        self.first = first
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_number("exponent", self.exponent, least=0.0)
+        check_number("first", self.first, above=0.0)
+
+    def _rounds(self, training: Training) -> Rounds:
+        theorem = _Theorem(training, self.loss)
+        scores = np.zeros(training.queries.n_rows)
+        first = 0.0
+        for k in count():
+            slopes = theorem.Z.T @ theorem.gradient(scores)
+            best = int(np.argmax(np.abs(slopes)))
+            if not slopes[best]:
+                return "the risk is minimal"
+            first = first or self.first * abs(float(slopes[best])) / theorem.M
+            length = first * (k + 1) ** -self.exponent
+            step = -float(np.sign(slopes[best])) * length
+            scores += step * theorem.Z[:, best]
+            term = (Feature(int(theorem.columns[best])), step / float(theorem.norms[best]))
+            yield Round((term,), theorem.record(length, theorem.risk(scores)))
+        raise AssertionError
+
+
+class _Theorem:
+    r"""What Theorem 1 speaks of, for the risk of a `QBRank` over the span of single features.
+
+    Attributes
+    ----------
+    M : float
+        The number of rows n: R(h + βg) ≤ R(h) + β∇Rᵀg + ½β²M‖g‖², where :math:`\|g\|^2 = \frac1n \sum_i W_i g_i^2`, W
+        the diagonal bound of the Hessian that holds everywhere.
+    columns : ndarray of int
+        The features that are not 0 everywhere.
+    norms : ndarray
+        Their norms.
+    Z : ndarray of shape (n_rows, n_columns)
+        These features divided by their norms.
+    """
+
+    def __init__(self, training: Training, loss: QBRank) -> None:
+        if not isinstance(loss, QBRank) or loss.hessian_kind != "global":
+            raise ValueError(f"loss must be a QBRank with hessian='global', whose bound holds everywhere; got {loss!r}")
+        self._loss, self._queries = loss, training.queries
+        zeros = np.zeros(training.queries.n_rows)
+        self.M = float(len(zeros))
+        self._scale = loss.scale(training.queries)
+        self._weights = loss.gradient_hessian(zeros, training.queries)[1] / self._scale
+        X = np.nan_to_num(training.X.astype(np.float64))
+        norms = np.array([self.length(column) for column in X.T])
+        self.columns = np.flatnonzero(norms > 0.0)
+        self.norms = norms[self.columns]
+        self.Z = X[:, self.columns] / self.norms
+        self._start = self.risk(zeros)
+        self._least, _ = self._minimum(0.0)
+        steepest = float(np.abs(self.Z.T @ self.gradient(zeros)).max())
+        self._targets = np.array([self._minimum(share * steepest) for share in _PENALTIES])
+        self._reach = [0.0]  # 0, a_0, a_1, …: sums of steps
+        self._spent = [0.0]  # b_0 - b_0, b_0 - b_1, …: sums of half M times their squares
+        self._room = np.inf
+
+    def risk(self, scores: Floats) -> float:
+        """Return R."""
+        return float(self._loss.value(scores, self._queries).sum())
+
+    def gradient(self, scores: Floats) -> Floats:
+        """Return ∇R."""
+        gradient: Floats = self._loss.gradient_hessian(scores, self._queries)[0] / self._scale
+        return gradient
+
+    def length(self, step: Floats) -> float:
+        """Return the norm of a function."""
+        return float(np.sqrt(np.mean(self._weights * step**2)))
+
+    def _minimum(self, penalty: float) -> tuple[float, float]:
+        """Return risk and 1-norm of the linear function that minimises the risk plus `penalty` times the 1-norm.
+
+        With a penalty there is no way to write this function with a smaller sum of |α|, so that this is its 1-norm.
+        """
+        half = self.Z.shape[1]  # weights are differences of two that are at least 0
+
+        def objective(halves: Floats) -> tuple[float, Floats]:
+            scores = self.Z @ (halves[:half] - halves[half:])
+            slopes = self.Z.T @ self.gradient(scores)
+            return self.risk(scores) + penalty * float(halves.sum()), np.r_[slopes, -slopes] + penalty
+
+        solved = minimize(
+            objective,
+            np.zeros(2 * half),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * (2 * half),
+            options={"ftol": 1e-13, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 20_000},
+        )
+        weights = solved.x[:half] - solved.x[half:]
+        return self.risk(self.Z @ weights), float(np.abs(weights).sum())
+
+    def record(self, length: float, risk: float) -> dict[str, float]:
+        """Return a round's row, risks as shares of R(0) - inf R above inf R.
+
+        ``gap`` is that of h_{k+1}; ``bound`` the theorem's right side, the least over some targets h̄; ``tightest`` the
+        gap plus the smallest difference of these two in all rounds so far, below the gap where it ever was above its
+        bound; ``length`` the step.
+        """
+        self._reach.append(self._reach[-1] + length)
+        self._spent.append(self._spent[-1] + 0.5 * self.M * length**2)
+        unit = self._start - self._least
+        risks, norms = self._targets.T[:, :, None]
+        reach, spent = np.array(self._reach[1:]) + norms, np.array(self._spent[1:])  # at j = 0, …, k
+        steps = (spent * reach / reach[:, -1:] + (spent[-1] - spent)).min(axis=1)
+        sides = risks[:, 0] + norms[:, 0] / reach[:, -1] * np.maximum(0.0, self._start - risks[:, 0]) + steps
+        gap, bound = (risk - self._least) / unit, (float(sides.min()) - self._least) / unit
+        self._room = min(self._room, bound - gap)
+        return {"gap": gap, "bound": bound, "tightest": gap + self._room, "length": length}
