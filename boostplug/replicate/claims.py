@@ -181,7 +181,10 @@ class Ahead(Claim):
             gap = _joint(self.measures, differences, folds, 0.0 if self.average else self.share, equal=self.equal)
             if self.least and gap.holds == "holds" and abs(a - b) < self.least * abs(b):
                 gap = Verdict(f"{gap.ours}, below {self.least:.0%}", "level")
-            verdicts.append(Verdict(f"{_named(self.learners)} {a:.4f}, {other} {b:.4f}: {gap.ours}", gap.holds))
+            means = f"{_named(self.learners)} {a:.4f}, {other} {b:.4f}"
+            if len({_sign(outcome, measure) for measure in self.measures}) > 1:  # errors and gains have no mean
+                means = f"{_named(self.learners)} to {other}"
+            verdicts.append(Verdict(f"{means}: {gap.ours}", gap.holds))
         return _worst(verdicts)
 
 

@@ -139,12 +139,24 @@ class LetorFolds:
 
 @dataclass(frozen=True)
 class MovieLensUsers:
-    """Each user of MovieLens-100k with enough ratings is a task, its films in 5 folds."""
+    """Each user of MovieLens-100k with enough ratings is a task, its films in 5 folds.
+
+    Attributes
+    ----------
+    min_ratings, max_missing
+        As in `user_tasks`.
+    n_ratings : int
+        What the published figures were measured on.
+    seed : int
+    examples : tuple of (int, int)
+        Users and folds that are taken alone; default: all.
+    """
 
     min_ratings: int = 100
     max_missing: float = 0.5
     n_ratings: int = 100_000
     seed: int = 0
+    examples: tuple[tuple[int, int], ...] = ()
 
     real: ClassVar[bool] = True
 
@@ -169,7 +181,12 @@ class MovieLensUsers:
             for task in tasks
             if task.n_features
             for split in split_rows(task, f"user {task.qid[0]}", (self.seed, int(task.qid[0])))
+            if not self.examples or (int(task.qid[0]), split.fold) in self.examples
         ]
+        if self.examples:
+            if len(splits) < len(self.examples):
+                return None  # of other ratings
+            return Loaded(splits, as_published=len(ratings) == self.n_ratings)
         without = sum(not task.n_features for task in tasks)
         note = (
             f"{len(tasks)} users have at least {self.min_ratings} ratings; {without} of them have no feature (no other "

@@ -500,6 +500,11 @@ def test_every_kind_has_its_three_verdicts():
             joint(0.1, 0.2, 0.0),
             "a 0.6000, b 0.5000: no worse at 3 of 3, on average +0.1000 [+0.0989, +0.1011]",
         ),
+        (
+            ahead(measures=("m", "error")),
+            outcome({"a": {"m": noisy(0.6), "error": noisy(0.1)}, "b": {"m": noisy(0.5), "error": noisy(0.3)}}),
+            "a to b: ahead at 2 of 2, on average +0.1500 [+0.1500, +0.1500]",
+        ),
         (nearer(), NEAR_A, "a 1.50, b 1.50, c 3.00: +1.5000 [+0.1594, +2.8406]"),
         (in_order("a", "b"), of_test(a=[RISES] * 3, b=[TURNS] * 3), "a 4.0000, b 3.0000 (+1.0000 [+1.0000, +1.0000])"),
         (alike(), of_test(a=[AT_ONCE] * 6, b=[AT_LAST] * 6), "a after 2 rounds, b 4 (×0.48 [0.48, 0.48])"),

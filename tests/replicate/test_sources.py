@@ -110,6 +110,10 @@ def test_users_without_features_make_no_task(tmp_path):
     assert [split.task for split in loaded.splits] == ["user 1"] * 5 + ["user 2"] * 5
     assert loaded.notes[0].startswith("3 users have at least 10 ratings; 1 of them have no feature")
     assert not loaded.as_published
+    some = MovieLensUsers(min_ratings=10, examples=((2, 4), (1, 2))).load(tmp_path)
+    assert [(split.task, split.fold) for split in some.splits] == [("user 1", 2), ("user 2", 4)]
+    np.testing.assert_array_equal(some.splits[1].train.X, loaded.splits[8].train.X)
+    assert MovieLensUsers(min_ratings=10, examples=((3, 1),)).load(tmp_path) is None
     with pytest.raises(ValueError, match="no user has 100 ratings"):
         MovieLensUsers().load(tmp_path)
 
