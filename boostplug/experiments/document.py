@@ -1,8 +1,10 @@
 """What results are written as: JSON's types, whole files, and the versions that the numbers hang on."""
 
+import gzip
 import json
 import os
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,7 +17,7 @@ import numpy as np
 
 from boostplug.version import __version__
 
-__all__ = ["as_json", "filled", "marks", "plain", "read", "table_lines", "versions", "write_whole"]
+__all__ = ["as_json", "as_json_gz", "filled", "marks", "plain", "read", "table_lines", "versions", "write_whole"]
 
 _MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
@@ -39,9 +41,16 @@ def as_json(document: Any) -> str:
     return json.dumps(plain(document), indent=1, ensure_ascii=False) + "\n"
 
 
-def write_whole(path: Path, text: str) -> None:
+def as_json_gz(document: Any) -> bytes:
+    """Return a document as the bytes of a compressed file: the same for equal documents, whenever it is made."""
+    text = json.dumps(plain(document), separators=(",", ":"), ensure_ascii=False) + "\n"
+    return gzip.compress(text.encode(), compresslevel=9, mtime=0)
+
+
+def write_whole(path: Path, text: str | bytes) -> None:
     """Write a file so that it is never seen half-written; a link stays one; a pipe or device is written to."""
-    content = text.encode(errors="backslashreplace")  # names of files may hold what is no UTF-8
+    # names of files may hold what is no UTF-8
+    content = text if isinstance(text, bytes) else text.encode(errors="backslashreplace")
     if path.exists() and not path.is_file():
         path.write_bytes(content)
         return
@@ -63,12 +72,21 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-def read(path: Path, schema: str, use: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Return the document of a file, for a command that makes a page of it; what `use` cannot take ends the command."""
+def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return the document of a file, for a command that makes a page of it; what `use` cannot take ends the command.
+
+    A file ``….gz`` is taken as compressed.
+    """
     try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content = path.read_bytes()
     except OSError as error:
         raise SystemExit(f"{path} cannot be read ({error.strerror or error}); check the path") from None
+    try:
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    except (OSError, EOFError, zlib.error) as error:  # no gzip at all, cut off, broken within
+        raise SystemExit(f"{path} is damaged, or not compressed by gzip ({error}); make it again") from None
+    try:
+        document: dict[str, Any] = json.loads(content.decode())
     except (ValueError, RecursionError) as error:  # no UTF-8, no JSON
         raise SystemExit(f"{path} is damaged, or no JSON ({error}); make it again by boostplug … --json") from None
     found = document.get("schema") if isinstance(document, dict) else None

@@ -1,7 +1,7 @@
 """Figures as files, by matplotlib, which is imported where it is needed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,14 @@ def require_matplotlib() -> tuple[Any, Any]:
     return Canvas, FigureCanvasAgg
 
 
-def drawn(plot: Callable[[Any], object], title: str, path: Path, size: tuple[float, float] = _SIZE) -> list[Path]:
+def drawn(
+    plot: Callable[[Any], object],
+    title: str,
+    path: Path,
+    size: tuple[float, float] = _SIZE,
+    *,
+    suffixes: Sequence[str] = ("png", "svg"),
+) -> list[Path]:
     """Draw into new axes, and write them as PNG and SVG; return the files.
 
     Parameters
@@ -41,6 +48,8 @@ def drawn(plot: Callable[[Any], object], title: str, path: Path, size: tuple[flo
         Of the files, without a suffix; its folder is made.
     size : (float, float)
         Width and height in inches.
+    suffixes : sequence of str
+        Of the files that are written.
 
     Raises
     ------
@@ -59,7 +68,7 @@ def drawn(plot: Callable[[Any], object], title: str, path: Path, size: tuple[flo
     if handles:
         side_by_side = 2 if max(map(len, labels)) > _LONG else 3
         canvas.legend(loc="outside lower center", ncols=min(side_by_side, len(handles)), fontsize=8, frameon=False)
-    files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("png", "svg")]
+    files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
     for file in files:
         canvas.savefig(file, dpi=_DPI, metadata={"Date": None} if file.suffix == ".svg" else None)
     return files

@@ -13,7 +13,9 @@ import numpy as np
 from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 from boostplug.replicate.outcome import extent
 
-__all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw"]
+__all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]
+
+_GREYS, _GREY_MARKERS = ("#333333", "#777777", "#555555", "#999999"), "PX*dh"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,14 +35,13 @@ class Figure(ABC):
     title: str
     study: str = ""
 
-    @property
-    def centre(self) -> str:
-        """What is drawn of a study's tasks and folds."""
-        return "mean"
-
     @abstractmethod
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
+
+    def average(self, study: Mapping[str, Any]) -> str:
+        """Return what each point stands for, in words."""
+        return f"mean of {extent(study)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +61,7 @@ class Curves(Figure):
     logarithmic : bool
         The vertical axis.
     limits : (float, float), optional
-        Of the vertical axis.
+        Of the vertical axis; a triangle at its end says where a curve leaves it, the legend how far it goes.
     """
 
     measures: tuple[str, ...]
@@ -70,25 +71,26 @@ class Curves(Figure):
     logarithmic: bool = False
     limits: tuple[float, float] | None = None
 
-    @property
-    def centre(self) -> str:
-        """What is drawn of a study's tasks and folds: of traces, which may have no bound, the median."""
-        return "median" if self.part == "trace" else "mean"
+    def average(self, study: Mapping[str, Any]) -> str:
+        """Return what each point stands for, in words."""
+        return f"median of {extent(study)}" if self.part == "trace" else super().average(study)
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
         rounds = study["curve_rounds"]
         styles = _styles(study)
+        several = len(self.measures) > 1
         for learner in _of(study, self.learners):
-            colour, marker, _ = styles[learner["name"]]
+            colour, marker, own_dash = styles[learner["name"]]
             curves = learner["curves"].get(self.part, {})
-            for measure, dash in zip(self.measures, DASHES, strict=False):
-                values = curves.get(measure)
-                if values is None:
+            for measure, dash in zip(self.measures, DASHES if several else (own_dash,), strict=False):
+                values = _floats(curves.get(measure, ()))
+                if np.isnan(values).all():
                     continue
-                several = len(self.measures) > 1
                 label = f"{learner['name']}, {measure}" if several else learner["name"]
-                axes.plot(rounds, _floats(values), dash, color=colour, marker=marker, markersize=4, label=label)
+                style = {"color": colour, "marker": marker, "markersize": 4}
+                axes.plot(rounds, values, dash, label=label + self._beyond(values), **style)
+                self._arrows(axes, rounds, values, colour)
         axes.set_xscale("log")
         axes.set_xticks(rounds, [str(r) if str(r).rstrip("0") in {"1", "2", "5"} else "" for r in rounds])
         axes.minorticks_off()
@@ -98,6 +100,23 @@ class Curves(Figure):
             axes.set_ylim(*self.limits)
         if self.logarithmic:
             axes.set_yscale("log")
+
+    def _beyond(self, values: Any) -> str:
+        """Return how far a curve goes beyond the axis, in words."""
+        if self.limits is None:
+            return ""
+        low, high = np.nanmin(values), np.nanmax(values)
+        ends = [f"down to {low:.2g}"] if low < self.limits[0] else []
+        ends += [f"up to {high:.2g}"] if high > self.limits[1] else []
+        return f" ({', '.join(ends)})" if ends else ""
+
+    def _arrows(self, axes: Any, rounds: Sequence[int], values: Any, colour: str) -> None:
+        """Draw a triangle at the end of the axis for each point beyond it."""
+        for end, marker, beyond in zip(self.limits or (), "v^", (np.less, np.greater), strict=False):
+            out = beyond(values, end)  # not where it is NaN
+            if out.any():
+                style = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 7, "clip_on": False}
+                axes.plot(np.asarray(rounds)[out], np.full(out.sum(), end), **style)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,14 +144,18 @@ class ByCutoff(Figure):
         at = [cutoff for cutoff, _ in self.measures]
         for learner in study["learners"]:
             colour, marker, dash = styles[learner["name"]]
-            values = [learner["test"].get(measure) for _, measure in self.measures]
-            axes.plot(at, _floats(values), dash, color=colour, marker=marker, markersize=4, label=learner["name"])
+            values = _floats([learner["test"].get(measure) for _, measure in self.measures])
+            if not np.isnan(values).all():
+                axes.plot(at, values, dash, color=colour, marker=marker, markersize=4, label=learner["name"])
         if self.published and study["published_applies"]:
-            greys = cycle(("#555555", "#999999", "#777777", "#BBBBBB"))
-            for (name, row), grey, marker in zip(study["published"].items(), greys, cycle("+x12"), strict=False):
-                values = [row.get(measure) for _, measure in self.measures]
-                if any(value is not None for value in values):
-                    axes.plot(at, _floats(values), ":", color=grey, marker=marker, label=f"{name}, published")
+            others = zip(cycle(_GREYS), cycle(_GREY_MARKERS), strict=False)
+            for name, row in study["published"].items():
+                points = [(cutoff, row[key]) for cutoff, key in self.measures if row.get(key) is not None]
+                if points:
+                    colour, marker = styles[name][:2] if name in styles else next(others)
+                    line = ":" if len(points) > 1 else "none"
+                    style = {"color": colour, "marker": marker, "markersize": 7, "markerfacecolor": "none"}
+                    axes.plot(*zip(*points, strict=True), linestyle=line, label=f"{name}, published", **style)
         axes.set_xticks(at)
         axes.set_xlabel(self.axis)
         axes.set_ylabel(self.unit)
@@ -159,17 +182,25 @@ class ByGroup(Figure):
     rows: tuple[str, ...] = ()
     lines: bool = False
 
+    def average(self, study: Mapping[str, Any]) -> str:
+        """Return what each point stands for, in words; of one row, such as numbers of queries, the title says it."""
+        return "" if len(self._rows(study)) == 1 else super().average(study)
+
+    def _rows(self, study: Mapping[str, Any]) -> dict[str, Any]:
+        rows = study["extras"][self.extra]["rows"].items()
+        values = {name: _floats(row) for name, row in rows if not self.rows or name in self.rows}
+        return {name: row for name, row in values.items() if not np.isnan(row).all()}
+
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
-        extra = study["extras"][self.extra]
-        rows = {name: _floats(values) for name, values in extra["rows"].items() if not self.rows or name in self.rows}
+        extra, rows, own = study["extras"][self.extra], self._rows(study), _styles(study)
         at = np.arange(len(extra["groups"]))
-        styles = zip(cycle(COLOURS), cycle(MARKERS), strict=False)
-        for i, ((name, values), (colour, marker)) in enumerate(zip(rows.items(), styles, strict=False)):
+        others = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES[:1]), strict=False)
+        for i, (name, values) in enumerate(rows.items()):
+            colour, marker, dash = own[name] if rows.keys() <= own.keys() else next(others)
             if len(rows) == 1:
                 axes.bar(at, values, color=colour, zorder=2)
             elif self.lines:
-                dash = DASHES[i // len(COLOURS) % len(DASHES)]
                 axes.plot(at, values, dash, color=colour, marker=marker, markersize=4, label=name)
             else:
                 side = 0.7 * ((i + 0.5) / len(rows) - 0.5)
@@ -193,13 +224,17 @@ class Ranks(Figure):
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
-        styles = _styles(study)
+        styles, labelled = _styles(study), set[str]()
         for row, measure in enumerate(self.measures):
-            half = 0.5 * study["tests"][measure]["critical_difference"]
+            critical = study["tests"][measure]["critical_difference"]
+            half = None if critical is None else 0.5 * critical
             for k, learner in enumerate(study["learners"]):
                 colour, marker, _ = styles[learner["name"]]
                 rank, height = learner["mean_rank"][measure], -row - 0.12 * k
-                label = learner["name"] if row == 0 else None
+                if rank is None:
+                    continue
+                label = None if learner["name"] in labelled else learner["name"]
+                labelled.add(learner["name"])
                 axes.errorbar(rank, height, xerr=half, fmt=marker, color=colour, capsize=4, label=label)
         axes.set_yticks([-row - 0.12 for row in range(len(self.measures))], self.measures)
         axes.set_ylim(-len(self.measures) + 0.4, 0.4)
@@ -229,8 +264,24 @@ class Distances(Figure):
         axes.set_ylabel(self.unit)
 
 
-def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -> list[Path]:
-    """Draw those figures whose study was run, as PNG and SVG; return the files.
+def names(document: Mapping[str, Any], figures: Sequence[Figure]) -> dict[str, Figure]:
+    """Return those figures whose study was run, by the name of their file without its suffix."""
+    run = {study["name"] for study in document["studies"]}
+    return {
+        slug(f"{document['protocol']} {figure.number} {figure.study}"): figure
+        for figure in figures
+        if not figure.study or figure.study in run
+    }
+
+
+def draw(
+    document: Mapping[str, Any],
+    figures: Sequence[Figure],
+    folder: Path,
+    *,
+    suffixes: Sequence[str] = ("png", "svg"),
+) -> list[Path]:
+    """Draw those figures whose study was run; return the files.
 
     Raises
     ------
@@ -239,13 +290,11 @@ def draw(document: Mapping[str, Any], figures: Sequence[Figure], folder: Path) -
     """
     studies = {study["name"]: study for study in document["studies"]}
     written = []
-    for figure in figures:
-        if figure.study and figure.study not in studies:
-            continue
+    for name, figure in names(document, figures).items():
         study = studies.get(figure.study, {})
-        where = f"\n{study['name']}, {figure.centre} of {extent(study)}" if study else ""
-        path = folder / slug(f"{document['protocol']} {figure.number} {figure.study}")
-        written += drawn(partial(figure.plot, study=study), f"{figure.number}: {figure.title}{where}", path)
+        of = [study["name"], figure.average(study)] if study else []
+        title = "\n".join(filter(None, [f"{figure.number}: {figure.title}", ", ".join(filter(None, of))]))
+        written += drawn(partial(figure.plot, study=study), title, folder / name, suffixes=suffixes)
     return written
 
 

@@ -283,7 +283,10 @@ class Outcome:
 
 def extent(study: Mapping[str, Any]) -> str:
     """Return what a study's document is the mean of, in words."""
-    return f"{study['tasks']} tasks of {study['folds']} folds" if study["tasks"] > 1 else f"{study['folds']} folds"
+    folds = f"{study['folds']} folds" if study["folds"] > 1 else "1 fold"
+    if study["tasks"] > 1:
+        return f"{study['tasks']} tasks" if study["folds"] == 1 else f"{study['tasks']} tasks of {folds}"
+    return folds
 
 
 def measures_by_group(study: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -1,21 +1,22 @@
 """The document of a replication as text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boostplug.experiments.console import as_text
-from boostplug.replicate.outcome import measures_by_group
+from boostplug.replicate.outcome import extent, measures_by_group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["SCHEMA", "render", "text"]
+__all__ = ["SCHEMA", "render", "tally", "text"]
 
 SCHEMA = "boostplug.replicate/2"
 
 _WIDTH = 120
 _HOLDS = {"holds": "holds", "level": "level", "does not hold": "does not hold", None: "–"}
+_PASSES = {True: "passes", False: "FAILS", None: "–"}
 
 
 def text(document: dict[str, Any], seconds: dict[str, float]) -> str:
@@ -35,9 +36,12 @@ def render(document: dict[str, Any], seconds: dict[str, float]) -> Iterator["Ren
     for study in document["studies"]:
         yield Text("")
         yield from _study(study)
-    if document["claims"]:
+    yield from _judged(document)
+    if document["not_tested"]:
         yield Text("")
-        yield _claims(document["claims"])
+        yield Text("Not tested:", style="bold")
+        for row in document["not_tested"]:
+            yield Text(f"- {row['where']}: “{row['words']}”: {row['reason']}")
     if document["not_run"]:
         yield Text("")
         yield Text("Not run, since their data are not there:")
@@ -49,13 +53,47 @@ def render(document: dict[str, Any], seconds: dict[str, float]) -> Iterator["Ren
         yield Text(f"- {line}")
     of = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     yield Text(f"Seed {document['seed']}; {of}; {sum(seconds.values()):.0f} s of computing in all.")
+    real = [claim for claim in document["claims"] if claim["real"]]
+    yield Text(f"{len(real)} claims on real data: {tally(real)}." if real else "No claim on real data.", style="bold")
+
+
+def tally(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many claims got each verdict, in words."""
+    counts = {holds: sum(claim["holds"] == holds for claim in claims) for holds in _HOLDS}
+    words = {
+        "holds": ("holds", "hold"),
+        "level": ("is level", "are level"),
+        "does not hold": ("does not hold", "do not hold"),
+        None: ("could not be judged", "could not be judged"),
+    }
+    said = [f"{count} {words[holds][count != 1]}" for holds, count in counts.items() if count or holds is not None]
+    return ", ".join(said)
+
+
+def _judged(document: dict[str, Any]) -> Iterator["RenderableType"]:
+    """Yield claims, those on synthetic data alone, and checks, each list that is not empty under its title."""
+    from rich.text import Text
+
+    real, synthetic = ([claim for claim in document["claims"] if claim["real"] is kind] for kind in (True, False))
+    for title, claims in (("Claims", real), ("Claims, on synthetic data alone", synthetic)):
+        if claims:
+            yield Text("")
+            rows = [[row["study"], row["claim"], row["published"], row["ours"], _HOLDS[row["holds"]]] for row in claims]
+            yield _list(title, ("data", "claim", "published", "ours", "verdict"), rows)
+    for title, checks in (("Theorems", document["theorems"]), ("Baselines", document["baselines"])):
+        if checks:
+            yield Text("")
+            rows = [
+                [row["study"], f"{row['where']}: {row['check']}", row["published"], row["ours"], _PASSES[row["passes"]]]
+                for row in checks
+            ]
+            yield _list(title, ("data", "check", "published", "ours", ""), rows)
 
 
 def _study(study: dict[str, Any]) -> Iterator["RenderableType"]:
     from rich.text import Text
 
-    tasks = f"{study['tasks']} tasks, {study['folds']} folds each" if study["tasks"] > 1 else f"{study['folds']} folds"
-    yield Text(f"{study['name']}: {tasks}, {study['rounds']} rounds at most", style="bold")
+    yield Text(f"{study['name']}: {extent(study)}, {study['rounds']} rounds at most", style="bold")
     for note in study["notes"]:
         yield Text(note)
     groups = measures_by_group(study)
@@ -144,15 +182,16 @@ def _rounds(study: dict[str, Any], keys: Sequence[str]) -> "Table":
     return table
 
 
-def _claims(claims: Sequence[dict[str, Any]]) -> "Table":
+def _list(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title="Claims", title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("data", "claim", "published", "ours", "holds"):
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads:
         table.add_column(head, overflow="fold")
-    for claim in claims:
-        table.add_row(claim["study"], claim["claim"], claim["published"] or "–", claim["ours"], _HOLDS[claim["holds"]])
+    for row in rows:
+        table.add_row(*(Text(cell or "–") for cell in row))  # not as markup: intervals stand in brackets
     return table
 
 

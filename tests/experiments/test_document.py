@@ -3,11 +3,12 @@
 import json
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
 from boostplug.experiments import document, report
-from boostplug.experiments.document import write_whole
+from boostplug.experiments.document import as_json_gz, read, write_whole
 from boostplug.replicate import page
 from boostplug.replicate.report import SCHEMA
 
@@ -68,7 +69,7 @@ def test_a_pipe_is_written_to(tmp_path):
 
 
 COMPARE = ("boostplug.compare/2", lambda *files: report.main([files[0], files[1]]))
-REPLICATE = (SCHEMA, lambda *files: page.main([files[1], files[0]]))
+REPLICATE = (SCHEMA, lambda source, target: page.store(Path(source), Path(target)))
 
 
 @pytest.mark.parametrize(("schema", "make"), [COMPARE, REPLICATE], ids=["compare", "replicate"])
@@ -95,6 +96,30 @@ def test_what_is_no_result_is_named(tmp_path, schema, make, content, message):
     with pytest.raises(SystemExit, match=rf"in\.json {message}"):
         make(str(source), str(target))
     assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"schema": "small"}', "is damaged, or not compressed by gzip"),
+        (b"", "is damaged, or no JSON"),
+        (as_json_gz({"schema": "small"})[:-9], "is damaged, or not compressed by gzip"),
+        (as_json_gz({"schema": "small"})[:12] + b"\xff" * 20, "is damaged, or not compressed by gzip"),
+        (as_json_gz({"schema": "other"}), "is no result of small, but 'other'"),
+    ],
+)
+def test_a_compressed_file_that_is_damaged_is_named(tmp_path, content, message):
+    source = tmp_path / "in.json.gz"
+    source.write_bytes(content)
+    with pytest.raises(SystemExit, match=rf"in\.json\.gz {message}"):
+        read(source, "small", dict)
+
+
+def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
+    whole = {"schema": "small", "text": "Δ", "values": [0.1, float("nan")]}
+    (tmp_path / "in.json.gz").write_bytes(as_json_gz(whole))
+    assert read(tmp_path / "in.json.gz", "small", dict) == {"schema": "small", "text": "Δ", "values": [0.1, None]}
+    assert as_json_gz(whole)[4:8] == bytes(4)  # the time
 
 
 def test_any_part_of_a_result_may_be_of_another_shape(result, tmp_path):

@@ -1,6 +1,4 @@
-"""Figures and the summary page, from the document of a tiny replication."""
-
-import json
+"""Figures, from the document of a tiny replication."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,6 @@ import pytest
 from boostplug.losses import LinearDistance
 from boostplug.replicate import PAPERS, figures
 from boostplug.replicate.figures import ByCutoff, ByGroup, Curves, Distances, Ranks, draw
-from boostplug.replicate.page import main, page
 
 
 def study(name="tiny", *, tasks=3):
@@ -28,24 +25,15 @@ def study(name="tiny", *, tasks=3):
         "learners": [{"name": "A", **learner}, {"name": "B", **learner}],
         "curve_rounds": [1, 2, 3],
         "tests": {key: {"critical_difference": 0.5} for key in ("NDCG@1", "NDCG@3")},
+        "extras": {
+            "pairs": {"groups": ["d-n", "p-n"], "rows": {"A": [0.1, 0.3], "B": [0.2, None]}, "unit": "share of pairs"},
+            "sizes": {"groups": ["0-1k", "1k-2k"], "rows": {"queries": [12, 3]}, "unit": "queries"},
+        },
     }
 
 
 def document():
-    claims = [
-        {"study": "tiny", "claim": f"claim {holds}", "published": "", "ours": "1 > 0", "holds": holds}
-        for holds in (True, True, False, None)
-    ]
-    return {
-        "schema": "boostplug.replicate/1",
-        "protocol": "tiny-paper",
-        "paper": "Someone. Something. 1999.",
-        "studies": [study()],
-        "claims": claims,
-        "not_run": {"Web": "a folder web"},
-        "deviations": ["Folds: ours."],
-        "versions": {"boostplug": "0.1"},
-    }
+    return {"protocol": "tiny-paper", "studies": [study()]}
 
 
 FIGURES = (
@@ -61,6 +49,7 @@ FIGURES = (
     ),
     Ranks(number="Figure 4", title="ranks", study="tiny", measures=("NDCG@1", "NDCG@3")),
     Distances(number="Figure 5", title="functions", functions=(("LDD", LinearDistance(alpha=0.2)),), unit="distance"),
+    ByGroup(number="Figure 7", title="kinds of pairs", study="tiny", extra="pairs", axis="kind"),
     Curves(number="Figure 6", title="of a study that was not run", study="large", measures=("NDCG@1",), unit="NDCG@1"),
 )
 
@@ -68,7 +57,7 @@ FIGURES = (
 def test_every_kind_of_figure_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     written = draw(document(), FIGURES, tmp_path / "figures")
-    assert len(written) == 10
+    assert len(written) == 12
     assert {path.suffix for path in written} == {".png", ".svg"}
     assert (tmp_path / "figures" / "tiny-paper-figure-1-tiny.png").stat().st_size > 5_000
     svg = (tmp_path / "figures" / "tiny-paper-figure-3-tiny.svg").read_text()
@@ -77,7 +66,7 @@ def test_every_kind_of_figure_is_drawn(tmp_path):
 
 def test_titles_say_what_is_drawn(monkeypatch, tmp_path):
     titles = []
-    monkeypatch.setattr(figures, "drawn", lambda _plot, title, _path: titles.append(title) or [])
+    monkeypatch.setattr(figures, "drawn", lambda _plot, title, _path, **_: titles.append(title) or [])
     draw(document(), FIGURES, tmp_path)
     assert titles[0] == "Figure 1: curves\ntiny, mean of 3 tasks of 5 folds"
     assert titles[1] == "Figure 2: traces\ntiny, median of 3 tasks of 5 folds"
@@ -88,10 +77,14 @@ class Axes:
     """Stands in for matplotlib's axes: keeps what is plotted."""
 
     def __init__(self):
-        self.lines, self.labels = {}, {}
+        self.lines, self.labels, self.styles = {}, {}, {}
 
     def plot(self, x, y, *style, label=None, **options):
         self.lines[label] = (list(x), list(y))
+        self.styles[label] = options
+
+    def bar(self, x, height, *, label=None, **options):
+        self.lines[label] = (list(x), list(height))
 
     def set_xlabel(self, text):
         self.labels["x"] = text
@@ -107,12 +100,56 @@ def test_what_is_drawn_is_what_was_measured():
     axes = Axes()
     FIGURES[2].plot(axes, study())
     assert axes.lines["A"] == ([1, 3], [0.5, 0.4])
-    assert axes.lines["Other, published"][1][0] == 0.45
-    assert np.isnan(axes.lines["Other, published"][1][1])
+    assert axes.lines["Other, published"] == ([1], [0.45])
+    assert axes.styles["Other, published"]["linestyle"] == "none"  # one point: a marker alone, in the legend too
     assert axes.labels == {"x": "k", "y": "NDCG"}
     axes = Axes()
     FIGURES[1].plot(axes, study())
     np.testing.assert_array_equal(axes.lines["B"][1], [1.0, np.nan, 0.5])
+
+
+def test_rows_of_groups_stand_side_by_side():
+    axes = Axes()
+    FIGURES[5].plot(axes, study())
+    np.testing.assert_allclose(axes.lines["A"], ([-0.175, 0.825], [0.1, 0.3]))
+    np.testing.assert_allclose(axes.lines["B"][0], [0.175, 1.175])
+    assert axes.labels == {"x": "kind", "y": "share of pairs"}
+    assert FIGURES[5].average(study()) == "mean of 3 tasks of 5 folds"
+    sizes = ByGroup(number="Figure 7", title="sizes", study="tiny", extra="sizes", axis="pairs")
+    assert sizes.average(study()) == ""  # no mean of folds, but numbers of queries
+    sizes.plot(axes, study())
+    assert axes.lines[None] == ([0, 1], [12, 3])
+
+
+def test_what_has_no_value_has_no_entry_in_the_legend():
+    of = study()
+    of["learners"][1] = {
+        "name": "B",
+        "test": {"NDCG@1": None},
+        "mean_rank": {"NDCG@1": None, "NDCG@3": None},
+        "curves": {"test": {"NDCG@1": [None, None, None]}},
+    }
+    of["extras"]["pairs"]["rows"]["B"] = [None, None]
+    for figure in (FIGURES[0], FIGURES[2], FIGURES[5]):
+        axes = Axes()
+        figure.plot(axes, of)
+        assert {label[0] for label in axes.lines} & {"A", "B"} == {"A"}
+
+
+def test_a_curve_that_leaves_the_axis_says_so():
+    of = study()
+    for name, values in (("A", [0.05, 1.0, 2.0]), ("B", [1.0, 30.0, 28_000.0])):
+        learner = next(learner for learner in of["learners"] if learner["name"] == name)
+        learner |= {"curves": {"trace": {"e1": values}}}
+    axes = Axes()
+    figure = Curves(
+        number="Figure 2", title="losses", study="tiny", measures=("e1",), part="trace", unit="loss", limits=(0.1, 20.0)
+    )
+    figure.plot(axes, of)
+    assert {"A (down to 0.05)", "B (up to 2.8e+04)"} <= axes.lines.keys()
+    assert axes.lines[None] == ([2, 3], [20.0, 20.0])  # triangles at the upper end, of B, drawn last
+    assert axes.styles[None]["marker"] == "^"
+    assert figure.average(of) == "median of 3 tasks of 5 folds"
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -132,20 +169,3 @@ def test_figures_of_the_papers_name_what_is_there(name):
         assert set(getattr(figure, "learners", ())) <= learners, figure
         if isinstance(figure, ByGroup):
             assert figure.extra in {extra.name for extra in studies[figure.study].extras}, figure
-
-
-def test_page_counts_and_names_every_claim(tmp_path):
-    text = page([document()], ["figures/tiny-paper-figure-1-tiny.png", "figures/other-figure.png"])
-    assert "4 claims on the data at hand: 2 hold, 1 do not, 1 could not be judged" in text
-    assert "| tiny | claim False | – | 1 > 0 | does not hold |" in text
-    assert "| A | 0.5000 | 0.4000 | – |" in text
-    assert "| *Other, published* | 0.4500 | – | – |" in text
-    assert "- Web: a folder web" in text
-    assert "![tiny-paper-figure-1-tiny](figures/tiny-paper-figure-1-tiny.png)" in text
-    assert "other-figure" not in text
-    (tmp_path / "a.json").write_text(json.dumps(document()))
-    main([str(tmp_path / "page.md"), str(tmp_path / "a.json")])
-    assert (tmp_path / "page.md").read_text() == page([document()])
-    (tmp_path / "b.json").write_text(json.dumps({"schema": "other"}))
-    with pytest.raises(SystemExit, match="is no result"):
-        main([str(tmp_path / "page.md"), str(tmp_path / "b.json")])

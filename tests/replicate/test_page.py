@@ -1,0 +1,293 @@
+"""The pages of the replications: made of what is stored, all of it, and as they stand in the repository."""
+
+import gzip
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from boostplug.experiments.document import as_json, marks
+from boostplug.replicate import PAPERS
+from boostplug.replicate.claims import ABOUT
+from boostplug.replicate.page import LISTS, front_tables, main, pages, store, stored, tables
+from boostplug.replicate.report import SCHEMA, text
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+STORED = stored(RESULTS / "replication")
+
+
+def claim(holds, about="other methods", *, real=True, own=True, words="A | B beats *C*", ours="+.1 [+.0, +.2]"):
+    return {
+        "study": "tiny" if real else "made",
+        "claim": "A is ahead of C",
+        "where": "Section 4, Figure 1",
+        "words": words,
+        "page": 7,
+        "about": about,
+        "own_data": own,
+        "real": real,
+        "published": "",
+        "ours": ours,
+        "holds": holds,
+    }
+
+
+def check(*, passes, name="Theorem 1", published=""):
+    return {
+        "study": "tiny",
+        "check": "nowhere above",
+        "where": name,
+        "real": True,
+        "published": published,
+        "ours": "nearest: 0.1",
+        "passes": passes,
+    }
+
+
+def study(name="tiny", *, real=True, tasks=1):
+    keys = ("NDCG@1", "NDCG@1, ties")
+    learner = {
+        "test": {"NDCG@1": 0.5, "NDCG@1, ties": None},
+        "train": {"NDCG@1": 0.6, "NDCG@1, ties": None},
+        "round": {"NDCG@1": 3.0, "NDCG@1, ties": 3.0},
+        "mean_rank": {"NDCG@1": 1.25, "NDCG@1, ties": None},
+        "curves": {"test": {"NDCG@1": [0.1, 0.2]}},
+        "grid": [{"alpha": "0.1"}, {"alpha": "0.2"}],
+        "candidate": {"NDCG@1": [0, 5]},
+    }
+    tests = {"critical_difference": 0.5, "friedman": None, "pairs": [{"a": "A", "b": "C", "p": 0.5, "p_holm": 0.5}]}
+    return {
+        "name": name,
+        "tasks": tasks,
+        "folds": 5,
+        "rounds": 2,
+        "notes": ["A note | of it."],
+        "published_applies": True,
+        "real": real,
+        "data_sha256": "0123456789abcdef",
+        "measures": [{"key": key, "greater_is_better": True} for key in keys],
+        "published": {"Other": {"NDCG@1": 0.45}, "A": {"NDCG@1": 0.35}},
+        "learners": [{"name": "A", **learner}, {"name": "C", **learner, "candidate": {}}],
+        "curve_rounds": [1, 2],
+        "tests": dict.fromkeys(keys, tests),
+        "units": {"NDCG@1": [[0.1, 0.2]] * 100},
+        "extras": {},
+        "errors": {},
+    }
+
+
+def document(name="adarank"):
+    return {
+        "schema": SCHEMA,
+        "protocol": name,
+        "paper": "Someone. Something. 1999.",
+        "data": "somewhere",
+        "seed": 0,
+        "versions": {"boostplug": "0.1"},
+        "studies": [study(), study("made", real=False, tasks=3)],
+        "not_run": {"Web": "web (a folder)", "Web, trees": "web (a folder)"},
+        "claims": [
+            claim("holds"),
+            claim("level"),
+            claim("holds", "rounds", own=False, words="falls, then rises", ours="A: +.1; B: +.2"),
+            claim("does not hold", real=False),
+            claim(None, "rounds", ours="not judged: tasks failed"),
+        ],
+        "theorems": [check(passes=True), check(passes=False, name="Theorem 2")],
+        "baselines": [check(passes=None, published=".45")],
+        "not_tested": [{"where": "Section 5", "words": "faster", "page": None, "reason": "No number."}],
+        "deviations": ["Folds: ours.", "choice made after a result: the grid."],
+    }
+
+
+def rows(lines):
+    """Return the cells of a table's rows, its head first."""
+    found = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
+    assert len({len(row) for row in found}) <= 1, "a row with more cells than its head"
+    return [[cell.strip() for cell in row] for row in found]
+
+
+def test_every_part_of_a_result_has_its_table():
+    found = tables(document())
+    assert set(LISTS) | {"means tiny", "means made", "means Web", "means Web, trees"} == found.keys()
+    assert all(lines and lines[-1] == "" for lines in found.values())
+    assert found["verdicts"][:2] == [
+        "**4 claims on real data: 2 hold, 1 is level, 0 do not hold, 1 could not be judged.**",
+        "On the paper's own data set, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
+    ]
+    assert "Not run, since web (a folder) is not at hand." in found["means Web, trees"]
+    assert any("web (a folder) is not at hand: Web; Web, trees" in line for line in found["data"])
+    assert "- **Choice made after a result:** the grid." in found["deviations"]
+    assert "1 of 2 pass." in found["theorems"]
+    assert "0 of 1 pass, 1 could not be checked." in found["baselines"]
+    assert rows(found["baselines"])[2][3:] == [".45", "nearest: 0.1", "not checked"]
+    assert rows(found["not tested"])[2] == ["“faster” (Section 5)", "No number."]
+
+
+def test_claims_stand_by_kind_with_quotation_place_and_verdict():
+    lines = tables(document())["claims"]
+    assert [line for line in lines if line.startswith("#")] == ["### Claims: other methods", "### Claims: rounds"]
+    body = [row for row in rows(lines) if not row[0].startswith("-")]
+    assert body[1] == [
+        r"“A \| B beats \*C\*” (Section 4, Figure 1, page 7)",
+        "tiny, own",
+        "A is ahead of C",
+        "–",
+        "+.1 [+.0, +.2]",
+        '<a id="claims-other-methods-holds"></a>**holds**',
+    ]
+    assert body[2][0] == "as above"
+    assert [row[-1].partition("</a>")[2] for row in body if "</a>" in row[-1]] == [
+        "**holds**",
+        "level",
+        "**holds**",
+        "not judged",
+    ]
+    assert next(row for row in body if "falls" in row[0])[1:5:3] == ["tiny, standing in", "A: +.1<br>B: +.2"]
+    made = rows(tables(document())["synthetic"])
+    assert [row[1] for row in made[2:]] == ["made"]
+    assert made[2][-1] == "*does not hold*"
+
+
+def test_means_show_published_rows_ranks_and_what_was_chosen():
+    lines = tables(document())["means made"]
+    assert "Test means over 3 tasks of 5 folds, ties:" in lines
+    assert "| A | 0.5000 |" in lines
+    assert "| *A, published* | 0.3500 |" in lines
+    assert "| *Other, published* | 0.4500 |" in lines
+    assert "| *critical difference, .05 (Nemenyi)* | 0.50 |" in lines
+    assert "| A | NDCG@1 | alpha=0.2: 5 |" in lines
+    assert not any("rank" in line for line in tables(document())["means tiny"])  # of one task
+
+
+def test_the_front_counts_claims_on_real_data_alone_and_links_each_number():
+    found = front_tables({"adarank": document()}, {"adarank": "AdaRank", "qbrank": "QBRank"})
+    assert found["headline"][:3] == [
+        "**4 claims on real data, of 1 of 2 papers: 2 hold, 1 is level, 0 do not hold, 1 could not be judged.**",
+        "On the papers' own data sets, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
+        "On data sets that stand in for them, 1: 1 holds, 0 are level, 0 do not hold.",
+    ]
+    assert "They judge 2 passages" in found["headline"][3]  # one of them three times
+    assert found["headline"][4] == "Without a stored result: [QBRank](replication/qbrank.md)."
+    head, _, of_paper, everything = rows(found["matrix"])
+    assert head[1:] == [*ABOUT, "all"]
+    place = "replication/adarank.md#claims-rounds"
+    assert of_paper[1 + ABOUT.index("rounds")] == f"[1 hold]({place}-holds)<br>[1 not judged]({place}-not-judged)"
+    assert of_paper[1 + ABOUT.index("preferences")] == ""
+    assert everything[-1] == "2 hold<br>1 level<br>1 not judged"
+    apart = rows(found["apart"])[2]
+    assert apart[1] == "[1 of 2 pass](replication/adarank.md#checked-theorems)"
+    assert apart[3].startswith("[0 hold, 0 are level, 1 does not hold](")
+    assert [row[1:3] for row in rows(found["failed"])[2:]] == [["tiny", "nowhere above"]]
+    assert found["not run"] == [
+        "- [AdaRank](replication/adarank.md): not run, since web (a folder) is not at hand: Web; Web, trees",
+        "",
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Pages of all papers with some marks, and a result beside them."""
+    (tmp_path / "replication").mkdir()
+    (tmp_path / "replication.md").write_text("# All\n\n<!-- table: headline -->\n<!-- end -->\n")
+    for name in PAPERS:
+        marked = "<!-- table: verdicts -->\n<!-- end -->\n"
+        (tmp_path / "replication" / f"{name}.md").write_text(f"# {name} (Someone)\n\nProse.\n\n{marked}")
+    (tmp_path / "in.json").write_text(as_json(document()))
+    (tmp_path / "in.json.times").write_text(json.dumps({"tiny | a | fold 1 | A": 1.4, "tiny | a | fold 2 | A": 2.2}))
+    return tmp_path
+
+
+def test_a_result_is_stored_small_and_fills_the_pages(folder, capsys):
+    main([str(folder), "--store", str(folder / "in.json")])
+    file = folder / "replication" / "adarank.json.gz"
+    kept = json.loads(gzip.decompress(file.read_bytes()))
+    assert kept["claims"] == document()["claims"]
+    assert kept["seconds"] == {"tiny": 4, "made": 0}
+    assert "units" not in kept["studies"][0]
+    before = file.read_bytes()
+    assert store(folder / "in.json", folder / "replication").read_bytes() == before
+    own, other = ((folder / "replication" / f"{name}.md").read_text() for name in ("adarank", "qbrank"))
+    assert own.startswith("# adarank (Someone)\n\nProse.\n\n<!-- table: verdicts -->\n\n**4 claims on real data")
+    assert "No result is stored yet." in other
+    assert "4 claims on real data, of 1 of 5 papers" in (folder / "replication.md").read_text()
+    said = capsys.readouterr().err
+    assert "adarank.md has no mark for 'means tiny'" in said  # nothing is left out silently
+    main([str(folder)])
+    assert (folder / "replication" / "adarank.md").read_text() == own
+
+
+def test_figures_are_drawn_that_a_page_shows(folder):
+    pytest.importorskip("matplotlib")
+    page = folder / "replication" / "mpboost.md"
+    page.write_text(f"{page.read_text()}\n![Figure 2](figures/mpboost-figure-2.png)\n")
+    (folder / "in.json").write_text(as_json(document("mpboost")))
+    main([str(folder), "--store", str(folder / "in.json")])
+    assert [path.name for path in (folder / "replication" / "figures").iterdir()] == ["mpboost-figure-2.png"]
+
+
+def test_what_cannot_be_filled_is_named(folder):
+    (folder / "replication" / "adarank.md").write_text("# A\n\n<!-- table: means nowhere -->\n<!-- end -->\n")
+    with pytest.raises(SystemExit, match=r"adarank\.md marks 'means nowhere'; there are: 'verdicts', 'data'"):
+        main([str(folder), "--store", str(folder / "in.json")])
+    (folder / "in.json").write_text(as_json(document("other-paper")))
+    with pytest.raises(SystemExit, match=r"in\.json is of 'other-paper'; papers are rankboost-plus"):
+        main([str(folder), "--store", str(folder / "in.json")])
+    with pytest.raises(SystemExit, match=r"cannot be read .*; name the folder of the pages"):
+        main([str(folder / "nowhere")])
+
+
+def test_the_report_has_every_list_and_the_count_in_120_columns():
+    printed = text(document(), {"tiny": 1.0})
+    for title in ("Claims\n", "Claims, on synthetic data alone\n", "Theorems\n", "Baselines\n", "Not tested:"):
+        assert title in printed
+    assert "+.1 [+.0, +.2]" in printed  # brackets are no markup
+    assert printed.splitlines()[-1] == (
+        "4 claims on real data: 2 hold, 1 is level, 0 do not hold, 1 could not be judged."
+    )
+    assert max(map(len, printed.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("page", ["replication.md", *(f"replication/{name}.md" for name in PAPERS)])
+def test_pages_of_the_repository_are_what_is_stored(page):
+    """Every page is made again, those of papers without a stored result too, which then say so."""
+    made = pages(RESULTS)[RESULTS / page]
+    assert made == (RESULTS / page).read_text(encoding="utf-8"), "run python -m boostplug.replicate.page"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_shows_all_that_is_stored(name):
+    """Its lists, and the means of every study that was run on real data; no mark stands twice."""
+    page = (RESULTS / "replication" / f"{name}.md").read_text(encoding="utf-8")
+    marked = marks(page)
+    wanted = {*LISTS} | {f"means {study['name']}" for study in STORED.get(name, {"studies": []})["studies"]}
+    assert {f"table: {mark}" for mark in wanted} <= marked
+    assert all(page.count(f"<!-- {mark} -->") == 1 for mark in marked)
+
+
+def anchors(page):
+    """Return what links into a page can lead to: headings, as GitHub names them, and anchors by hand."""
+    body = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)$", body, re.MULTILINE)
+    slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    named = re.findall(r'<a id="([^"]+)">', body)
+    assert Counter(named).most_common(1) in ([], [(named[0], 1)]) if named else True
+    return {*slugs, *named}
+
+
+@pytest.mark.parametrize("page", ["replication.md", *(f"replication/{name}.md" for name in PAPERS)])
+def test_links_into_pages_lead_to_a_heading_or_anchor(page):
+    body = (RESULTS / page).read_text(encoding="utf-8")
+    for target, place in re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", body):
+        if "://" not in target:
+            of = ((RESULTS / page).parent / target) if target else RESULTS / page
+            assert place in anchors(of), f"{page} links to {target}#{place}"
+    assert body.startswith("# ")
+
+
+def test_stored_results_are_small():
+    for file in (RESULTS / "replication").glob("*.gz"):
+        assert file.stat().st_size < 150_000, f"{file.name}: leave out what no page reads (boostplug/replicate/page.py)"
+    assert {file.name.removesuffix(".json.gz") for file in (RESULTS / "replication").glob("*.gz")} <= PAPERS.keys()
