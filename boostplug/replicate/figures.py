@@ -188,8 +188,7 @@ class ByGroup(Figure):
 
     def _rows(self, study: Mapping[str, Any]) -> dict[str, Any]:
         rows = study["extras"][self.extra]["rows"].items()
-        values = {name: _floats(row) for name, row in rows if not self.rows or name in self.rows}
-        return {name: row for name, row in values.items() if not np.isnan(row).all()}
+        return {name: _floats(row) for name, row in rows if not self.rows or name in self.rows}
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
@@ -198,6 +197,8 @@ class ByGroup(Figure):
         others = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES[:1]), strict=False)
         for i, (name, values) in enumerate(rows.items()):
             colour, marker, dash = own[name] if rows.keys() <= own.keys() else next(others)
+            if np.isnan(values).all():
+                continue
             if len(rows) == 1:
                 axes.bar(at, values, color=colour, zorder=2)
             elif self.lines:
