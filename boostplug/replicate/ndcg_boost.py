@@ -423,7 +423,6 @@ NDCG_BOOST = Protocol(
                 part="trace",
                 unit=curve,
                 learners=(*_seeds(seeds), _BEST),
-                logarithmic=curve == "M",
             )
             for study, seeds in ((_OHSUMED, _SEEDS), (_MQ2008, _SEEDS), (_BUNDLED, 1))
             for curve in ("M", "H")
