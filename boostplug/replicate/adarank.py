@@ -291,13 +291,18 @@ def _baselines(name: str, measures: tuple[str, ...]) -> tuple[Close, ...]:
     )
 
 
+def _accuracy(study: str) -> Figure:
+    """Return Figure 2."""
+    return ByGroup(
+        number="Figure 2", title="accuracy on test", study=study, extra="Figure 2", axis="measure", rows=_COMPARED
+    )
+
+
 def _plots(study: str) -> tuple[Figure, ...]:
     """Return the paper's figures of accuracy and of rounds."""
     trained = ("AdaRank-MAP", "AdaRank-NDCG")
     return (
-        ByGroup(
-            number="Figure 2", title="accuracy on test", study=study, extra="Figure 2", axis="measure", rows=_COMPARED
-        ),
+        _accuracy(study),
         *(
             Curves(
                 number=number,
@@ -484,7 +489,8 @@ ADARANK = Protocol(
         ),
     ),
     figures=(
-        *(figure for study in (_OWN, "MQ2007", "MQ2008", "bundled set") for figure in _plots(study)),
+        *(figure for study in (_OWN, "bundled set") for figure in _plots(study)),
+        *(_accuracy(study) for study in ("MQ2007", "MQ2008")),
         ByGroup(
             number="Figure 6",
             title="misordered pairs of test queries, by their grades",

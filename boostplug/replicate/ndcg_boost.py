@@ -424,7 +424,7 @@ NDCG_BOOST = Protocol(
                 unit=curve,
                 learners=(*_seeds(seeds), _BEST),
             )
-            for study, seeds in ((_OHSUMED, _SEEDS), (_MQ2008, _SEEDS), (_BUNDLED, 1))
+            for study, seeds in ((_OHSUMED, _SEEDS), (_BUNDLED, 1))
             for curve in ("M", "H")
         ),
     ),
