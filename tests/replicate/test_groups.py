@@ -84,7 +84,7 @@ def test_groups_are_drawn(lines, rows):
     extra = {"groups": ["d-n", "d-p"], "rows": {"a": [0.3, None], "b": [0.2, 0.4]}, "unit": "share"}
     extra["rows"] |= {} if rows else {"c": [0.1, 0.1]}
     figure = ByGroup(number="Figure 6", title="t", study="s", extra="Figure 6", axis="kind", rows=rows, lines=lines)
-    figure.plot(axes, {"extras": {"Figure 6": extra}})
+    figure.plot(axes, {"extras": {"Figure 6": extra}, "learners": [{"name": name} for name in "abc"]})
     assert [label.get_text() for label in axes.get_xticklabels()] == ["d-n", "d-p"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("kind", "share")
     drawn = {line.get_label(): line for line in axes.get_lines()}
