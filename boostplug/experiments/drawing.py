@@ -67,7 +67,9 @@ def drawn(
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         side_by_side = 2 if max(map(len, labels)) > _LONG else 3
-        canvas.legend(loc="outside lower center", ncols=min(side_by_side, len(handles)), fontsize=8, frameon=False)
+        columns = min(side_by_side, len(handles))
+        style = {"fontsize": 8, "frameon": False, "handlelength": 3.5}  # long enough to tell a dash from a line
+        canvas.legend(loc="outside lower center", ncols=columns, **style)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
     for file in files:
         canvas.savefig(file, dpi=_DPI, metadata={"Date": None} if file.suffix == ".svg" else None)

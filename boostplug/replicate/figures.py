@@ -60,8 +60,6 @@ class Curves(Figure):
         Default: all.
     logarithmic : bool
         The vertical axis.
-    limits : (float, float), optional
-        Of the vertical axis; a triangle at its end says where a curve leaves it, the legend how far it goes.
     """
 
     measures: tuple[str, ...]
@@ -69,7 +67,6 @@ class Curves(Figure):
     part: str = "test"
     learners: tuple[str, ...] = ()
     logarithmic: bool = False
-    limits: tuple[float, float] | None = None
 
     def average(self, study: Mapping[str, Any]) -> str:
         """Return what each point stands for, in words."""
@@ -88,35 +85,14 @@ class Curves(Figure):
                 if np.isnan(values).all():
                     continue
                 label = f"{learner['name']}, {measure}" if several else learner["name"]
-                style = {"color": colour, "marker": marker, "markersize": 4}
-                axes.plot(rounds, values, dash, label=label + self._beyond(values), **style)
-                self._arrows(axes, rounds, values, colour)
+                axes.plot(rounds, values, dash, color=colour, marker=marker, markersize=4, label=label)
         axes.set_xscale("log")
         axes.set_xticks(rounds, [str(r) if str(r).rstrip("0") in {"1", "2", "5"} else "" for r in rounds])
         axes.minorticks_off()
         axes.set_xlabel("rounds (logarithmic)")
         axes.set_ylabel(self.unit)
-        if self.limits is not None:
-            axes.set_ylim(*self.limits)
         if self.logarithmic:
             axes.set_yscale("log")
-
-    def _beyond(self, values: Any) -> str:
-        """Return how far a curve goes beyond the axis, in words."""
-        if self.limits is None:
-            return ""
-        low, high = np.nanmin(values), np.nanmax(values)
-        ends = [f"down to {low:.2g}"] if low < self.limits[0] else []
-        ends += [f"up to {high:.2g}"] if high > self.limits[1] else []
-        return f" ({', '.join(ends)})" if ends else ""
-
-    def _arrows(self, axes: Any, rounds: Sequence[int], values: Any, colour: str) -> None:
-        """Draw a triangle at the end of the axis for each point beyond it."""
-        for end, marker, beyond in zip(self.limits or (), "v^", (np.less, np.greater), strict=False):
-            out = beyond(values, end)  # not where it is NaN
-            if out.any():
-                style = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 7, "clip_on": False}
-                axes.plot(np.asarray(rounds)[out], np.full(out.sum(), end), **style)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -136,22 +136,6 @@ def test_what_has_no_value_has_no_entry_in_the_legend():
         assert {label[0] for label in axes.lines} & {"A", "B"} == {"A"}
 
 
-def test_a_curve_that_leaves_the_axis_says_so():
-    of = study()
-    for name, values in (("A", [0.05, 1.0, 2.0]), ("B", [1.0, 30.0, 28_000.0])):
-        learner = next(learner for learner in of["learners"] if learner["name"] == name)
-        learner |= {"curves": {"trace": {"e1": values}}}
-    axes = Axes()
-    figure = Curves(
-        number="Figure 2", title="losses", study="tiny", measures=("e1",), part="trace", unit="loss", limits=(0.1, 20.0)
-    )
-    figure.plot(axes, of)
-    assert {"A (down to 0.05)", "B (up to 2.8e+04)"} <= axes.lines.keys()
-    assert axes.lines[None] == ([2, 3], [20.0, 20.0])  # triangles at the upper end, of B, drawn last
-    assert axes.styles[None]["marker"] == "^"
-    assert figure.average(of) == "median of 3 tasks of 5 folds"
-
-
 @pytest.mark.parametrize("name", PAPERS)
 def test_figures_of_the_papers_name_what_is_there(name):
     protocol = PAPERS[name]
