@@ -14,7 +14,7 @@ from typing import Any
 
 from boostplug.experiments.document import as_json_gz, filled, marks, read, table_lines, write_whole
 from boostplug.replicate.claims import ABOUT
-from boostplug.replicate.figures import draw, names
+from boostplug.replicate.figures import Curves, draw, names
 from boostplug.replicate.outcome import extent, measures_by_group
 from boostplug.replicate.papers import PAPERS
 from boostplug.replicate.report import SCHEMA, tally
@@ -31,7 +31,7 @@ _HOLDS = {"holds": "**holds**", "level": "level", "does not hold": "*does not ho
 _SHORT = {"holds": "hold", "level": "level", "does not hold": "do not", None: "not judged"}
 _PASSES = {True: "passes", False: "**fails**", None: "not checked"}
 _AFTER = "choice made after a result:"
-_UNREAD = ("units",)  # of a study: what no page shows
+_DIGITS = 7
 _SHOWN = re.compile(r"\(figures/([a-z0-9-]+)\.png\)")
 
 
@@ -78,8 +78,9 @@ def _data(document: Document) -> Iterator[str]:
         for study in document["studies"]
     ]
     yield from table_lines(["study", "data", "mean of", "rounds", "SHA-256", "computing"], body, numbers=False)
-    for note in dict.fromkeys(f"{study['name']}: {note}" for study in document["studies"] for note in study["notes"]):
-        yield f"- {_cell(note)}"
+    for note in dict.fromkeys(note for study in document["studies"] for note in study["notes"]):
+        of = "; ".join(_cell(study["name"]) for study in document["studies"] if note in study["notes"])
+        yield f"- {of}: {_cell(note)}"
     yield from (f"- {line}" for line in _not_run(document))
     of = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     yield f"- Seed {document['seed']}; {of}; computing is of one thread."
@@ -123,6 +124,9 @@ def _anchor(about: str, holds: str | None = "") -> str:
 
 
 def _claims(claims: Sequence[Document], anchor: str) -> Iterator[str]:
+    """Yield a table, what is judged of a passage together, in the order of the passages."""
+    passages = list(dict.fromkeys((claim["where"], claim["words"]) for claim in claims))
+    claims = sorted(claims, key=lambda claim: passages.index((claim["where"], claim["words"])))
     body, anchors, before = [], set(), ("", "")
     for claim in claims:
         cited = (claim["where"], claim["words"])
@@ -348,16 +352,30 @@ def _used(document: Document) -> None:
 
 
 def store(source: Path, folder: Path) -> Path:
-    """Take a result into the folder of stored ones, without what no page reads; return the file.
+    """Take a result into the folder of stored ones; return the file.
 
-    Computing times, which `boostplug replicate` writes beside the result, are added up by study.
+    What no page reads is left out: the values of each unit, and curves that no figure shows. Numbers are rounded to
+    seven digits. Computing times, which `boostplug replicate` writes beside the result, are added up by study.
     """
     document = read(source, SCHEMA, _used)
     if document["protocol"] not in PAPERS:
         raise SystemExit(f"{source} is of {document['protocol']!r}; papers are {', '.join(PAPERS)}")
+    document["data"] = Path(document["data"]).name  # where the folder lay is nobody's business
+    figures = PAPERS[document["protocol"]].figures
     for study in document["studies"]:
-        for key in _UNREAD:
-            study.pop(key, None)
+        study.pop("units", None)
+        drawn = {
+            (figure.part, measure)
+            for figure in figures
+            if isinstance(figure, Curves) and figure.study == study["name"]
+            for measure in figure.measures
+        }
+        for learner in study["learners"]:
+            curves = learner["curves"]
+            learner["curves"] = {
+                part: {name: curve for name, curve in of_part.items() if (part, name) in drawn}
+                for part, of_part in curves.items()
+            }
     times = source.with_name(f"{source.name}.times")
     if times.exists():
         by_task = read(times, None, dict)
@@ -367,8 +385,17 @@ def store(source: Path, folder: Path) -> Path:
         }
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{document['protocol']}.json.gz"
-    write_whole(target, as_json_gz(document))
+    write_whole(target, as_json_gz(_rounded(document)))
     return target
+
+
+def _rounded(value: Any) -> Any:
+    """Return a document with its numbers rounded."""
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
 def pages(folder: Path) -> dict[Path, str]:
@@ -406,7 +433,8 @@ def _missing(folder: Path, texts: Mapping[Path, str]) -> Iterator[str]:
     """Yield what is stored, and stands on no page."""
     for name, document in stored(folder / "replication").items():
         text = texts[folder / "replication" / f"{name}.md"]
-        yield from (f"{name}.md has no mark for {mark!r}" for mark in sorted(tables(document).keys() - _marked(text)))
+        wanted = {*LISTS} | {f"means {study['name']}" for study in document["studies"]}
+        yield from (f"{name}.md has no mark for {mark!r}" for mark in sorted(wanted - _marked(text)))
         drawn = names(document, PAPERS[name].figures).keys()
         yield from (f"{name}.md does not show figures/{stem}.png" for stem in sorted(drawn - _shown(text)))
 

@@ -83,7 +83,7 @@ def document(name="adarank"):
         "schema": SCHEMA,
         "protocol": name,
         "paper": "Someone. Something. 1999.",
-        "data": "somewhere",
+        "data": "/some/where/data",
         "seed": 0,
         "versions": {"boostplug": "0.1"},
         "studies": [study(), study("made", real=False, tasks=3)],
@@ -118,6 +118,7 @@ def test_every_part_of_a_result_has_its_table():
         "On the paper's own data set, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
     ]
     assert "Not run, since web (a folder) is not at hand." in found["means Web, trees"]
+    assert r"- tiny; made: A note \| of it." in found["data"]
     assert any("web (a folder) is not at hand: Web; Web, trees" in line for line in found["data"])
     assert "- **Choice made after a result:** the grid." in found["deviations"]
     assert "1 of 2 pass." in found["theorems"]
@@ -149,6 +150,13 @@ def test_claims_stand_by_kind_with_quotation_place_and_verdict():
     made = rows(tables(document())["synthetic"])
     assert [row[1] for row in made[2:]] == ["made"]
     assert made[2][-1] == "*does not hold*"
+
+
+def test_what_is_judged_of_a_passage_stands_together():
+    again = {**document(), "claims": [claim("holds"), claim("level", words="else"), claim("does not hold")]}
+    body = rows(tables(again)["claims"])[2:]
+    assert [row[0] for row in body] == [body[0][0], "as above", "“else” (Section 4, Figure 1, page 7)"]
+    assert body[1][-1].endswith("*does not hold*")
 
 
 def test_means_show_published_rows_ranks_and_what_was_chosen():
@@ -195,8 +203,14 @@ def folder(tmp_path):
     for name in PAPERS:
         marked = "<!-- table: verdicts -->\n<!-- end -->\n"
         (tmp_path / "replication" / f"{name}.md").write_text(f"# {name} (Someone)\n\nProse.\n\n{marked}")
-    (tmp_path / "in.json").write_text(as_json(document()))
-    (tmp_path / "in.json.times").write_text(json.dumps({"tiny | a | fold 1 | A": 1.4, "tiny | a | fold 2 | A": 2.2}))
+    whole = document()
+    whole["studies"][0] = study("OHSUMED")
+    for learner in whole["studies"][0]["learners"]:
+        learner["curves"] = {"train": {"MAP": [0.1, 2 / 3], "P@1": [0.1, 0.2]}}
+    (tmp_path / "in.json").write_text(as_json(whole))
+    (tmp_path / "in.json.times").write_text(
+        json.dumps({"OHSUMED | a | fold 1 | A": 1.4, "OHSUMED | a | fold 2 | A": 2.2})
+    )
     return tmp_path
 
 
@@ -205,8 +219,12 @@ def test_a_result_is_stored_small_and_fills_the_pages(folder, capsys):
     file = folder / "replication" / "adarank.json.gz"
     kept = json.loads(gzip.decompress(file.read_bytes()))
     assert kept["claims"] == document()["claims"]
-    assert kept["seconds"] == {"tiny": 4, "made": 0}
-    assert "units" not in kept["studies"][0]
+    assert kept["seconds"] == {"OHSUMED": 4, "made": 0}
+    assert kept["data"] == "data"
+    of = kept["studies"][0]
+    assert "units" not in of
+    assert of["learners"][0]["curves"] == {"train": {"MAP": [0.1, 0.6666667]}}  # Figure 11, of the study OHSUMED
+    assert kept["studies"][1]["learners"][0]["curves"] == {"test": {}}
     before = file.read_bytes()
     assert store(folder / "in.json", folder / "replication").read_bytes() == before
     own, other = ((folder / "replication" / f"{name}.md").read_text() for name in ("adarank", "qbrank"))
@@ -214,7 +232,7 @@ def test_a_result_is_stored_small_and_fills_the_pages(folder, capsys):
     assert "No result is stored yet." in other
     assert "4 claims on real data, of 1 of 5 papers" in (folder / "replication.md").read_text()
     said = capsys.readouterr().err
-    assert "adarank.md has no mark for 'means tiny'" in said  # nothing is left out silently
+    assert "adarank.md has no mark for 'means OHSUMED'" in said  # nothing is left out silently
     main([str(folder)])
     assert (folder / "replication" / "adarank.md").read_text() == own
 
