@@ -41,7 +41,7 @@ class Figure(ABC):
 
     def average(self, study: Mapping[str, Any]) -> str:
         """Return what each point stands for, in words."""
-        return f"mean of {extent(study)}"
+        return extent(study) if study["tasks"] == study["folds"] == 1 else f"mean of {extent(study)}"
 
 
 @dataclass(frozen=True, kw_only=True)

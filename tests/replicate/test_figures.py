@@ -71,6 +71,7 @@ def test_titles_say_what_is_drawn(monkeypatch, tmp_path):
     assert titles[0] == "Figure 1: curves\ntiny, mean of 3 tasks of 5 folds"
     assert titles[1] == "Figure 2: traces\ntiny, median of 3 tasks of 5 folds"
     assert titles[4] == "Figure 5: functions"
+    assert FIGURES[0].average({"tasks": 1, "folds": 1}) == "1 fold"
 
 
 class Axes:

@@ -310,6 +310,21 @@ def test_links_into_pages_lead_to_a_heading_or_anchor(page):
     assert body.startswith("# ")
 
 
+@pytest.mark.parametrize("page", ["replication.md", *(f"replication/{name}.md" for name in PAPERS)])
+def test_no_quotation_breaks_a_table(page):
+    for block in (RESULTS / page).read_text(encoding="utf-8").split("\n\n"):
+        if block.startswith("|"):
+            head, rule, *body = rows(block.splitlines())  # each with as many cells
+            assert set("".join(rule)) <= set("-:")
+            assert body, head
+
+
+def test_every_figure_is_on_a_page():
+    there = {path.name for path in (RESULTS / "replication" / "figures").glob("*")}
+    text_of_all = "".join((RESULTS / "replication" / f"{name}.md").read_text(encoding="utf-8") for name in PAPERS)
+    assert there == {f"{stem}.png" for stem in re.findall(r"\(figures/([a-z0-9-]+)\.png\)", text_of_all)}
+
+
 def test_stored_results_are_small():
     for file in (RESULTS / "replication").glob("*.gz"):
         assert file.stat().st_size < 150_000, f"{file.name}: leave out what no page reads (boostplug/replicate/page.py)"
