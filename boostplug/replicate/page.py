@@ -28,7 +28,12 @@ LISTS = ("verdicts", "data", "claims", "synthetic", "not tested", "theorems", "b
 _FOLDER = Path("docs/results")
 _ABSENT = "No result is stored yet."
 _HOLDS = {"holds": "**holds**", "level": "level", "does not hold": "*does not hold*", None: "not judged"}
-_SHORT = {"holds": "hold", "level": "level", "does not hold": "do not", None: "not judged"}
+_SHORT = {
+    "holds": ("holds", "hold"),
+    "level": ("level", "level"),
+    "does not hold": ("does not", "do not"),
+    None: ("not judged", "not judged"),
+}  # of one claim, of several
 _PASSES = {True: "passes", False: "**fails**", None: "not checked"}
 _AFTER = "choice made after a result:"
 _DIGITS = 7
@@ -312,9 +317,9 @@ def _matrix(documents: Mapping[str, Document], titles: Mapping[str, str]) -> lis
 def _verdicts_of(claims: Sequence[Document], link: str = "") -> str:
     """Return how many claims got each verdict, one below the other."""
     lines = []
-    for holds, word in _SHORT.items():
+    for holds, words in _SHORT.items():
         if number := sum(claim["holds"] == holds for claim in claims):
-            text = f"{number} {word}"
+            text = f"{number} {words[number > 1]}"
             lines.append(f"[{text}]({link.format(_anchor(claims[0]['about'], holds))})" if link else text)
     return "<br>".join(lines)
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -182,7 +183,7 @@ def test_the_front_counts_claims_on_real_data_alone_and_links_each_number():
     head, _, of_paper, everything = rows(found["matrix"])
     assert head[1:] == [*ABOUT, "all"]
     place = "replication/adarank.md#claims-rounds"
-    assert of_paper[1 + ABOUT.index("rounds")] == f"[1 hold]({place}-holds)<br>[1 not judged]({place}-not-judged)"
+    assert of_paper[1 + ABOUT.index("rounds")] == f"[1 holds]({place}-holds)<br>[1 not judged]({place}-not-judged)"
     assert of_paper[1 + ABOUT.index("preferences")] == ""
     assert everything[-1] == "2 hold<br>1 level<br>1 not judged"
     apart = rows(found["apart"])[2]
@@ -249,6 +250,16 @@ def test_figures_are_drawn_that_a_page_shows(folder):
     page.write_text(page.read_text().replace("mpboost-figure-2", "of-another-hand"))
     main([str(folder)])
     assert not drawn.exists()
+
+
+def test_pages_are_filled_where_figures_cannot_be_drawn(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    page = folder / "replication" / "mpboost.md"
+    page.write_text(f"{page.read_text()}\n![Figure 2](figures/mpboost-figure-2.png)\n")
+    (folder / "in.json").write_text(as_json(document("mpboost")))
+    with pytest.raises(SystemExit, match=r"figures need matplotlib: pip install 'boostplug\[report\]'"):
+        main([str(folder), "--store", str(folder / "in.json")])
+    assert "4 claims on real data" in page.read_text()
 
 
 def test_what_cannot_be_filled_is_named(folder):
