@@ -291,6 +291,35 @@ def test_pages_of_the_repository_are_what_is_stored(page):
     assert made == (RESULTS / page).read_text(encoding="utf-8"), "run python -m boostplug.replicate.page"
 
 
+@pytest.mark.parametrize("name", STORED)
+def test_what_is_stored_is_of_the_protocol_as_it_stands(name):
+    """Whoever changes a claim runs it again: `boostplug replicate --json … --keep` trains nothing for it."""
+    protocol, document = PAPERS[name], STORED[name]
+    run = {study["name"] for study in document["studies"]}
+    told = ("study", "claim", "words", "where", "page", "about", "own_data", "published")
+    assert [tuple(row[key] for key in told) for row in document["claims"]] == [
+        (
+            claim.study,
+            claim.text,
+            claim.source.words,
+            claim.source.where,
+            claim.source.page,
+            claim.about,
+            claim.own_data,
+            claim.published,
+        )
+        for claim in protocol.claims
+        if claim.study in run
+    ]
+    for kind in ("theorems", "baselines"):
+        checks = [(check.study, check.text) for check in getattr(protocol, kind) if check.study in run]
+        assert [(row["study"], row["check"]) for row in document[kind]] == checks
+    assert document["deviations"] == list(protocol.deviations)
+    assert [(row["where"], row["words"], row["reason"]) for row in document["not_tested"]] == [
+        (source.where, source.words, reason) for source, reason in protocol.not_tested
+    ]
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_page_shows_all_that_is_stored(name):
     """Its lists, and the means of every study that was run on real data; no mark stands twice."""
