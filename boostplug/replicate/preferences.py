@@ -12,7 +12,7 @@ from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.replicate.study import Loaded, Split
 
-__all__ = ["SharedGrades", "Use"]
+__all__ = ["First", "SharedGrades", "Use"]
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +48,27 @@ class Use:
             return {"X": X, "y": y, "group": group}
         pairs = _preferences(y, group)
         return {"X": X, "y": y, "group": group, "pairs": pairs, "labelled": np.repeat(labelled[used], group)}
+
+
+@dataclass(frozen=True)
+class First:
+    """What a learner is given of the first queries of L2 alone.
+
+    Attributes
+    ----------
+    n_queries : int
+    use : Use
+    """
+
+    n_queries: int
+    use: Use
+
+    def __call__(self, part: RankingData) -> dict[str, Any]:
+        """Return the arguments of ``fit``."""
+        l2 = _has_pairs(part)
+        kept = l2 & (np.cumsum(l2) <= self.n_queries)
+        rows = np.repeat(kept, part.group)
+        return self.use(RankingData(X=part.X[rows], y=part.y[rows], qid=part.qid[rows], group=part.group[kept]))
 
 
 def _has_pairs(part: RankingData) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from boostplug.rankers import QBRankRanker, QuadraticBoundRanker
 from boostplug.rankers.base import Training
 from boostplug.replicate import replicate
 from boostplug.replicate.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
-from boostplug.replicate.preferences import SharedGrades, Use
+from boostplug.replicate.preferences import First, SharedGrades, Use
 from boostplug.replicate.qbrank import QBRANK
 from boostplug.replicate.ranksvm import RankSVM
 from boostplug.replicate.study import Learner, Measure, Study
@@ -100,6 +100,15 @@ def test_preferences_in_use():
     assert list(given["group"]) == [3, 2]
     assert given["labelled"].all()
     assert list(given["pairs"].winner) == [0, 0, 2, 4]
+
+
+def test_the_first_queries_of_l2():
+    given = First(1, Use("L2"))(toy())
+    assert list(given["y"]) == [2.0, 0.0, 1.0]
+    assert list(given["group"]) == [3]
+    given = First(2, Use("L2"))(toy())
+    np.testing.assert_array_equal(given["X"], toy().X[[0, 1, 2, 5, 6]])
+    assert list(First(9, Use("L2"))(toy())["group"]) == [3, 2]
 
 
 def test_a_learner_sees_what_is_in_use():
