@@ -2,7 +2,12 @@
 
 import math
 
-__all__ = ["BestRound", "rounding"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BestRound", "above", "rounding"]
+
+Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-12  # relative: what the order of summation, and one processor's logarithm or another's, may change
 
@@ -10,6 +15,13 @@ _ROUNDING = 1e-12  # relative: what the order of summation, and one processor's 
 def rounding(*values: float) -> float:
     """Return how far apart numbers like these may be for no other reason than rounding."""
     return _ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+
+
+def above(a: Floats, b: Floats) -> NDArray[np.bool_]:
+    """Return where a is above b by more than rounding."""
+    size = np.maximum(np.abs(a), np.abs(b))
+    found: NDArray[np.bool_] = a - b > _ROUNDING * np.where(np.isfinite(size), size, 0.0)
+    return found
 
 
 class BestRound:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from boostplug.best_round import rounding
+from boostplug.best_round import above
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.task import marks
 
@@ -65,8 +65,7 @@ class Bounded(Check):
         curves, bounds = (outcome.split_curves(self.learner, "trace", name) for name in (self.curve, self.bound))
         split, at = np.unravel_index(np.argmin(bounds - curves), curves.shape)
         nearest = f"{curves[split, at]:.4f} to {bounds[split, at]:.4f}"
-        slack = rounding(*curves.ravel(), *bounds.ravel())
-        passes = bool((curves <= bounds + slack).all())
+        passes = not above(curves, bounds).any()
         return Checked(f"nearest: {nearest} after round {marks(outcome.study.rounds)[at]}", passes)
 
 
@@ -81,9 +80,8 @@ class Monotone(Check):
     def check(self, outcome: Outcome) -> Checked:
         """Look at the steps of the curves."""
         curves = outcome.split_curves(self.learner, "trace", self.curve)
-        steps = np.diff(curves, axis=1) if self.rising else -np.diff(curves, axis=1)
-        slack = np.array([rounding(*curve) for curve in curves])
-        back = steps < -slack[:, None]
+        before, after = curves[:, :-1], curves[:, 1:]
+        back = above(before, after) if self.rising else above(after, before)
         ours = f"from {np.median(curves[:, 0]):.4f} to {np.median(curves[:, -1]):.4f}"
         if back.any():
             at, split = marks(outcome.study.rounds), int(np.argmax(back.any(axis=1)))

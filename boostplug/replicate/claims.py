@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.best_round import rounding
+from boostplug.best_round import above, rounding
 from boostplug.experiments.significance import Interval, t_interval
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.task import marks
@@ -440,8 +440,8 @@ class HaltsAbove(Claim):
         said = f"halts in {len(set(units[halted]))} of {len(set(units))}"
         if not halted.any():
             return Verdict(said, "does not hold")
-        above = _above(own, other)
-        count = _counted(np.array([above[halted & (units == unit)].all() for unit in dict.fromkeys(units[halted])]))
+        ahead = above(own, other)
+        count = _counted(np.array([ahead[halted & (units == unit)].all() for unit in dict.fromkeys(units[halted])]))
         return Verdict(f"{said}, ends above {count.ours}", count.holds)
 
 
@@ -570,7 +570,7 @@ class EndsFirst(Shape):
         """Compare the ends of the curves."""
         sign = -1.0 if self.lowest else 1.0
         ends = [outcome.unit_curves(other, self.part, self.curve)[:, -1] for other in self.others]
-        first: NDArray[np.bool_] = np.all([_above(sign * curves[:, -1], sign * end) for end in ends], axis=0)
+        first: NDArray[np.bool_] = np.all([above(sign * curves[:, -1], sign * end) for end in ends], axis=0)
         return first
 
 
@@ -583,7 +583,7 @@ class Moves(Shape):
     def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:  # noqa: ARG002
         """Compare the ends of each curve."""
         first, last = curves[:, 0], curves[:, -1]
-        return _above(last, first) if self.rising else _above(first, last)
+        return above(last, first) if self.rising else above(first, last)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -593,7 +593,7 @@ class Turns(Shape):
     def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:  # noqa: ARG002
         """Compare both ends of each curve with its lowest point."""
         lowest = curves.min(axis=1)
-        return _above(curves[:, 0], lowest) & _above(curves[:, -1], lowest)
+        return above(curves[:, 0], lowest) & above(curves[:, -1], lowest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -614,7 +614,7 @@ class DropsEarly(Shape):
         """Compare the curve at that share of the rounds with half way."""
         rounds = np.array(marks(outcome.study.rounds))
         early = curves[:, rounds <= max(1.0, self.within * rounds[-1])][:, -1]
-        falls = _above(np.full(len(curves), self.start), curves[:, -1])
+        falls = above(np.full(len(curves), self.start), curves[:, -1])
         half: NDArray[np.bool_] = self.start - early >= 0.5 * (self.start - curves[:, -1])
         return falls & half
 
@@ -639,7 +639,7 @@ class ClimbsToPeak(Shape):
     def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:  # noqa: ARG002
         """Look at the steps before the highest point."""
         before = np.arange(curves.shape[1] - 1) < np.argmax(curves, axis=1)[:, None]
-        falls = _above(curves[:, :-1].ravel(), curves[:, 1:].ravel()).reshape(before.shape)
+        falls = above(curves[:, :-1].ravel(), curves[:, 1:].ravel()).reshape(before.shape)
         climbs: NDArray[np.bool_] = before[:, 0] & ~(falls & before).any(axis=1)
         return climbs
 
@@ -659,7 +659,7 @@ class Exponential(Shape):
         logarithms = np.log(curves)
         early = (logarithms[:, 0] - logarithms[:, half]) / (rounds[half] - rounds[0])
         late = (logarithms[:, half] - logarithms[:, -1]) / (rounds[-1] - rounds[half])
-        shown: NDArray[np.bool_] = _above(early, np.zeros(len(early))) & ~_above(0.5 * early, late)
+        shown: NDArray[np.bool_] = above(early, np.zeros(len(early))) & ~above(0.5 * early, late)
         return shown
 
 
@@ -677,7 +677,7 @@ class Converges(Shape):
         middle = curves[:, half]
         gained = _sign(outcome, self.curve) * (middle - curves[:, 0])
         moved = np.abs(curves[:, half:] - middle[:, None]).max(axis=1)
-        return _above(gained, np.zeros(len(gained))) & ~_above(moved, 0.1 * gained)
+        return above(gained, np.zeros(len(gained))) & ~above(moved, 0.1 * gained)
 
 
 def _joint(
@@ -777,13 +777,6 @@ def _direction(gap: Interval) -> Holds:
 
 def _positive(value: float) -> bool:
     return bool(value > rounding(1.0))
-
-
-def _above(a: Floats, b: Floats) -> NDArray[np.bool_]:
-    """Return where a is above b by more than rounding."""
-    slack = np.array([rounding(x, y) for x, y in zip(a, b, strict=True)])
-    above: NDArray[np.bool_] = a - b > slack
-    return above
 
 
 def _shown(gap: Interval) -> str:

@@ -758,7 +758,12 @@ BREAKAGES = [
             "_positive(gap.low + self.tolerance)",
             "_positive(gap.mean + self.tolerance)",
         ),
-        ("a bound is kept in one split alone", "(curves <= bounds + slack).all()", "(curves <= bounds + slack).any()"),
+        ("a bound is kept in one split alone", "not above(curves, bounds).any()", "not above(curves, bounds).all()"),
+        (
+            "one great value hides that others are out of bounds",
+            "np.where(np.isfinite(size), size, 0.0)",
+            "size.max()",
+        ),
         (
             "a metric that pools queries is taken as a mean over them",
             'if not (metric.couples_queries or getattr(metric, "pooled", False)):',

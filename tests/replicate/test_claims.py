@@ -608,7 +608,9 @@ CHECKS = [
     (BOUNDED, traces([E], [ABOVE]), True),  # where they meet it passes
     (BOUNDED, traces([E], [BELOW]), False),
     (BOUNDED, traces([E, E], [ABOVE, BELOW]), False),  # in one split
+    (BOUNDED, traces([E], [[1e50, 0.4, 0.35, 0.1]]), False),  # whatever its size elsewhere
     (FALLING_TRACE, tasks([4.0, 3.0, 3.0, 1.0]), True),
+    (FALLING_TRACE, tasks([1e50, 3.0, 3.5, 1.0]), False),
     (FALLING_TRACE, tasks([4.0, 3.0, 3.5, 1.0]), False),
     (FALLING_TRACE, tasks(FALLS, [4.0, 3.0, 3.5, 1.0]), False),
     (FALLING_TRACE, tasks(RISES), False),
