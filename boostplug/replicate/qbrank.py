@@ -7,7 +7,7 @@ from boostplug.losses import QBRank
 from boostplug.metrics import DCG, NDCG, Metric, PairError, PrecisionAtPercent
 from boostplug.rankers import QBRankRanker
 from boostplug.replicate.checked import Bounded, Check, Monotone
-from boostplug.replicate.claims import Ahead, Citation, Claim, Converges, OverfitsLess
+from boostplug.replicate.claims import Ahead, Citation, Claim, Converges, Settles
 from boostplug.replicate.feature_steps import BestFeature, GivenSteps, SearchedSteps
 from boostplug.replicate.figures import ByCutoff, Curves, Figure
 from boostplug.replicate.letor import MQ2008, OHSUMED
@@ -41,6 +41,11 @@ _OF_TABLE_1 = tuple(measure.key for measure in _COLUMNS)
 _TABLE_1 = Citation(
     "Section 4, Table 1", "QBrank outperforms both GBT and RankSVM with respect to the precision at K% metric"
 )
+_PRINTED = (
+    "at 10 %, 20 %, … 100 %: QBrank .9446 .903 .8611 .8246 .7938 .7673 .7435 .7218 .7015 .6834; "
+    "GBT .9328 .8939 .8557 .8199 .7899 .7637 .7399 .7176 .6977 .6803; "
+    "RankSVM .8524 .8152 .7839 .7578 .7357 .7151 .6957 .6779 .6615 .6465"
+)
 _SIGNIFICANT = Citation(
     "Section 4, Figure 1, and footnote 3",
     "GBT using labeled data is significantly worse than QBrank using preference data extracted from the same labeled "
@@ -50,16 +55,16 @@ _USEFUL = Citation("Section 4, Figure 1", "it is useful to include single-labele
 _COMBINED = Citation(
     "Section 4, Figure 1",
     "QBrank using combined preference data and labeled data outperforms both QBrank and RankSVM using preference data "
-    "only",
+    "only, which indicates that singled labeled data are also useful to QBrank training",
 )
 _CONVERGENCE = Citation("Section 4, Figure 1", "The clear convergence trend of QBrank is also demonstrated in Figure 1")
 _SMALL_STEPS = Citation(
     "Appendix",
-    "Algorithm 1 (with small step-size) has an implicit regularization effect that prevents the procedure from "
-    "overfitting the data",
+    "These results imply that statistically, Algorithm 1 (with small step-size) has an implicit regularization effect "
+    "that prevents the procedure from overfitting the data",
 )
 _FRIEDMAN = Citation(
-    "Section 3, of Friedman (2001)",
+    "Section 3, on Friedman 2001",
     "Friedman [8] reported better results (coming from better regularization) by taking η < 1",
 )
 
@@ -113,7 +118,7 @@ def _on_same_data(study: str) -> tuple[Claim, ...]:
             text="QBRank P2 is ahead of GBT L2 and of RankSVM P2 in precision at each of 10 %, 20 %, … 100 %",
             source=_TABLE_1,
             about="other methods",
-            published="10 %: .9446, GBT .9328, RankSVM .8524; 100 %: .6834, GBT .6803, RankSVM .6465",
+            published=_PRINTED,
             learners=("QBRank P2",),
             others=("GBT L2", "RankSVM P2"),
             measures=_OF_TABLE_1,
@@ -123,7 +128,7 @@ def _on_same_data(study: str) -> tuple[Claim, ...]:
             text="QBRank P2 is ahead of GBT L2 in DCG-5, by at least 1 %",
             source=_SIGNIFICANT,
             about="other methods",
-            published="at least 1 %",
+            published="significantly (a 1 % gain counts as significant)",
             learners=("QBRank P2",),
             others=("GBT L2",),
             measures=(_DCG,),
@@ -150,7 +155,7 @@ def _of_single_grades(study: str) -> tuple[Claim, ...]:
             text="QBRank P2+L1 is ahead of QBRank P2 and of RankSVM P2 in DCG-5",
             source=_COMBINED,
             about="preferences",
-            published="RankSVM 6.181, QBRank above",
+            published="RankSVM 6.181; QBrank in Figure 1 alone",
             learners=("QBRank P2+L1",),
             others=("QBRank P2", "RankSVM P2"),
             measures=(_DCG,),
@@ -165,11 +170,12 @@ def _by_sentence(of_studies: Iterable[tuple[Claim, ...]]) -> tuple[Claim, ...]:
 
 
 def _converges(study: str, learner: str) -> Claim:
+    units = "seeds by Wilson's interval" if "synthetic" in study else "folds by Wilson's interval (of five: in all)"
     return Converges(
         study=study,
         text=(
             f"The test DCG-5 of {learner} rises up to half of the rounds, and then moves by at most a tenth of that "
-            "rise (in most folds)"
+            f"rise, in most {units}"
         ),
         source=_CONVERGENCE,
         about="rounds",
@@ -180,14 +186,16 @@ def _converges(study: str, learner: str) -> Claim:
 
 
 def _of_steps(study: str) -> Claim:
-    return OverfitsLess(
+    return Settles(
         study=study,
-        text="From its best round to the last, η = 0.05 loses less test DCG-5 than η = 1",
+        text=(
+            "Mean test DCG-5 with η = 0.05 does not significantly worsen from its best round to the last, nor by a "
+            "tenth of what it has won since the first"
+        ),
         source=_SMALL_STEPS,
         about="rounds",
         measure=_DCG,
         learner="η = 0.05",
-        others=("η = 1",),
     )
 
 
@@ -267,8 +275,8 @@ def _theorem_1(study: str) -> tuple[Check, ...]:
         ),
         Monotone(
             study=study,
-            where="Algorithm 1",
-            text=f"R(h) falls from each recorded round to the next, {_SEARCHED}",
+            where="Algorithm 2, line search",
+            text=f"R(h) falls from each recorded round to the next, single features, {_SEARCHED}",
             learner=_SEARCHED,
             curve="gap",
         ),
@@ -388,6 +396,14 @@ QBRANK = Protocol(
         ),
         (
             Citation(
+                "Section 5",
+                "Experimental results using a commercial search engine data show that our approach leads to "
+                "significant improvements",
+            ),
+            "As the abstract: a sum of what is judged one by one.",
+        ),
+        (
+            Citation(
                 "Section 4",
                 "those type of single-labeled data are very useful for learning ranking functions",
             ),
@@ -400,6 +416,14 @@ QBRANK = Protocol(
                 "can not take advantage of such data",
             ),
             "True by definition: a query of one grade gives no pair.",
+        ),
+        (
+            Citation(
+                "Section 4",
+                "we excluded all tied data (pairs of documents with the same grades) when converting preference data "
+                "from the absolute relevance judgments, which can be significant information loss",
+            ),
+            "A caution: the paper measures no such loss.",
         ),
         (
             Citation("Section 4", "Including tied data could further improve performance of both GBrank and QBrank"),
@@ -417,6 +441,23 @@ QBRANK = Protocol(
             Citation("Section 3", "In general, we choose η and w by cross-validation"),
             "It says what was done, not what came of it. Our sweep of w is shown, without a verdict.",
         ),
+        (
+            Citation(
+                "Appendix, Theorem 1",
+                "the rate of convergence compared to any target … only depends on",
+            ),
+            (
+                "Of Theorem 1 the bound is checked, not the limit, which no finite number of rounds can show or "
+                "refute. How near R(h) has come to its infimum is in the figure of Theorem 1, without a verdict."
+            ),
+        ),
+        (
+            Citation("Appendix", "Theorem 1 gives the following bound when"),
+            (
+                "The paper derives the corollary for a fixed step from the bound, which is checked. It leaves out "
+                "steps by which the risk would rise; our small equal steps are all taken."
+            ),
+        ),
     ),
     deviations=(
         (
@@ -426,8 +467,13 @@ QBRANK = Protocol(
         (
             "Yandex's judgements are means over assessors, cut into five grades at .07, .14, .41 and .61; L1 are "
             "444 of 3,334 queries, 394 of them of the lowest grade. L1 of NFCorpus (431 of 3,079 queries) and of "
-            "MQ2008 has grade 0 alone, from which GBT L1 could learn nothing: it is left out there. OHSUMED has one "
-            "query of a single grade, on which nothing is trained."
+            "MQ2008 (220 of 784) has grade 0 alone, from which GBT L1 could learn nothing: it is left out there. "
+            "OHSUMED has one query of a single grade, on which nothing is trained."
+        ),
+        (
+            "L3 of the paper has no query of a single grade. Here these stay in the test parts and count in DCG-5: 444 "
+            "queries of Yandex, 431 of NFCorpus, 220 of MQ2008 and 1 of OHSUMED, in all five together. All rankings of "
+            "such a query are worth the same, which draws mean differences towards 0. They give no pair to precision."
         ),
         (
             "choice made after a result: round and C are chosen on validation queries by the share of misordered "
@@ -439,7 +485,14 @@ QBRANK = Protocol(
             "choice made after a result: η is .05, the paper's, with 300 rounds on Yandex, MQ2008 and OHSUMED and 100 "
             "on NFCorpus for its cost; before that there was a run on MQ2008 and OHSUMED, with slower trees, of 50 "
             "rounds at η = .1, whose results had been seen. Candidates of C were 10^-6 to 10^-2 in it, and are 10^-7 "
-            "to 10^-1. All else but the steps of Theorem 1 was fixed before this run."
+            "to 10^-1."
+        ),
+        (
+            "choice made after a result: the claims were written anew when verdicts of the first version on MQ2008, "
+            "OHSUMED and synthetic sets had been seen. It judged Table 1 by p < .05 at each cut-off; now it is being "
+            "ahead at each and, by its interval, on average. Half of the rounds and a tenth of the rise, by which "
+            "convergence is judged, were set then, too. All but the steps of Theorem 1 and what is said here to be "
+            "later was fixed before this run."
         ),
         "w is .5, as in the paper, and not tuned; nor are 20 leaves and η, which the paper tuned for GBT.",
         "GBT is QBRank with w = 0: the same trees and steps, and 0 in place of the mean label as a start.",
@@ -459,8 +512,23 @@ QBRANK = Protocol(
         "DCG-5 has the gain 2^r - 1; the paper leaves it open.",
         "Ties contradict no pair in precision, as in the paper; in DCG-5 they count as the mean over their orders.",
         (
-            "Convergence has no number in the paper: half of the rounds and a tenth of the rise are ours, as is, of "
-            "small steps, the comparison of η = .05 with 1."
+            "Convergence has no number in the paper: half of the rounds and a tenth of the rise are ours. By Wilson's "
+            "interval most of five folds are all five."
+        ),
+        (
+            "That small steps prevent overfitting is what the paper takes its theorem to imply; it shows no experiment "
+            "of it. Here it is judged of Algorithm 2 with trees, η = .05 for the small step: on P2 alone (w = 1) of "
+            "MQ2008 and OHSUMED, on P2+L1 (w = .5) of synthetic sets. A tenth of what was won is ours."
+        ),
+        (
+            'choice made after a result: on a second reading of the words, "prevents the procedure from overfitting" '
+            "is judged by whether test DCG-5 with η = .05 stays where it was best. Before, it was that η = .05 loses "
+            "less than η = 1, which the paper does not say, and which held on MQ2008, OHSUMED and the synthetic sets."
+        ),
+        (
+            "The text at hand breaks off between inequality (6) and the objective function: Algorithm 1, the end of "
+            "Section 2 and the start of Section 3 are lost, and whatever they may claim. Algorithm 1 as trained here "
+            "follows a summary of the paper, its Appendix and Algorithm 2."
         ),
         (
             "Theorem 1 is checked with multiples of single features as weak learners in place of trees: their best one "
@@ -479,8 +547,9 @@ QBRANK = Protocol(
             "these 11 on real and synthetic data 5 held and 6 did not."
         ),
         (
-            "The synthetic sets are some 20 times smaller than the paper's; what they show stands apart. The advantage "
-            "of η < 1 is Friedman's statement, not this paper's, and is judged on them alone."
+            "The synthetic sets are some 20 times smaller than the paper's and are trained for 100 rounds, the small "
+            "one for 25; what they show stands apart. The advantage of η < 1 is Friedman's statement, not a result of "
+            "this paper's: it is judged on them alone, so as not to count among its claims on real data."
         ),
     ),
     figures=(

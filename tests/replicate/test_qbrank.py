@@ -16,6 +16,7 @@ from boostplug.queries import Queries
 from boostplug.rankers import QBRankRanker, QuadraticBoundRanker
 from boostplug.rankers.base import Training
 from boostplug.replicate import replicate
+from boostplug.replicate.claims import Settles
 from boostplug.replicate.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
 from boostplug.replicate.preferences import First, SharedGrades, Use
 from boostplug.replicate.qbrank import QBRANK
@@ -366,9 +367,15 @@ def test_claims_follow_the_papers_words():
         assert len(claim.measures) == 10
         assert claim.share == 1.0
         assert claim.least == 0.0
+        assert claim.published.count(" .") == 3 * 10
     significant = [claim for claim in QBRANK.claims if "1% dcg gain" in claim.source.words]
     assert {claim.least for claim in significant} == {0.01}
     assert len(significant) == len(table_1)
+    small = [claim for claim in QBRANK.claims if "prevents the procedure from overfitting" in claim.source.words]
+    assert len(small) == 4
+    for claim in small:  # of small steps alone: the paper compares them with no others
+        assert isinstance(claim, Settles)
+        assert claim.learner == "η = 0.05"
     friedman = [claim for claim in QBRANK.claims if "Friedman" in claim.source.words]
     assert friedman
     assert not any(claim.study in REAL for claim in friedman)  # not this paper's claim: never in the headline
@@ -381,6 +388,8 @@ def test_choices_after_a_result_are_told():
     told = [text for text in QBRANK.deviations if text.startswith("choice made after a result:")]
     assert any("share of misordered pairs" in text for text in told)
     assert any("η is .05" in text for text in told)
+    assert any("η = .05 loses less than η = 1" in text for text in told)
+    assert any("a tenth of the rise" in text and "Table 1" in text for text in told)
 
 
 def test_single_grades_are_used_where_there_are_some():
