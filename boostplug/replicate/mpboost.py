@@ -21,7 +21,9 @@ from boostplug.replicate.claims import (
     Claim,
     Lasts,
     Near,
+    OverfitsEarly,
     OverfitsLess,
+    Settles,
     Worsens,
 )
 from boostplug.replicate.figures import ByCutoff, Curves, Distances
@@ -29,6 +31,7 @@ from boostplug.replicate.letor import MQ2008, OHSUMED, PUBLISHED, published
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import BundledFolds, Fifths, OwnSplit, QueryFolds
 from boostplug.replicate.study import Learner, Measure, Source, Study
+from boostplug.replicate.task import marks
 from boostplug.replicate.trees import TreeLearner
 
 __all__ = ["MPBOOST"]
@@ -42,6 +45,7 @@ _DDFS = ("LDD", "LOGDD", "LOGITDD")
 _ROWS = ("RankBoost", "ListNet", "AdaRank-NDCG")
 _OHSUMED, _MQ2008, _WEB, _IMAT = "OHSUMED", "MQ2008", "MSLR", "IMAT2009"
 _YANDEX, _YANDEX_FIVE, _BUNDLED = "Yandex", "Yandex, five grades", "bundled set"
+_ROUNDS, _FEWER_ROUNDS = 500, 300
 
 # The parameters of Figure 2 first: traces are theirs.
 _ALPHAS = (0.2, 0.05, 0.1, 0.4, 0.8)
@@ -183,8 +187,13 @@ _OVER_RANKBOOST = Citation(
 )
 _LOGARITHM = Citation("Section 5.4", "the logarithm-based one achieved the best performance in two datasets")
 _LINEAR = Citation("Section 5.4", "the linear-based one fall behind the other two in all three datasets")
-_ALPHA = Citation("Section 5.4", "the best α in the Web-2 dataset was in average 0.062")
-_OVERFITTING = Citation("Section 5.5", "we observe that MPBoost with binary label suffers from overfitting")
+_ALPHA = Citation(
+    "Section 5.4",
+    "forcing the parameter α to take pretty small values (e.g. the best α in the Web-2 dataset was in average 0.062)",
+)
+_OVERFITTING = Citation(
+    "Section 5.5", "In our experiments, we observe that MPBoost with binary label suffers from overfitting"
+)
 _AS_TRAINING_GOES_ON = Citation(
     "Section 5.5", "MPBoost with magnitude-preserving properties perform well as training goes on"
 )
@@ -259,19 +268,22 @@ def _of_letor(study: str, *, own_data: bool = False) -> tuple[Claim, ...]:
     ahead = partial(Ahead, study=study, own_data=own_data)
     methods = tuple(
         ahead(
-            text=f"{name} is ahead of the AdaRank-NDCG that is trained here at nine of NDCG@1 to 10 (nearly all)",
+            text=(
+                f"{name} is ahead of RankBoost and AdaRank-NDCG, as trained here, and of BINARY, of each at nine of "
+                "NDCG@1 to 10 (nearly all) and on average"
+            ),
             source=_NEARLY_ALL,
             about="other methods",
             published="+.01 to +.06",
             learners=(name,),
-            others=("AdaRank-NDCG",),
+            others=("RankBoost", "AdaRank-NDCG", "BINARY"),
             measures=_AT,
             share=0.9,
         )
         for name in _DDFS
     )
     best_of_methods = ahead(
-        text="LOGITDD is ahead of RankBoost and AdaRank-NDCG, as trained here, at each of NDCG@1 to 10",
+        text="LOGITDD is ahead of RankBoost and AdaRank-NDCG, as trained here, at each of NDCG@1 to 10 and on average",
         source=_BEST,
         about="other methods",
         learners=("LOGITDD",),
@@ -279,7 +291,7 @@ def _of_letor(study: str, *, own_data: bool = False) -> tuple[Claim, ...]:
         measures=_AT,
     )
     best_of_variants = ahead(
-        text="LOGITDD is ahead of BINARY, LDD and LOGDD at each of NDCG@1 to 10",
+        text="LOGITDD is ahead of BINARY, LDD and LOGDD at each of NDCG@1 to 10 and on average",
         source=_BEST,
         about="own variants",
         learners=("LOGITDD",),
@@ -287,7 +299,10 @@ def _of_letor(study: str, *, own_data: bool = False) -> tuple[Claim, ...]:
         measures=_AT,
     )
     binary = ahead(
-        text="BINARY is ahead of the RankBoost that is trained here at each of NDCG@1 to 10 but for 6 and 7",
+        text=(
+            "BINARY is ahead of the RankBoost that is trained here at each of NDCG@1 to 5 and 8 to 10, and on their "
+            "average (whether it is not at 6 and 7 is not judged)"
+        ),
         source=_BINARY_AHEAD,
         about="other methods",
         learners=("BINARY",),
@@ -296,14 +311,14 @@ def _of_letor(study: str, *, own_data: bool = False) -> tuple[Claim, ...]:
     )
     over_rankboost = tuple(
         ahead(
-            text=f"{name} is ahead of the RankBoost that is trained here at each of NDCG@1 to 10",
+            text=f"{name} is ahead of the RankBoost that is trained here at each of NDCG@1 to 10 and on average",
             source=_OVER_RANKBOOST,
             about="other methods",
             learners=(name,),
             others=("RankBoost",),
             measures=_AT,
         )
-        for name in _DDFS
+        for name in ("BINARY", *_DDFS)
     )
     return (
         *methods,
@@ -321,8 +336,8 @@ _OF_TABLE: tuple[Claim, ...] = (
         AheadOfPublished(
             study=_OHSUMED,
             text=(
-                f"{name} is ahead of LETOR's RankBoost, ListNet and AdaRank-NDCG at three of NDCG@1, 3, 5 and 10, "
-                "which are published (nearly all)"
+                f"{name} is ahead of LETOR's RankBoost, ListNet and AdaRank-NDCG, of each at three of NDCG@1, 3, 5 "
+                "and 10, which are published (nearly all), and on average"
             ),
             source=_NEARLY_ALL,
             about="other methods",
@@ -338,14 +353,14 @@ _OF_TABLE: tuple[Claim, ...] = (
     *(
         Near(
             study=_OHSUMED,
-            text=f"NDCG@1 of {name} is .005 below LETOR's {row}, to within .01 (about)",
+            text=f"NDCG@1 of {name} is .005 below LETOR's {row}, to within .004 (about)",
             source=_LAG,
             about="figures",
             own_data=True,
-            published=f"{PUBLISHED[_OHSUMED][row]['NDCG@1'] - 0.005:.4f}",
+            published=f"about -.005 (LETOR: {PUBLISHED[_OHSUMED][row]['NDCG@1']:.4f})",
             measure="NDCG@1",
             learners=(name,),
-            tolerance=0.01,
+            tolerance=0.004,
             row=row,
             offset=-0.005,
         )
@@ -354,7 +369,9 @@ _OF_TABLE: tuple[Claim, ...] = (
     ),
     AheadOfPublished(
         study=_OHSUMED,
-        text="LOGITDD is ahead of LETOR's RankBoost, ListNet and AdaRank-NDCG at each of NDCG@1, 3, 5, 10",
+        text=(
+            "LOGITDD is ahead of LETOR's RankBoost, ListNet and AdaRank-NDCG at each of NDCG@1, 3, 5, 10 and on average"
+        ),
         source=_BEST,
         about="other methods",
         own_data=True,
@@ -364,7 +381,7 @@ _OF_TABLE: tuple[Claim, ...] = (
     ),
     AheadOfPublished(
         study=_OHSUMED,
-        text="BINARY is ahead of LETOR's RankBoost at each of NDCG@1, 3, 5, 10",
+        text="BINARY is ahead of LETOR's RankBoost at each of NDCG@1, 3, 5, 10 and on average",
         source=_BINARY_AHEAD,
         about="other methods",
         own_data=True,
@@ -375,7 +392,7 @@ _OF_TABLE: tuple[Claim, ...] = (
     *(
         AheadOfPublished(
             study=_OHSUMED,
-            text=f"{name} is ahead of LETOR's RankBoost at each of NDCG@1, 3, 5, 10",
+            text=f"{name} is ahead of LETOR's RankBoost at each of NDCG@1, 3, 5, 10 and on average",
             source=_OVER_RANKBOOST,
             about="other methods",
             own_data=True,
@@ -383,7 +400,7 @@ _OF_TABLE: tuple[Claim, ...] = (
             rows=("RankBoost",),
             measures=_PUBLISHED_AT,
         )
-        for name in _DDFS
+        for name in ("BINARY", *_DDFS)
     ),
 )
 
@@ -396,7 +413,7 @@ def _of_web_1(study: str, *, own_data: bool = False) -> tuple[Claim, ...]:
         source=_WEB_1_BEHIND,
         about="own variants",
         own_data=own_data,
-        published="-.0024",
+        published=".0024 behind",
         learners=("BINARY",),
         others=("LDD",),
         measures=_AT,
@@ -415,7 +432,7 @@ def _of_web_2(study: str) -> tuple[Claim, ...]:
     """Return what Sections 5.3.3 and 5.4 say of a private set of five grades."""
     top = Ahead(
         study=study,
-        text="LOGITDD is ahead of BINARY, LDD and LOGDD at NDCG@1 and 2",
+        text="LOGITDD is ahead of BINARY, LDD and LOGDD at NDCG@1 and 2 and on their average",
         source=_WEB_2_TOP,
         about="own variants",
         learners=("LOGITDD",),
@@ -424,7 +441,7 @@ def _of_web_2(study: str) -> tuple[Claim, ...]:
     )
     rest = Ahead(
         study=study,
-        text="LOGDD is ahead of BINARY, LDD and LOGITDD at each of NDCG@3 to 10",
+        text="LOGDD is ahead of BINARY, LDD and LOGITDD at each of NDCG@3 to 10 and on their average",
         source=_WEB_2_REST,
         about="own variants",
         learners=("LOGDD",),
@@ -454,30 +471,60 @@ _BEST_ALPHA = ChosenNear(
 )
 
 
-def _of_rounds(study: str, worsens: Citation, stable: Citation, *, own_data: bool = False) -> tuple[Claim, ...]:
-    """Return what Section 5.5 says of the distances beside BINARY as rounds go by."""
-    binary = Worsens(
+def _of_rounds(study: str, rounds: int, *, own_data: bool = False) -> tuple[Claim, ...]:
+    """Return what Section 5.5 says of all experiments as rounds go by, of BINARY and of the distances."""
+    binary = OverfitsEarly(
         study=study,
-        text="BINARY's test NDCG@5 is lower after the last round than after round 100, the nearest to 90 on record",
-        source=worsens,
+        text="BINARY's mean test NDCG@5 is best before the last round, and worse at the last",
+        source=_OVERFITTING,
         about="rounds",
         own_data=own_data,
-        published="best at about round 90" if worsens is _PEAK else "",
+        measure="NDCG@5",
+        learners=("BINARY",),
+        by=marks(rounds)[-2],
+    )
+    return (binary, *_settle(study, own_data=own_data))
+
+
+def _settle(study: str, *, own_data: bool = False) -> tuple[Claim, ...]:
+    return tuple(
+        Settles(
+            study=study,
+            text=(
+                f"{name}'s mean test NDCG@5 does not significantly worsen from its best round to the last, nor by a "
+                "tenth of what it has won since the first"
+            ),
+            source=_AS_TRAINING_GOES_ON,
+            about="rounds",
+            own_data=own_data,
+            measure="NDCG@5",
+            learner=name,
+        )
+        for name in _DDFS
+    )
+
+
+def _of_figure_6(study: str) -> tuple[Claim, ...]:
+    """Return what Section 5.5 says of BINARY's peak, and of the distances beside it."""
+    peak = Worsens(
+        study=study,
+        text="BINARY's test NDCG@5 is lower after the last round than after round 100, the nearest to 90 on record",
+        source=_PEAK,
+        about="rounds",
         measure="NDCG@5",
         learner="BINARY",
         since=100,
     )
-    return (binary, *_overfit_less(study, stable, own_data=own_data))
+    return (peak, *_overfit_less(study, _STABLE))
 
 
-def _overfit_less(study: str, source: Citation, *, own_data: bool = False) -> tuple[Claim, ...]:
+def _overfit_less(study: str, source: Citation) -> tuple[Claim, ...]:
     return tuple(
         OverfitsLess(
             study=study,
             text=f"from its best round to the last, {name} loses less test NDCG@5 than BINARY from its own",
             source=source,
             about="rounds",
-            own_data=own_data,
             measure="NDCG@5",
             learner=name,
             others=("BINARY",),
@@ -520,6 +567,7 @@ def _theorem(study: str) -> tuple[Check, ...]:
 
 
 _SUMMED_UP = "It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named."
+_ROUNDS_SUMMED_UP = "It sums up Section 5.5, whose sentences are judged one by one."
 _NOT_TESTED: tuple[tuple[Citation, str], ...] = (
     (
         Citation(
@@ -528,6 +576,20 @@ _NOT_TESTED: tuple[tuple[Citation, str], ...] = (
             "public and commercial datasets",
         ),
         f"{_SUMMED_UP} On the commercial set the paper shows no other solution.",
+    ),
+    (
+        Citation(
+            "Abstract",
+            "has good properties of avoiding the overfitting problem in the task of learning ranking functions",
+        ),
+        _ROUNDS_SUMMED_UP,
+    ),
+    (
+        Citation(
+            "Section 1",
+            "the experiment demonstrates that the application of DDF can lead MPBoost to avoid the overfitting problem",
+        ),
+        _ROUNDS_SUMMED_UP,
     ),
     (
         Citation(
@@ -547,13 +609,27 @@ _NOT_TESTED: tuple[tuple[Citation, str], ...] = (
     ),
     (
         Citation("Section 6", "MPBoost with DDF tend to avoid overfitting in training"),
-        "It sums up Section 5.5, whose sentences are judged one by one.",
+        _ROUNDS_SUMMED_UP,
+    ),
+    (
+        Citation(
+            "Section 6",
+            "The parameters in these DDFs can be easily adapted to meet requirements of different ranking algorithms",
+        ),
+        "Of the ease there is no measure, and other ranking algorithms are not in the paper.",
+    ),
+    (
+        Citation(
+            "Section 3.2",
+            "three possible directed distance functions which have performed superiorly in the empirical analysis",
+        ),
+        _SUMMED_UP,
     ),
     (
         Citation(
             "Section 3.2.1",
-            "it's very difficult to tune a good α value to map all rating differences into a proper interval. We will "
-            "show these findings in the experiment",
+            "when the numerical difference between ratings is large, it's very difficult to tune a good α value to map "
+            "all rating differences into a proper interval. We will show these findings in the experiment",
         ),
         "Of the difficulty there is no measure; the value that was chosen is judged (Section 5.4).",
     ),
@@ -573,7 +649,7 @@ _NOT_TESTED: tuple[tuple[Citation, str], ...] = (
         Citation("Section 5.3.1", "nearly all baselines in NDCG@1 to NDCG@10 by 1 point to 6 points gain"),
         (
             "That they are ahead is judged; the size is not, since the words do not say which curve gains how much, "
-            "and Figure 3 has no numbers."
+            "and Figure 3 has no numbers. Over LETOR's rows, at 1, 3, 5 and 10, our gains stand beside that claim."
         ),
     ),
     (
@@ -582,6 +658,29 @@ _NOT_TESTED: tuple[tuple[Citation, str], ...] = (
             "the advantage of MPBoost with magnitude-preserving loss functions is not as clear as that in OHSUMED",
         ),
         "It compares two data sets, of which Web-1 (IMAT2009) is not at hand.",
+    ),
+    (
+        Citation(
+            "Section 5.4",
+            "magnitude-preserving labels can lead the algorithm to grasp the inherent pattern in document vectors and "
+            "in general yield higher performance",
+        ),
+        "It is drawn from the sentence before it, which is judged; of what is inherent there is no measure.",
+    ),
+    (
+        Citation("Section 5.4", "LDD, tends to output too large values for large rating grades"),
+        "It explains the order of the distances, which is judged; what is too large is not said.",
+    ),
+    (
+        Citation("Section 5.4", "the ability to differentiate smaller rating differences degrades"),
+        "It explains the order of the distances, which is judged; no measure of the ability is given.",
+    ),
+    (
+        Citation("Section 5.5", "suffers from serious overfitting problem after peaking at around the 90th iteration"),
+        (
+            "That BINARY worsens after the peak is judged; the round itself is read off a curve of private data, and "
+            "what is serious is not said. The round of our best is told there."
+        ),
     ),
     (
         Citation("Section 5.4", "the saturation problem appears quite often"),
@@ -622,35 +721,35 @@ MPBOOST = Protocol(
         "2009."
     ),
     studies=(
-        _study(_OHSUMED, OHSUMED, 500),
+        _study(_OHSUMED, OHSUMED, _ROUNDS),
         _tree_study(_OHSUMED, OHSUMED, 200),
-        _study(_MQ2008, MQ2008, 500),
+        _study(_MQ2008, MQ2008, _ROUNDS),
         _tree_study(_MQ2008, MQ2008, 200),
-        _study(_WEB, _WEB_FOLDERS, 500),
+        _study(_WEB, _WEB_FOLDERS, _ROUNDS),
         _tree_study(_WEB, _WEB_FOLDERS, 200),
-        _study(_IMAT, QueryFolds(("imat2009",), n_queries=9124), 300),
-        _study(_YANDEX, Fifths("yandex", scale=4.0 / 0.61), 300),
-        _study(_YANDEX_FIVE, Fifths("yandex", edges=(0.07, 0.14, 0.41, 0.61)), 300),
+        _study(_IMAT, QueryFolds(("imat2009",), n_queries=9124), _FEWER_ROUNDS),
+        _study(_YANDEX, Fifths("yandex", scale=4.0 / 0.61), _FEWER_ROUNDS),
+        _study(_YANDEX_FIVE, Fifths("yandex", edges=(0.07, 0.14, 0.41, 0.61)), _FEWER_ROUNDS),
         _study(_BUNDLED, BundledFolds(), 60, candidates=2),
         _tree_study(_BUNDLED, BundledFolds(), 60, candidates=1),
     ),
     claims=(
         *_OF_TABLE,
         *_of_letor(_OHSUMED, own_data=True),
-        *_of_rounds(_OHSUMED, _OVERFITTING, _AS_TRAINING_GOES_ON, own_data=True),
+        *_of_rounds(_OHSUMED, _ROUNDS, own_data=True),
         *_of_letor(_MQ2008),
-        *_of_rounds(_MQ2008, _OVERFITTING, _AS_TRAINING_GOES_ON),
+        *_of_rounds(_MQ2008, _ROUNDS),
         *_of_web_1(_IMAT, own_data=True),
-        *_of_rounds(_IMAT, _OVERFITTING, _AS_TRAINING_GOES_ON, own_data=True),
+        *_of_rounds(_IMAT, _FEWER_ROUNDS, own_data=True),
         *_of_web_1(_YANDEX),
-        *_of_rounds(_YANDEX, _OVERFITTING, _AS_TRAINING_GOES_ON),
+        *_of_rounds(_YANDEX, _FEWER_ROUNDS),
         *_of_web_2(_YANDEX_FIVE),
         _BEST_ALPHA,
-        *_of_rounds(_YANDEX_FIVE, _PEAK, _STABLE),
+        *_of_figure_6(_YANDEX_FIVE),
         *_of_long_training(_YANDEX_FIVE),
         *_of_web_2(_WEB),
         *_of_letor(_BUNDLED),
-        *_overfit_less(_BUNDLED, _AS_TRAINING_GOES_ON),
+        *_settle(_BUNDLED),
     ),
     theorems=tuple(
         check
@@ -666,13 +765,59 @@ MPBOOST = Protocol(
         (
             "Choice made after a result: the claims were written anew, from the paper's words, when OHSUMED, MQ2008 "
             "and MSLR had been trained before with the same learners and grids, and seen; grids, rounds and measures "
-            "of these stayed as they were. All that concerns Yandex was fixed before any result there was seen."
+            "of these stayed as they were. All that concerns Yandex was fixed before any result there was seen, but "
+            "for what a second reading changed (below)."
         ),
         (
-            "Parameters: the paper tunes them on validation and gives Figure 2's alone (.2, 3, .5); the grids are "
-            "those and four others each, alpha .05 to .8, lambda .25 to 3, beta .125 to 2. Rounds: no number; 500 at "
-            "most, 300 on Yandex and IMAT2009 for their time. NDCG@5 on validation chooses both together, for every "
-            "method and measure."
+            "Parameters: of their values the paper gives those of Figure 2 (.2, 3, .5) and Web-2's alpha (.062, "
+            "Section 5.4); the grids are Figure 2's and four others each, alpha .05 to .8, lambda .25 to 3, beta .125 "
+            'to 2. Rounds: no number; 500 at most, 300 on Yandex and IMAT2009 for their time. The paper tunes "these '
+            'parameters independently", the rounds among them; here NDCG@5 on validation, its criterion, chooses '
+            "parameter and round together, for every method and measure."
+        ),
+        (
+            'Condition (9), distances of about 1, "should be considered during the tuning" in the paper. Here it '
+            "bounds no grid: grades a point apart are .05 apart by the least alpha, and four apart are log(13) = 2.6 "
+            "apart by Figure 2's lambda."
+        ),
+        (
+            "RankBoost as trained here is the variant of continuous features. LETOR's rows come of rounds chosen by "
+            "MAP on validation, ours by NDCG@5, AdaRank-NDCG's too. Thresholds of stumps lie midway between values of "
+            "a feature; the paper's appendix has the values themselves, which part training documents alike."
+        ),
+        (
+            "Choice made after a result: the thresholds of our own that claims name were fixed when OHSUMED, MQ2008 "
+            'and MSLR had been trained and seen: nine of ten and three of four cut-offs for "nearly all", read of each '
+            'baseline by itself, the average over cut-offs beside "each", round 100 for the 90th, .01 for "does not '
+            'degrade".'
+        ),
+        (
+            'Choice made after a result: on a second reading of the words, BINARY\'s overfitting "in our experiments" '
+            "is judged from its own best round, no more from round 100, which is Figure 6's alone. Picking the best "
+            "round on the curve that is judged favours the claim. By this change it is level on MQ2008, where it held, "
+            "and does not hold on OHSUMED, where it was level."
+        ),
+        (
+            'Choice made after a result: on a second reading, that the distances "perform well as training goes on" is '
+            "judged of their own curves, where it was that they lose less than BINARY, which stays the judge of Figure "
+            '6\'s "comparatively stable". By this change three claims hold on Yandex that were level, and one on '
+            "MQ2008 that was level does not."
+        ),
+        (
+            "Choice made after a result: on a second reading, BINARY and the RankBoost that is trained here have "
+            'joined the baselines of "nearly all", and BINARY those that are ahead of RankBoost in Section 5.4 (three '
+            'claims more, all level); "about 0.5%", read as .005 of NDCG and not as a share, is to within .004, where '
+            "it was .01, by which a lead would have passed for a lag. No other verdict changed by it."
+        ),
+        (
+            "The paper contradicts itself twice, and each sentence is judged as it stands: all three versions are "
+            "ahead of BINARY on all sets (5.4), but LDD is behind on Web-1 (5.3.2); BINARY is ahead of RankBoost "
+            "consistently (5.4), but not at NDCG@6 and 7 (5.3.1). That it is not ahead at these two is not judged by "
+            "itself."
+        ),
+        (
+            "The alpha of Web-2 is that of its 1,779 private features; Yandex can only show whether a small one is "
+            "best there too. The claim asks for .1 at most, the grid's floor is .05."
         ),
         (
             "NDCG on LETOR's sets and MSLR is that of LETOR's scripts, where a list shorter than k and one without "
@@ -700,7 +845,11 @@ MPBOOST = Protocol(
             "Choice made after a result: the median of traces, when those of another paper (RankBoost's E2) had passed "
             "every scale."
         ),
-        "MQ2008 is not in the paper, which says nothing of trees either. AdaRank-NDCG is trained on NDCG@5.",
+        (
+            "MQ2008 is not in the paper, which says nothing of trees either: what it says of OHSUMED, at hand here, is "
+            "judged on MQ2008 besides. AdaRank-NDCG is trained on NDCG@5. On the bundled set rounds are 60, candidates "
+            "two. Tables with the discount 1/log2(1 + j), and with ties in expectation, are ours."
+        ),
         (
             "Trees: LightGBM, learning rate .05, 15 leaves, at most 200 rounds, the Newton step; candidate and round "
             "chosen as above, of three each for LOGDD (.5, 2, 3) and LOGITDD (.25, .5, 2). LDD has one (1), since "
