@@ -248,6 +248,25 @@ CASES = {
             lambda: bp.NDCG()(np.zeros(3), queries()),
             r"scores must have shape \(12,\), one per row",
         ),
+        Case(
+            "a NaN grade in `metric.score`",
+            lambda: bp.NDCG().score(at(Y, 1, np.nan), ZERO, qid=QID),
+            r"y\[1\] = nan is not finite; drop such rows",
+        ),
+        Case(
+            "`metric.score` without queries", lambda: bp.NDCG().score(Y, ZERO), "give exactly one of group .* and qid"
+        ),
+        Case(
+            "`metric.score` of rows in any order",
+            lambda: bp.NDCG().score(Y, ZERO, qid=np.roll(QID, 1)),
+            "qid must be contiguous: 3 appears again in row 8",
+        ),
+        Case("`RBP(p=1)`", lambda: bp.RBP(1), "p must be a finite number above 0 and below 1"),
+        Case(
+            "`RBP(relevant=2, max_grade=4)`",
+            lambda: bp.RBP(relevant=2, max_grade=4),
+            "relevant=2 says nothing where max_grade is given",
+        ),
     ],
     "Losses and distances": [
         Case('`MPBoost(hessian="exact")`', lambda: bp.MPBoost(hessian="exact"), "hessian must be one of 'newton'"),

@@ -211,6 +211,7 @@ def _outputs(loss, scores, labels, sizes):
 METRICS = [
     *(bp.NDCG(5), bp.NDCG(convention="letor"), bp.NDCG(gain="linear"), bp.DCG(None), bp.MeanNDCG(), bp.MAP()),
     *(bp.ERR(), bp.MRR(), bp.Precision(3), bp.PairError(), bp.PrecisionAtPercent(30), bp.SpearmanRho()),
+    *(bp.RBP(), bp.RBP(max_grade=4), bp.Recall(3), bp.RPrecision(), bp.Bpref()),
 ]
 
 

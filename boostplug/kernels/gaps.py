@@ -11,7 +11,7 @@ from boostplug.kernels.ranks import Grades, add_grade, codes_by_score, grades_be
 from boostplug.threads import numbers_by_query, run_over_queries
 
 # compiled in: ranking.py 7ad0754252ce
-# compiled in: ranks.py adc1faa69700
+# compiled in: ranks.py ba19058688fd
 
 __all__ = [
     "PairsBetween",

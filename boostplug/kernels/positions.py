@@ -16,6 +16,7 @@ __all__ = [
     "mean_ndcg",
     "mean_ndcg_weights",
     "precision",
+    "recall",
     "reciprocal_rank",
 ]
 
@@ -276,12 +277,14 @@ def reciprocal_rank(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *
 
 
 @compiled()
-def _precision(
-    scores: Floats, relevant: Bools, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
-) -> None:
-    """Share of relevant documents among the best k; NaN for a query without relevant documents.
+def _hits(
+    scores: Floats, relevant: Bools, boundaries: Ints, k: int, of_relevant: bool, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    """Relevant documents among the best k, or, where `k` is 0, among as many as are relevant; NaN without any of these.
 
-    With `average`, tied documents at the cut count as often as a random order puts them above it.
+    As a share of k, or of all relevant ones with `of_relevant`. With `average`, tied documents at the cut count as
+    often as a random order puts them above it.
     """
     room = room_for(boundaries, first, last)
     keys, rows = room.keys, room.rows
@@ -293,7 +296,7 @@ def _precision(
         if n_relevant == 0:
             out[q] = np.nan
             continue
-        cut = min(k, stop - start)
+        cut = min(k, stop - start) if k > 0 else n_relevant
         m = best_rows(scores, start, stop, cut, room)
         sure = hits = 0  # relevant documents above the block at the cut, and in it
         a = 0
@@ -303,9 +306,14 @@ def _precision(
                 a = j + 1
             else:
                 hits += 1 if relevant[rows[j]] else 0
-        out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / k
+        out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / (n_relevant if of_relevant else k)
 
 
 def precision(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
     """Return the precision at k of each query."""
-    return numbers_by_query(_precision, boundaries, scores, relevant, boundaries, k, average)
+    return numbers_by_query(_hits, boundaries, scores, relevant, boundaries, k, False, average)
+
+
+def recall(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
+    """Return the recall of each query at k, or, where that is 0, at the number of its relevant documents."""
+    return numbers_by_query(_hits, boundaries, scores, relevant, boundaries, k, True, average)

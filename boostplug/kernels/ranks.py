@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import Room, room_for, sort
-from boostplug.threads import run_over_queries
+from boostplug.threads import numbers_by_query, run_over_queries
 
 # compiled in: ranking.py 7ad0754252ce
 
@@ -19,6 +19,7 @@ __all__ = [
     "Grades",
     "RankSums",
     "add_grade",
+    "binary_preference",
     "codes_by_score",
     "discordance",
     "grades_below",
@@ -233,3 +234,59 @@ def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: boo
     out = RankSums(*np.empty((3, len(boundaries) - 1)))
     run_over_queries(lambda a, b: _rank_sums(scores, grades, boundaries, in_order, a, b, out), boundaries)
     return out
+
+
+@compiled()
+def _binary_preference(
+    scores: Floats, relevant: Bools, judged: Bools, boundaries: Ints, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    r"""Binary preference of each query, whose relevant rows are among the judged ones; NaN without any of them.
+
+    .. math:: \frac1R \sum_i 1 - \frac{\min(n_i, M)}M, \qquad M = \min(N, R)
+
+    With `average`, the expected value over a random order of tied documents: with c non-relevant documents above a
+    block and s in it, each relevant one of the block has c … c + s above it, all equally likely.
+    """
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
+    for q in range(first, last):
+        n = n_relevant = 0
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if judged[i]:
+                keys[n], rows[n] = scores[i], i
+                n += 1
+                n_relevant += 1 if relevant[i] else 0
+        if n_relevant == 0:
+            out[q] = np.nan
+            continue
+        most = min(n - n_relevant, n_relevant)
+        if most == 0:
+            out[q] = 1.0
+            continue
+        sort(room, n)
+        total = 0.0
+        above = 0  # non-relevant documents above the block
+        a = 0
+        while a < n:
+            b = a + 1
+            hits = 1 if relevant[rows[a]] else 0
+            if average:
+                while b < n and keys[b] == keys[a]:
+                    hits += 1 if relevant[rows[b]] else 0
+                    b += 1
+            last_above = above + (b - a - hits)
+            if hits > 0:
+                # The sum of M - min(t, M) over t from `above` to `last_above`: a falling series, cut off at 0.
+                high = max(most - above, 0)
+                terms = min(last_above - above + 1, high)
+                missing = 0.5 * terms * (2 * high - terms + 1)
+                total += hits * (missing / (last_above - above + 1))
+            above = last_above
+            a = b
+        out[q] = total / most / n_relevant
+
+
+def binary_preference(scores: Floats, relevant: Bools, judged: Bools, boundaries: Ints, *, average: bool) -> Floats:
+    """Return the binary preference of each query."""
+    return numbers_by_query(_binary_preference, boundaries, scores, relevant, judged, boundaries, average)

@@ -1,6 +1,7 @@
 """Ranking metrics. One file and one line here for each: tests, docs, exports and the command line read `METRICS`."""
 
 from boostplug.metrics.average_precision import MAP as MAP
+from boostplug.metrics.bpref import Bpref as Bpref
 from boostplug.metrics.correlation import KendallTau as KendallTau
 from boostplug.metrics.correlation import SpearmanRho as SpearmanRho
 from boostplug.metrics.dcg import DCG as DCG
@@ -11,6 +12,9 @@ from boostplug.metrics.pairwise import PairError as PairError
 from boostplug.metrics.pairwise import PrecisionAtPercent as PrecisionAtPercent
 from boostplug.metrics.precision import WTA as WTA
 from boostplug.metrics.precision import Precision as Precision
+from boostplug.metrics.rank_biased import RBP as RBP
+from boostplug.metrics.recall import Recall as Recall
+from boostplug.metrics.recall import RPrecision as RPrecision
 from boostplug.metrics.reciprocal_rank import ERR as ERR
 from boostplug.metrics.reciprocal_rank import MRR as MRR
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import scores_of_rows, shown
+from boostplug.checks import numbers, refuse_where, scores_of_rows, shown
 from boostplug.naming import Named, exact_name, read_name, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
@@ -27,7 +27,7 @@ class Metric(Named, ABC):
     - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
       NaN is refused, since it has no rank.
     - A row that is not labelled is not judged: it keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
-      convention). Metrics on pairs of grades and on rank correlation leave it out.
+      convention). `Bpref` and metrics on pairs of grades and on rank correlation leave it out.
     - A query without rows has no value (NaN). The mean is over the queries that have one, weighted by
       `Queries.query_weight`; NaN where no query has one.
 
@@ -161,6 +161,62 @@ class Metric(Named, ABC):
             return plug.evaluate(self, scores, data)
         total, count = self.sum_and_count(scores, data)
         return total / count if count > 0 else np.nan
+
+    def score(
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        labelled: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean over queries of plain arrays: the grades first, as in scikit-learn's metrics.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Grades: finite real numbers, higher is better.
+        scores : array-like of shape (n_rows,)
+            Real numbers, higher is better.
+        qid : array-like of shape (n_rows,), optional
+            Query id of each row (numbers or strings); the rows of a query stand together. Exactly one of `qid` and
+            `group` is given; for a single list, ``group=[len(y)]``.
+        group : array-like of shape (n_queries,), optional
+            Sizes of the queries in row order.
+        weight : array-like of shape (n_queries,) or (n_rows,), optional
+            As `Queries` takes it: the mean is weighted by query, by the mean weight of its rows.
+        labelled : array-like of bool of shape (n_rows,), optional
+            False for rows that are not judged.
+
+        Returns
+        -------
+        float
+            The weighted mean of `per_query`; NaN where no query has a value.
+
+        Raises
+        ------
+        ValueError
+            If an argument has the wrong shape or an impossible value: a grade that is not finite, a NaN score, rows of
+            a query that do not stand together. The message names argument, value and remedy.
+
+        Notes
+        -----
+        Of several metrics of the same data, build `Queries` once and call them on it: ``metric(scores, queries)``.
+
+        Examples
+        --------
+        >>> from boostplug import NDCG
+        >>> round(NDCG(10).score([2, 0, 1, 0, 1], [0.3, 0.9, 0.1, 0.2, 0.7], qid=["a", "a", "a", "b", "b"]), 4)
+        0.8295
+        """
+        # Of what Queries calls labels, so that its own messages would speak of an argument that is not here.
+        grades = numbers("y", y)
+        finite = np.isfinite(grades)
+        refuse_where("y", ~finite, grades, "is not finite; drop such rows, or give them 0 and labelled=False")
+        queries = Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)
+        return float(self(scores, queries))
 
     @property
     def name(self) -> str:

@@ -508,8 +508,13 @@ BREAKAGES = [
         ),
         (
             "precision divides by the list's length",
-            "out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / k",
-            "out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / cut",
+            "out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / (n_relevant if of_relevant else k)",
+            "out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / (n_relevant if of_relevant else cut)",
+        ),
+        (
+            "bpref of ties counts as if all relevant ones stood in their middle",
+            "                missing = 0.5 * terms * (2 * high - terms + 1)",
+            "                missing = (last_above - above + 1) * max(high - 0.5 * (last_above - above), 0.0)",
         ),
         (
             "pairs tied in score and grade count as ties of grades",
@@ -520,6 +525,16 @@ BREAKAGES = [
     *_in(
         "metrics",
         ("metrics",),
+        (
+            "bpref counts documents without judgement as non-relevant",
+            "ranks.binary_preference(scores, relevant, judged,",
+            "ranks.binary_preference(scores, relevant, judged | True,",
+        ),
+        (
+            "plain arrays are scored without their weights",
+            "        queries = Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)",
+            "        queries = Queries(grades, group=group, qid=qid, labelled=labelled)",
+        ),
         (
             "short lists keep their value in the LETOR convention",
             "ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf",

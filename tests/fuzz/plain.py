@@ -149,6 +149,34 @@ def _err_of(metric, ranked):
     return total
 
 
+def _recall_of(metric, ranked):
+    relevant = _relevant(metric, ranked)
+    return sum(relevant[: metric.k]) / sum(relevant) if any(relevant) else np.nan
+
+
+def _r_precision_of(metric, ranked):
+    relevant = _relevant(metric, ranked)
+    return sum(relevant[: sum(relevant)]) / sum(relevant) if any(relevant) else np.nan
+
+
+def _rbp_of(metric, ranked):
+    if metric.max_grade is None:
+        gains = _relevant(metric, ranked)
+    else:
+        gains = [grade / metric.max_grade if judged else 0.0 for grade, judged in ranked]
+    return (1 - metric.p) * sum(metric.p**j * gain for j, gain in enumerate(gains)) if any(gains) else np.nan
+
+
+def _bpref_of(metric, ranked):
+    relevant = [grade >= metric.relevant for grade, judged in ranked if judged]
+    n = sum(relevant)
+    least = min(n, len(relevant) - n)
+    if n == 0:
+        return np.nan
+    above = [sum(not other for other in relevant[:i]) for i, one in enumerate(relevant) if one]
+    return sum(1 - min(more, n) / least if more else 1.0 for more in above) / n
+
+
 _AT_RANKS = {
     bp.NDCG: _ndcg_of,
     bp.DCG: _dcg_of,
@@ -158,6 +186,10 @@ _AT_RANKS = {
     bp.Precision: _precision_of,
     bp.WTA: _precision_of,
     bp.ERR: _err_of,
+    bp.Recall: _recall_of,
+    bp.RPrecision: _r_precision_of,
+    bp.RBP: _rbp_of,
+    bp.Bpref: _bpref_of,
 }
 
 

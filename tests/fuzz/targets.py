@@ -145,6 +145,16 @@ _METRICS = {
     "bp.ERR": {"k": _CUTOFFS, "max_grade": ("4", "1", "2.5", "10", "1000"), "ties": _TIES, "empty": _EMPTY},
     "bp.Precision": {"k": ("10", "1", "2", "1000000"), "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
     "bp.WTA": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.RBP": {
+        "p": ("0.8", "0.5", "0.95", "1e-9", "1 - 1e-16", "5e-324"),
+        "relevant": _RELEVANT,
+        "max_grade": ("None", "None", "4", "2.5", "1000", "1e300", "5e-324"),
+        "ties": _TIES,
+        "empty": _EMPTY,
+    },
+    "bp.Recall": {"k": ("10", "1", "2", "1000000"), "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.RPrecision": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
+    "bp.Bpref": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
     "bp.PairError": {"ties": ("'full'", "'half'", "'order'"), "pooled": ("False", "True")},
     "bp.PrecisionAtPercent": {"p": ("100", "50", "10", "33.3", "1e-9", "1")},
     "bp.SpearmanRho": {"ties": ("'corrected'", "'average'", "'order'")},
@@ -248,7 +258,10 @@ def loss_values(dice):
     return text
 
 
-@target(*("NDCG", "DCG", "MeanNDCG", "MAP", "MRR", "ERR", "Precision", "WTA"), weight=30)
+@target(
+    *("NDCG", "DCG", "MeanNDCG", "MAP", "MRR", "ERR", "Precision", "WTA", "RBP", "Recall", "RPrecision", "Bpref"),
+    weight=30,
+)
 def metric_values(dice):
     return f"metric = {metric(dice)}\ncheck_value(metric)"
 
@@ -427,6 +440,12 @@ def own_loss(dice):
 def metric_calls(dice):
     data = Ranking(dice)
     scores = data.scores()
+    if dice.percent(15):
+        name, of_queries = data.of_queries()
+        given = [data.labels(), scores, *([] if dice.percent(10) else [f"{name}={of_queries()}"])]
+        given += [f"weight={data.weight()}"] if dice.percent(25) else []
+        given += [f"labelled={data.labelled()}"] if dice.percent(25) else []
+        return f"value = {metric(dice)}.score({', '.join(given)})\nassert type(value) is float"
     if dice.percent(10):
         scores = f"with_infinities({scores}, {dice.one(('np.inf', '-np.inf', '[np.inf, -np.inf]'))})"
     return (

@@ -9,6 +9,7 @@ import pytest
 import boostplug as bp
 
 METRICS = [bp.NDCG(5), bp.MAP(), bp.MRR(), bp.Precision(3), bp.WTA(), bp.ERR(), bp.SpearmanRho()]
+METRICS += [bp.RBP(), bp.Recall(3), bp.RPrecision(), bp.Bpref()]
 BASES = [bp.NDCGBoost(), bp.MPBoost(), bp.QBRank(), bp.RankNet()]
 
 

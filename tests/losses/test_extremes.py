@@ -177,6 +177,11 @@ METRICS = [
     bp.PrecisionAtPercent(100),
     bp.SpearmanRho(),
     bp.KendallTau(),
+    bp.RBP(),
+    bp.RBP(max_grade=1e300),
+    bp.Recall(3),
+    bp.RPrecision(),
+    bp.Bpref(),
 ]
 
 

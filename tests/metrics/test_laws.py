@@ -34,9 +34,13 @@ VALUES = {
     "PrecisionAtPercent": [bp.PrecisionAtPercent(), bp.PrecisionAtPercent(10), bp.PrecisionAtPercent(33.3)],
     "SpearmanRho": [bp.SpearmanRho(), bp.SpearmanRho(ties="average")],
     "KendallTau": [bp.KendallTau(), bp.KendallTau(ties="average")],
+    "RBP": [bp.RBP(), bp.RBP(0.5, relevant=2, empty=0), bp.RBP(0.95, max_grade=4)],
+    "Recall": [bp.Recall(), bp.Recall(2), bp.Recall(3, relevant=2, empty=0)],
+    "RPrecision": [bp.RPrecision(), bp.RPrecision(relevant=2.5), bp.RPrecision(2, empty=1)],
+    "Bpref": [bp.Bpref(), bp.Bpref(relevant=2, empty=0)],
 }
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
-JUDGED_ALONE = (bp.PairError, bp.PrecisionAtPercent, bp.SpearmanRho, bp.KendallTau)  # other rows take no part
+OF_PAIRS = (bp.PairError, bp.PrecisionAtPercent, bp.SpearmanRho, bp.KendallTau)  # of different grades
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -64,8 +68,13 @@ def is_mean_over_queries(metric):
     return not metric.couples_queries and not getattr(metric, "pooled", False)
 
 
+def is_of_pairs(metric):
+    return isinstance(metric, OF_PAIRS)
+
+
 def is_judged_alone(metric):
-    return isinstance(metric, JUDGED_ALONE)
+    """Whether rows without a label take no part."""
+    return is_of_pairs(metric) or isinstance(metric, bp.Bpref)
 
 
 def reads_ranks_alone(metric):
@@ -185,8 +194,14 @@ def test_metrics_of_pairs_and_ranks_leave_out_rows_without_a_label(metrics, data
     group = np.bincount(queries.query_of_row[kept], minlength=queries.n_queries)
     judged = bp.Queries(queries.labels[kept], group=group)
     for metric in noted(metrics):
-        np.testing.assert_array_equal(metric.per_query(scores, queries), metric.per_query(scores[kept], judged))
-        assert metric(scores, queries) == pytest.approx(metric(scores[kept], judged), nan_ok=True, rel=1e-14)
+        values, expected = metric.per_query(scores, queries), metric.per_query(scores[kept], judged)
+        rows = np.diff(queries.boundaries)
+        if getattr(metric, "empty", None) is not None:  # which a query without any row has not
+            expected[(group == 0) & (rows > 0)] = metric.empty
+        np.testing.assert_array_equal(values, expected)
+        if metric.couples_queries or not np.isnan(values).all():
+            pooled = metric(scores[kept], judged) if not is_mean_over_queries(metric) else np.nanmean(expected)
+            assert metric(scores, queries) == pytest.approx(pooled, nan_ok=True, rel=1e-14)
 
 
 @each_class()
@@ -299,12 +314,15 @@ ONE_DOCUMENT = {  # of grade 4, where that is not worth 1
     bp.DCG: lambda metric: 4.0 if metric.gain == "linear" else 15.0,
     bp.ERR: lambda metric: 15 / 2**metric.max_grade,
     bp.Precision: lambda metric: 1 / metric.k,
+    bp.RBP: lambda metric: 1 - metric.p,
 }
 SIX_EQUAL = {  # of grade 3, where that is not worth 1
     bp.DCG: lambda metric: sum(7 / np.log2(2 + j) for j in range(6)) if metric == bp.DCG() else None,
     bp.ERR: lambda metric: None,
     bp.MAP: lambda metric: min(metric.k or 6, 6) / 6,
     bp.Precision: lambda metric: min(metric.k, 6) / metric.k,
+    bp.RBP: lambda metric: (1 - metric.p**6) * (1 if metric.max_grade is None else 3 / metric.max_grade),
+    bp.Recall: lambda metric: min(metric.k, 6) / 6,
 }
 
 
@@ -313,7 +331,7 @@ def test_one_document(metric):
     queries = bp.Queries([4, 4, 0], group=[1, 1, 1])
     first, second, irrelevant = metric.per_query([0.0, np.inf, -1.0], queries)
     short = isinstance(metric, bp.NDCG) and metric.convention == "letor" and metric.k is not None
-    if is_judged_alone(metric):
+    if is_of_pairs(metric):
         assert np.isnan([first, second, irrelevant]).all()
         return
     assert first == second == (0.0 if short else ONE_DOCUMENT.get(type(metric), lambda _: 1.0)(metric))
@@ -327,7 +345,7 @@ def test_equal_grades(metric):
     queries = bp.Queries([3] * 6, group=[6])
     value = metric([1.0, 1.0, 2.0, 2.0, 2.0, 5.0], queries)
     assert value == pytest.approx(metric([6.0, 5.0, 4.0, 3.0, 2.0, 1.0], queries), rel=1e-14, nan_ok=True)
-    if is_judged_alone(metric):
+    if is_of_pairs(metric):
         assert np.isnan(value)
         return
     expected = SIX_EQUAL.get(type(metric), lambda _: 1.0)(metric)
@@ -372,7 +390,7 @@ def test_kernels_are_compiled_for_one_type_of_scores():
         and {"first", "last", "out"} <= set(inspect.signature(kernel.py_func).parameters)
     }  # what is launched from Python over ranges of queries; others are compiled for the kernels that call them
     assert compiled == dict.fromkeys(compiled, 1)
-    assert len(compiled) == 15
+    assert len(compiled) == 16
 
 
 @pytest.mark.parametrize(

@@ -119,3 +119,49 @@ def test_new_lambdas_do_not_pile_up():
 def test_metrics_load_no_framework():
     code = "import sys, boostplug.metrics; print({'sklearn', 'lightgbm', 'xgboost', 'pandas'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_plain_arrays_are_scored_as_queries_are():
+    rng = np.random.default_rng(0)
+    group = [3, 4, 1]
+    y, scores, labelled = rng.integers(0, 4, 8), rng.integers(0, 3, 8), rng.random(8) < 0.8
+    qid, weight = np.repeat(["b", "a", "c"], group), [1.0, 2.0, 0.5]
+    plain, weighted = bp.Queries(y, group=group), bp.Queries(y, group=group, weight=weight)
+    judged = bp.Queries(y, group=group, labelled=labelled)
+    for metric in (bp.NDCG(2), bp.Bpref(), bp.PairError(pooled=True), bp.PrecisionAtPercent(50), MeanLabelOfTheBest()):
+        assert metric.score(y, scores, qid=qid) == metric(scores, plain)
+        assert metric.score(y.tolist(), scores.tolist(), group=group) == metric(scores, plain)
+        assert metric.score(y, scores, qid=qid, weight=weight) == metric(scores, weighted)
+        assert metric.score(y, scores, qid=qid, weight=np.repeat(weight, group)) == metric(scores, weighted)
+        assert metric.score(y, scores, qid=qid, labelled=labelled) == metric(scores, judged)
+        assert type(metric.score(y, scores, group=group)) is float
+    assert np.isnan(bp.MAP().score([0, 0], [1.0, 2.0], group=[2]))
+
+
+def test_plain_columns_of_a_frame_are_scored():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"y": [0, 2, 1, 0], "q": [7, 7, 9, 9], "score": [1.0, 2.0, 3.0, 4.0]}, index=[3, 1, 0, 2])
+    assert bp.MRR().score(frame["y"], frame["score"], qid=frame["q"]) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0, 1], [1.0, 2.0]), {}, "exactly one of group .* and qid .*; got neither"),
+        (([0, 1], [1.0, 2.0]), {"qid": [1, 1], "group": [2]}, "exactly one of group .* and qid .*; got both"),
+        (([0, 1, 2], [1.0, 2.0, 3.0]), {"qid": [1, 2, 1]}, "qid must be contiguous: 1 appears again in row 2 .*; sort"),
+        (([0, 1, 2], [1.0, 2.0]), {"group": [3]}, r"scores must have shape \(3,\), one per row; got shape \(2,\)"),
+        (([0, 1], [1.0, 2.0, 3.0]), {"group": [3]}, "group must add up to the number of rows"),
+        (([0, 1], [1.0, 2.0]), {"qid": [1]}, "qid must have one id per row: got 1 ids for 2"),
+        (([0, np.nan], [1.0, 2.0]), {"group": [2]}, r"y\[1\] = nan is not finite; drop such rows, or give them 0"),
+        (([0, 1], [1.0, np.nan]), {"group": [2]}, r"scores\[1\] is NaN and has no rank"),
+        (([[0], [1]], [1.0, 2.0]), {"group": [2]}, r"y must be one-dimensional, got shape \(2, 1\); pass y.ravel\(\)"),
+        ((["a", "b"], [1.0, 2.0]), {"group": [2]}, "y must hold real numbers"),
+        (([0, 1], [1.0, 2.0]), {"group": [2], "weight": [-1.0]}, "weight.*is not a finite weight ≥ 0"),
+        (([0, 1], [1.0, 2.0]), {"group": [2], "weight": [1, 2, 3]}, "weight must have one value per query"),
+        (([0, 1], [1.0, 2.0]), {"group": [2], "labelled": [1, 0]}, "labelled must hold one bool per row"),
+    ],
+)
+def test_bad_plain_arrays(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        bp.NDCG().score(*arguments, **options)

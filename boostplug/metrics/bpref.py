@@ -1,0 +1,49 @@
+"""Binary preference, for lists of which few documents are judged: `Bpref`."""
+
+from dataclasses import KW_ONLY, dataclass
+
+from boostplug.kernels import ranks
+from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties
+from boostplug.queries import Queries
+
+__all__ = ["Bpref"]
+
+
+@dataclass(frozen=True)
+class Bpref(OfRelevance):
+    r"""How rarely documents judged non-relevant stand above relevant ones; what is not judged takes no part.
+
+    .. math:: \frac1R \sum_{i\,\mathrm{relevant}} 1 - \frac{\min(n_i, R)}{\min(N, R)}
+
+    R documents are judged relevant and N non-relevant, of which :math:`n_i` stand above i; without any of these (N = 0)
+    the value is 1. Buckley & Voorhees, "Retrieval evaluation with incomplete information" (SIGIR 2004), in the form of
+    `trec_eval` since its version 8, whose divisor is min(N, R) and not R.
+
+    Rows that are not labelled are the ones that are not judged: other metrics count them as non-relevant.
+
+    Parameters
+    ----------
+    relevant, ties, empty
+        See `Metric`; the expected value over tied documents is a closed form.
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> labelled = [True, False, True, True, True]
+    >>> queries = Queries([0, 0, 1, 0, 1], group=[5], labelled=labelled)
+    >>> Bpref()([5.0, 4.0, 3.0, 2.0, 1.0], queries)  # below 1 of 2, and below 2 of 2
+    0.25
+    >>> Bpref()([3.0, 4.0, 3.0, 2.0, 1.0], queries)  # the first of them below or above the other, by chance
+    0.375
+    """
+
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the value of each query."""
+        judged = queries.labelled_rows
+        relevant = judged & (queries.labels >= self.relevant)
+        return self.filled(ranks.binary_preference(scores, relevant, judged, queries.boundaries, average=self.average))

@@ -1,0 +1,109 @@
+"""Rank-biased precision: `RBP`."""
+
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.checks import check_number, frozen, refuse_where
+from boostplug.kernels import positions
+from boostplug.metrics.by_rank import ByRank, Empty, Ties, whole
+from boostplug.queries import Queries
+
+__all__ = ["RBP"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RBP(ByRank):
+    r"""Rank-biased precision: what a reader finds who goes on from each document to the next with probability p.
+
+    .. math:: (1 - p) \sum_{j \le n} p^{j-1} g_j
+
+    Moffat & Zobel, "Rank-biased precision for measurement of retrieval effectiveness" (TOIS 2008). g is 1 for relevant
+    documents and 0 for others, or, with `max_grade`, the grade over the highest. It is not divided by its ideal: a list
+    of n documents has at most :math:`1 - p^n`, and with few relevant ones far less.
+
+    Parameters
+    ----------
+    p : float, default=0.8
+        The reader's persistence, above 0 and below 1: 1 / (1 - p) documents are read on average.
+    relevant, ties, empty
+        See `Metric`.
+    max_grade : float, optional
+        The highest grade of the scale (not of the data): documents then count in parts,
+        :math:`g_j = r_{(j)} / \mathrm{max\_grade}`, and what has a grade above 0 is relevant. Grades below 0 or above
+        it are refused. Default: `relevant` decides.
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> queries = Queries([1, 0, 2, 0], group=[3, 1])
+    >>> RBP(0.5).per_query([3.0, 2.0, 1.0, 0.5], queries)  # 0.5 · (1 + 0.25)
+    array([0.625,   nan])
+    >>> RBP(0.5, max_grade=2)([3.0, 2.0, 1.0, 0.5], queries)  # 0.5 · (0.5 + 0.25)
+    0.375
+    """
+
+    p: float = 0.8
+    _: KW_ONLY
+    relevant: float = 1
+    max_grade: float | None = None
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        p = check_number("p", self.p, above=0, below=1, otherwise=", the probability to read on")
+        object.__setattr__(self, "p", p)
+        super().__post_init__()
+        if self.max_grade is None:
+            return
+        most = check_number(
+            "max_grade", self.max_grade, above=0, otherwise=", the highest of the scale, or None for `relevant` alone"
+        )
+        object.__setattr__(self, "max_grade", whole(most))
+        if self.relevant != type(self).relevant:
+            raise ValueError(
+                f"relevant={self.relevant} says nothing where max_grade is given, since all grades above 0 then count; "
+                "leave one of them out"
+            )
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the value of each query."""
+        gains, ideal = queries.remember(
+            ("shares of relevance", self.relevant, self.max_grade), lambda: self._gains(queries), limit=4
+        )
+        weights = queries.remember(("chances to read", self.p), lambda: self._weights(queries), limit=4)
+        return self.filled(positions.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal))
+
+    def _weights(self, queries: Queries) -> Floats:
+        longest = int(np.diff(queries.boundaries).max(initial=0))
+        return frozen((1.0 - self.p) * self.p ** np.arange(longest, dtype=np.float64))
+
+    def _gains(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return the gain of each row, and by query what its sum is divided by: 1, or 0 without relevant documents."""
+        judged, labels = queries.labelled_rows, queries.labels
+        gains = np.zeros(queries.n_rows)
+        if self.max_grade is None:
+            gains[judged & (labels >= self.relevant)] = 1.0
+        else:
+            refuse_where(
+                "labels",
+                judged & (labels < 0),
+                labels,
+                "is negative, and so is its gain; shift the grades to start at 0",
+            )
+            highest = labels[judged].max(initial=0.0)
+            refuse_where(
+                "labels",
+                judged & (labels > self.max_grade),
+                labels,
+                f"is above max_grade={self.max_grade}; pass the highest grade of the scale, RBP(max_grade={highest:g}) "
+                "for these labels",
+            )
+            gains[judged] = labels[judged] / self.max_grade
+        with_relevant = np.zeros(queries.n_queries)
+        with_relevant[queries.query_of_row[gains > 0]] = 1.0
+        return frozen(gains), frozen(with_relevant)
