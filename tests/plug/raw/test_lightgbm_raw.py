@@ -269,10 +269,16 @@ BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5
 
 
 def test_bagging_by_query_trains_a_constant_model():
-    """bagging_by_query with bagging on silently trains one tree of one leaf, value 0, with a custom objective."""
+    """bagging_by_query of half the queries silently trains one tree of one leaf, value 0, with a custom objective."""
     booster = train(params=BY_QUERY, rounds=3)
     assert n_leaves(booster) == [1]
     assert not booster.predict(features()).any()
+
+
+def test_bagging_by_query_of_more_than_half_leaves_nothing_out():
+    """bagging_by_query with a fraction above .5 silently trains on all rows with a custom objective."""
+    booster = train(params={**BY_QUERY, "bagging_fraction": 0.6}, rounds=3)
+    np.testing.assert_array_equal(booster.predict(features()), train(rounds=3).predict(features()))
 
 
 def test_bagging_by_query_alone_does_no_harm():

@@ -1,0 +1,32 @@
+"""Train with bagging by query: a built-in objective, then the same squared error as a function."""
+
+import lightgbm as lgb
+import numpy as np
+
+
+def squared_error(scores, data):
+    """Return the derivatives of half the squared error."""
+    return scores - data.get_label(), np.ones_like(scores)
+
+
+def rows_of(tree):
+    """Return how many rows reached the root of a tree."""
+    root = tree["tree_structure"]
+    return root.get("internal_count", root.get("leaf_count"))
+
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 3))
+y = (X[:, 0] + rng.normal(size=400) > 0.5).astype(float)
+print("LightGBM", lgb.__version__)
+print("by query  fraction  objective   leaves of each tree    rows at each root")
+for by_query in (False, True):
+    for fraction in (0.5, 0.6):
+        for objective in ("regression", squared_error):
+            params = {"objective": objective, "num_leaves": 7, "num_threads": 1, "seed": 1, "verbosity": -1}
+            params |= {"bagging_freq": 1, "bagging_fraction": fraction, "bagging_by_query": by_query}
+            booster = lgb.train(params, lgb.Dataset(X, y, group=[20] * 20), 4)
+            trees = booster.dump_model()["tree_info"]
+            name = objective if isinstance(objective, str) else "a function"
+            leaves = str([tree["num_leaves"] for tree in trees])
+            print(f"{by_query!s:8}  {fraction:8}  {name:10}  {leaves:21}  {[rows_of(tree) for tree in trees]}")
