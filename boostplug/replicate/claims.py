@@ -63,6 +63,7 @@ ABOUT: tuple[About, ...] = get_args(About)
 
 _LEVEL = 0.95
 _SAMPLES = 1000
+_SLACK = 1e-9  # of a share, whose product with a number of measures is whole but for rounding
 _WORST: tuple[Holds, ...] = ("does not hold", "level", "holds")
 
 
@@ -152,6 +153,8 @@ class Ahead(Claim):
         Relative gain below which it is level: what the paper takes as significant.
     equal : bool, default False
         For "as good as or better": where intervals hold 0, means that are no worse do.
+    best : bool, default False
+        For "the best": at that share of the measures it must be ahead of all others at once, else it is level.
     part : {"test", "train"}
     """
 
@@ -163,12 +166,14 @@ class Ahead(Claim):
     average: bool = False
     least: float = 0.0
     equal: bool = False
+    best: bool = False
     part: Literal["train", "test"] = "test"
 
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare unit by unit."""
         against = self.against or self.measures
         verdicts = []
+        first = np.ones(len(self.measures), bool)
         for other in self.others:
             differences, folds = [], np.zeros(0)
             for own, theirs in zip(self.measures, against, strict=True):
@@ -185,6 +190,10 @@ class Ahead(Claim):
             if len({_sign(outcome, measure) for measure in self.measures}) > 1:  # errors and gains have no mean
                 means = f"{_named(self.learners)} to {other}"
             verdicts.append(Verdict(f"{means}: {gap.ours}", gap.holds))
+            first &= [_positive(_interval(of_one, folds).mean) for of_one in differences]
+        if self.best:
+            enough = first.sum() >= self.share * len(first) - _SLACK
+            verdicts.append(Verdict(f"the best at {first.sum()} of {len(first)}", "holds" if enough else "level"))
         return _worst(verdicts)
 
 
@@ -634,13 +643,14 @@ class Closes(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class ClimbsToPeak(Shape):
-    """A learner's curve never falls before its highest point, and that is not its first."""
+    """A learner's curve never falls before its highest point, from any round to the next, and that is not its first.
+
+    The curve is the trace `STEADY` of what climbs, which knows every round.
+    """
 
     def shown(self, outcome: Outcome, curves: Floats) -> NDArray[np.bool_]:  # noqa: ARG002
-        """Look at the steps before the highest point."""
-        before = np.arange(curves.shape[1] - 1) < np.argmax(curves, axis=1)[:, None]
-        falls = above(curves[:, :-1].ravel(), curves[:, 1:].ravel()).reshape(before.shape)
-        climbs: NDArray[np.bool_] = before[:, 0] & ~(falls & before).any(axis=1)
+        """Take what was recorded when training ended."""
+        climbs: NDArray[np.bool_] = curves[:, -1] == 1.0
         return climbs
 
 
@@ -699,10 +709,9 @@ def _joint(
     behind = [name.partition(",")[0] for name, gap in zip(measures, strict, strict=True) if _positive(-gap.high)]
     if behind:
         said += f", behind at {', '.join(behind)}"
-    slack = 1e-9  # of a share, whose product with a number of measures is whole but for rounding
-    if direction == "does not hold" or len(behind) > (1.0 - share) * len(each) + slack:
+    if direction == "does not hold" or len(behind) > (1.0 - share) * len(each) + _SLACK:
         return Verdict(said, "does not hold")
-    enough = ahead >= share * len(each) - slack
+    enough = ahead >= share * len(each) - _SLACK
     return Verdict(said, "holds" if enough and direction == "holds" else "level")
 
 

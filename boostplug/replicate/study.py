@@ -185,7 +185,7 @@ class Study:
     learners : tuple of Learner
     measures : tuple of Measure
     traces : tuple of str
-        Entries of `history_` to keep, by round.
+        Entries of `history_` to keep, by round; after `task.STEADY`, whether one has climbed steadily.
     published : mapping of str to mapping of str to float
         By row (a learner of ours or another) and measure (its `key`).
     extras : tuple of Extra

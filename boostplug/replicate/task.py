@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.best_round import BestRound
+from boostplug.best_round import BestRound, rounding
 from boostplug.datasets import RankingData
 from boostplug.experiments.document import plain
 from boostplug.metrics import Metric
@@ -17,10 +18,13 @@ from boostplug.rankers import ReferenceRanker
 from boostplug.replicate.study import PARTS, Learner, Split, Study
 from boostplug.threads import threads_of_framework
 
-__all__ = ["Job", "Result", "marks", "run"]
+__all__ = ["STEADY", "Job", "Result", "marks", "run", "steady"]
 
 Floats = NDArray[np.float64]
 Result = dict[str, Any]
+
+STEADY = "steady climb of "
+"""Before the name of a trace: 1 where it has never fallen before its highest so far, which is not its first, else 0."""
 
 _BLOCKS = 20  # of queries, for metrics that are no mean over queries
 _DIGITS = 6  # of the curves, which are there to be drawn
@@ -102,11 +106,22 @@ def _run(job: Job) -> dict[str, Any]:
         out["curves"][part] = {measure.key: curves[measure.key] for measure in study.measures}
     history = fits[0].history_
     for trace in study.traces:
-        record = history.get(trace)
+        record = history.get(trace.removeprefix(STEADY))
         if record is not None and len(record):
+            record = steady(record) if trace.startswith(STEADY) else record
             at = [min(mark, len(record)) for mark in marks(study.rounds)]
             out["curves"].setdefault("trace", {})[trace] = [round(float(record[r - 1]), _DIGITS) for r in at]
     return out
+
+
+def steady(values: Floats) -> Floats:
+    """Return what `STEADY` says, round by round: every round counts, not those alone that are recorded."""
+    falls = [after < before - rounding(before, after) for before, after in pairwise(values)]
+    fallen = np.cumsum([False, *falls])
+    rises = np.r_[True, values[1:] > np.maximum.accumulate(values)[:-1]]
+    highest = np.maximum.accumulate(np.where(rises, np.arange(len(values)), 0))
+    steady: Floats = ((highest > 0) & (fallen[highest] == 0)).astype(np.float64)
+    return steady
 
 
 def _units(metric: Metric, scores: Floats, queries: Queries) -> Floats:

@@ -102,6 +102,14 @@ def joint(*gaps, spread=0.001, measures=("m", "n", "o")):
     return outcome({"a": a, "b": {measure: noisy(0.5, 0.0) for measure in a}})
 
 
+IN_TURN = outcome(  # "a" is behind "b" at "m" and behind "c" at "o"
+    {
+        name: {measure: noisy(mean, 0.001 * i) for measure, mean in zip("mno", means, strict=True)}
+        for i, (name, means) in enumerate({"a": (0.6, 0.6, 0.6), "b": (0.7, 0.2, 0.2), "c": (0.2, 0.2, 0.7)}.items())
+    }
+)
+
+
 def ahead(*others, measures=("m",), learners=("a",), **more):
     return Ahead(learners=learners, others=others or ("b",), measures=measures, **more, **SAID)
 
@@ -356,6 +364,10 @@ CASES = [
     (ahead(measures=THREE, share=0.6), joint(0.1, -0.0001, -0.0001), LEVEL),
     (ahead(measures=THREE, share=0.6), joint(0.3, -0.1, -0.1), NO),  # at two, and one would be forgiven
     (ahead(measures=THREE, share=0.6), joint(0.1, 0.1, -0.9), NO),  # the average is behind
+    (ahead("b", "c", measures=THREE, share=0.6), IN_TURN, YES),
+    (ahead("b", "c", measures=THREE, share=0.6, best=True), IN_TURN, LEVEL),  # of both at once at one of three
+    (ahead("b", "c", measures=THREE, share=0.3, best=True), IN_TURN, YES),
+    (ahead("b", "c", measures=THREE, best=True), IN_TURN, NO),  # behind beyond noise, whatever it is the best at
     (ahead(measures=THREE, average=True), joint(0.5, -0.1, -0.1), YES),
     (ahead(measures=THREE, average=True), joint(-0.5, 0.1, 0.1), NO),
     (ahead(measures=THREE), joint(0.1, 0.1, 0.1, spread=0.9), LEVEL),  # ahead at each, within noise
@@ -415,10 +427,9 @@ CASES = [
     (shape(Turns), tasks(*some(TURNS, RISES, 5)), LEVEL),
     (shape(Turns), tasks(*some(TURNS, RISES, 0)), NO),
     (shape(Turns), tasks(*some(TURNS, FALLS, 0)), NO),
-    (shape(ClimbsToPeak, part="train"), tasks(*some([1.0, 2.0, 3.0, 2.0], FALLS, MOST), part="train"), YES),
-    (shape(ClimbsToPeak, part="train"), tasks(*some(RISES, [2.0, 1.0, 3.0, 2.0], 5), part="train"), LEVEL),
-    (shape(ClimbsToPeak, part="train"), tasks(*some(RISES, [2.0, 1.0, 3.0, 2.0], 0), part="train"), NO),
-    (shape(ClimbsToPeak), tasks(*some(RISES, FALLS, 0)), NO),  # a peak at the start is no climb
+    (shape(ClimbsToPeak), tasks(*some([0.0, 1.0, 1.0, 1.0], [0.0] * 4, MOST)), YES),
+    (shape(ClimbsToPeak), tasks(*some([0.0, 1.0, 1.0, 1.0], [0.0] * 4, 5)), LEVEL),
+    (shape(ClimbsToPeak), tasks(*[[0.0, 1.0, 1.0, 0.0]] * 10), NO),  # a later, higher peak after a fall
     (shape(Exponential), tasks(*some(HALVES, LIMIT, MOST)), YES),
     (shape(Exponential), tasks(*some(HALVES, LIMIT, 6)), LEVEL),
     (shape(Exponential), tasks(*some(HALVES, LIMIT, 1)), NO),

@@ -13,6 +13,7 @@ from boostplug.datasets import make_ranking
 from boostplug.experiments.workers import in_processes
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
+from boostplug.rankers.base import ReferenceRanker, Round
 from boostplug.replicate import replicate
 from boostplug.replicate import run as machine
 from boostplug.replicate.checked import Close, Monotone
@@ -20,7 +21,8 @@ from boostplug.replicate.claims import Citation, Near, Ranked
 from boostplug.replicate.protocol import Protocol
 from boostplug.replicate.sources import SingleQueries
 from boostplug.replicate.study import Learner, Loaded, Measure, Split, Study
-from boostplug.replicate.task import Job, marks, run
+from boostplug.replicate.task import STEADY, Job, marks, run, steady
+from boostplug.weak_rankers import Feature
 
 
 @dataclass(frozen=True)
@@ -347,3 +349,39 @@ def test_refusals(tmp_path):
         replicate("adarank", tmp_path)
     with pytest.raises(ValueError, match="num_processes must be an integer of at least 1; got 0"):
         replicate("adarank", num_processes=0)
+
+
+@pytest.mark.parametrize(
+    ("curve", "expected"),
+    [
+        ([1.0, 2.0, 3.0, 2.5], [0, 1, 1, 1]),  # a fall after the highest
+        ([1.0, 2.0, 1.9, 1.8, 2.1, 3.0], [0, 1, 1, 1, 0, 0]),  # before it, since there is a higher one
+        ([3.0, 2.0, 2.5], [0, 0, 0]),  # the highest is the first
+        ([3.0, 2.0, 4.0], [0, 0, 0]),
+        ([1.0, 1.0, 2.0, 2.0 - 1e-16, 2.0], [0, 0, 1, 1, 1]),  # neither what stays nor rounding is a fall
+        ([1.0], [0]),
+    ],
+)
+def test_a_climb_is_steady_until_it_has_fallen_below_a_later_peak(curve, expected):
+    np.testing.assert_array_equal(steady(np.array(curve)), expected)
+
+
+def test_a_steady_climb_knows_the_rounds_between_marks():
+    class Saw(ReferenceRanker):
+        """Its curve falls once, from round 8 to 9 of 12, between the marks 7 and 10."""
+
+        def __init__(self, *, n_estimators=12, random_state=None):
+            self.n_estimators = n_estimators
+            self.random_state = random_state
+
+        def _rounds(self, _):
+            for r in range(12):
+                yield Round(((Feature(0), 1.0),), {"level": r - 1.5 * (r == 8)})
+            return "done"
+
+    study = protocol().studies[0]
+    study = replace(study, rounds=12, traces=("level", f"{STEADY}level"))
+    value = run(Job(study, job_of(CONTINUOUS).split, Learner(name="saw", ranker=Saw), 0))["value"]
+    trace = value["curves"]["trace"]
+    assert trace["level"] == sorted(trace["level"])
+    assert trace[f"{STEADY}level"] == [0, 1, 1, 1, 1, 0, 0]  # after 1, 2, 3, 5, 7, 10, 12 rounds
