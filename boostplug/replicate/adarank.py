@@ -234,24 +234,28 @@ def _of_parts() -> tuple[Claim, ...]:
             )
             for learner in ("AdaRank-MAP", "AdaRank-NDCG")
         ),
-        *(
-            AheadOverGroups(
-                study=_OWN,
-                text=f"{learner}'s test MAP, averaged over groups of queries, is within {_CLOSE} of RankBoost's + .02",
-                source=source,
-                about="figures",
-                own_data=True,
-                published=published,
-                learner=learner,
-                other=_BOOST,
-                measures=tuple(key for _, key in _GROUPS),
-                lead=0.02,
-                tolerance=_CLOSE,
-            )
-            for learner, source, published in (
-                ("AdaRank-MAP", points, "two points"),
-                ("AdaRank-NDCG", similar, ""),
-            )
+        AheadOverGroups(
+            study=_OWN,
+            text=f"AdaRank-MAP's test MAP, averaged over groups of queries, is within {_CLOSE} of RankBoost's + .02",
+            source=points,
+            about="figures",
+            own_data=True,
+            published="two points",
+            learner="AdaRank-MAP",
+            other=_BOOST,
+            measures=tuple(key for _, key in _GROUPS),
+            lead=0.02,
+            tolerance=_CLOSE,
+        ),
+        AheadOverGroups(
+            study=_OWN,
+            text="AdaRank-NDCG's test MAP, averaged over groups of queries, is ahead of RankBoost's",
+            source=similar,
+            about="other methods",
+            own_data=True,
+            learner="AdaRank-NDCG",
+            other=_BOOST,
+            measures=tuple(key for _, key in _GROUPS),
         ),
         *(
             GainsMore(
@@ -538,8 +542,10 @@ ADARANK = Protocol(
         ),
         (
             "Choice made after a result: on a second reading, “For AdaRank.NDCG, similar results can be observed” is "
-            "about both sentences before it, and is judged of both, by the same rules; the average over groups had "
-            "been left out, and the table of groups was known. That its measure is MAP too is our reading."
+            "about both sentences before it, and is judged of both; the average over groups had been left out. No "
+            "number is printed for AdaRank.NDCG, so it must be ahead by the interval; within a point of two points, by "
+            "which AdaRank.MAP is judged, it would have held (+.0105), as was seen first. That its measure is MAP too "
+            "is our reading."
         ),
         (
             "Choice made after a result: on a second reading, the steady climb of Figure 11 is judged from any round "

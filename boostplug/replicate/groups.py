@@ -132,15 +132,16 @@ class AheadOverGroups(Claim):
     """Averaged over groups of test queries, a learner leads another by what the paper prints, within `tolerance`.
 
     It is level where it does not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
+    Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below.
 
     Attributes
     ----------
     learner, other : str
     measures : tuple of str
         That of each group, such as `OfQueries`.
-    lead : float
+    lead : float, optional
         The paper's.
-    tolerance : float
+    tolerance : float, default 0.0
     """
 
     figure: ClassVar[bool] = True
@@ -148,8 +149,8 @@ class AheadOverGroups(Claim):
     learner: str
     other: str
     measures: tuple[str, ...]
-    lead: float
-    tolerance: float
+    lead: float | None = None
+    tolerance: float = 0.0
 
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare query by query, group by group."""
@@ -160,7 +161,10 @@ class AheadOverGroups(Claim):
             weight=1.0 / np.repeat(sizes, sizes),
             strata=np.repeat(np.arange(len(groups)), sizes),
         )
-        said = f"{_shown(found)} over {int((sizes > 0).sum())} groups, the paper's {self.lead:+.2f}"
+        said = f"{_shown(found)} over {int((sizes > 0).sum())} groups"
+        if self.lead is None:
+            return Verdict(said, _direction(found))
+        said += f", the paper's {self.lead:+.2f}"
         if abs(found.mean - self.lead) <= self.tolerance + rounding(1.0):
             return Verdict(said, "holds")
         return Verdict(said, "level" if found.low <= self.lead <= found.high else "does not hold")

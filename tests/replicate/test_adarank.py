@@ -68,9 +68,10 @@ def test_claims_name_what_their_studies_have():
 
 
 def test_all_improvements_are_one_claim():
-    """The paper's t-tests: the worst of three decides."""
-    tests = [claim for claim in ADARANK.claims if claim.study == "OHSUMED" and "t-test" in claim.text]
-    assert [claim.others for claim in tests] == [("BM25", "Ranking SVM", "RankBoost")] * 2
+    """Figure 2 and the paper's t-tests: the worst of three methods decides."""
+    ahead = [claim for claim in ADARANK.claims if claim.study == "OHSUMED" and "Section 4.2" in claim.source.where]
+    assert [claim.others for claim in ahead] == [("BM25", "Ranking SVM", "RankBoost")] * 4
+    assert [claim.measures for claim in ahead[2:]] == [("MAP",), ("NDCG@5",)]
 
 
 def test_the_climb_is_judged_at_every_round(result):

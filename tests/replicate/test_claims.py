@@ -220,7 +220,7 @@ def chose(*alphas):
     return SimpleNamespace(chosen=lambda *_: [{"of": SimpleNamespace(alpha=alpha)} for alpha in alphas])
 
 
-def over_groups(tolerance, lead=0.02):
+def over_groups(tolerance=0.0, lead=0.02):
     return AheadOverGroups(learner="a", other="b", measures=("m", "n"), lead=lead, tolerance=tolerance, **SAID)
 
 
@@ -440,6 +440,9 @@ CASES = [
     (over_groups(0.009), grouped(SMALL, LARGE), NO),
     (over_groups(0.009), grouped(noisy(0.05, 0.09), LARGE), LEVEL),
     (over_groups(0.009, lead=-0.03), grouped(SMALL, LARGE), NO),
+    (over_groups(lead=None), grouped(SMALL, LARGE), YES),  # no figure: the direction
+    (over_groups(lead=None), grouped(noisy(0.0, 0.09), LARGE), LEVEL),
+    (over_groups(lead=None), grouped(noisy(-0.05, 0.001), noisy(-0.01, 0.001)), NO),
     (gains(), grouped(SMALL, LARGE), YES),
     (gains(), grouped(LARGE, SMALL), NO),  # ahead, but by less
     (gains(), grouped(noisy(-0.01, 0.001), noisy(-0.05, 0.001)), NO),  # by more, but not ahead
