@@ -756,7 +756,7 @@ BREAKAGES = [
         ("what is within noise holds", "if _positive(gap.low):", "if _positive(gap.mean):"),
         (
             "who is behind beyond noise at one measure is forgiven",
-            "or len(behind) > (1.0 - share) * len(each) + slack:",
+            "or len(behind) > (1.0 - share) * len(each) + _SLACK:",
             "or False:",
         ),
         ("any noise is no worsening", '"holds" if gap.high <= 0.1 * won else "level"', '"holds"'),
