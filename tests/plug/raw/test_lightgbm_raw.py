@@ -276,9 +276,16 @@ def test_bagging_by_query_trains_a_constant_model():
 
 
 def test_bagging_by_query_of_more_than_half_leaves_nothing_out():
-    """bagging_by_query with a fraction above .5 silently trains on all rows with a custom objective."""
-    booster = train(params={**BY_QUERY, "bagging_fraction": 0.6}, rounds=3)
-    np.testing.assert_array_equal(booster.predict(features()), train(rounds=3).predict(features()))
+    """With a fraction above .5 and a custom objective trees grow on all rows; row 0's score counts each many times."""
+    params = {**BY_QUERY, "bagging_fraction": 0.6}
+    seen = seen_in_objective(dataset(), read=lambda scores, _: scores.copy(), params=params)
+    booster = train(params=params)
+    root = booster.dump_model()["tree_info"][0]["tree_structure"]
+    assert root["internal_count"] == N_ROWS
+    first = booster.predict(features(), num_iteration=1)
+    np.testing.assert_allclose(seen[1][1:], first[1:])
+    left_out = N_ROWS - int(0.6 * N_ROWS)
+    np.testing.assert_allclose(seen[1][0], (1 + left_out) * first[0])
 
 
 def test_bagging_by_query_alone_does_no_harm():
