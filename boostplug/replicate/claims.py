@@ -135,7 +135,8 @@ class Ahead(Claim):
     Of several measures it holds where the learner is ahead at that share of them and on their average, by its interval.
     It does not hold where the interval of the average lies below 0, or at more than 1 - `share` of the measures the
     learner is behind by an interval of their number (95 % for all together, by Bonferroni). Of several others the worst
-    verdict counts.
+    verdict counts. In a study of one task, measures that are means over queries are compared by blocks of queries where
+    others pool them.
 
     Attributes
     ----------
@@ -172,13 +173,15 @@ class Ahead(Claim):
     def judge(self, outcome: Outcome) -> Verdict:
         """Compare unit by unit."""
         against = self.against or self.measures
+        blocks = any(map(outcome.in_blocks, (*self.measures, *against)))
         verdicts = []
         first = np.ones(len(self.measures), bool)
         for other in self.others:
             differences, folds = [], np.zeros(0)
             for own, theirs in zip(self.measures, against, strict=True):
-                values, folds = _averaged(outcome, self.learners, own, self.part)
-                differences.append(_sign(outcome, own) * (values - outcome.unit_values(other, theirs, self.part)[0]))
+                values, folds = _averaged(outcome, self.learners, own, self.part, blocks=blocks)
+                of_other = outcome.unit_values(other, theirs, self.part, blocks=blocks)[0]
+                differences.append(_sign(outcome, own) * (values - of_other))
             a, b = (
                 float(np.mean([outcome.mean(name, measure, self.part) for name in names for measure in measures]))
                 for names, measures in ((self.learners, self.measures), ((other,), against))
@@ -422,9 +425,9 @@ class OverfitsEarly(Claim):
 
 @dataclass(frozen=True, kw_only=True)
 class HaltsAbove(Claim):
-    """A learner halts in some units, and in most of these its curve ends above another's, in all folds that halt.
+    """There are trainings in which a learner halts, and some of these end with its curve above another's.
 
-    Counted as in `Shape`. It does not hold where none halts.
+    It is level where it halts and none ends above, does not hold where it never halts.
 
     Attributes
     ----------
@@ -441,17 +444,14 @@ class HaltsAbove(Claim):
     halted: str = "halted"
 
     def judge(self, outcome: Outcome) -> Verdict:
-        """Count the units that halt, and those of them that end above."""
+        """Count the trainings that halt, and those of them that end above."""
         halted = outcome.split_curves(self.learner, "trace", self.halted)[:, -1] > 0.0
         own, other = (outcome.split_curves(name, "trace", self.curve)[:, -1] for name in (self.learner, self.other))
-        several = len(outcome.tasks) > 1
-        units = np.array([split.task if several else str(split.fold) for split in outcome.loaded.splits])
-        said = f"halts in {len(set(units[halted]))} of {len(set(units))}"
+        said = f"halts in {halted.sum()} of {len(halted)} trainings"
         if not halted.any():
             return Verdict(said, "does not hold")
-        ahead = above(own, other)
-        count = _counted(np.array([ahead[halted & (units == unit)].all() for unit in dict.fromkeys(units[halted])]))
-        return Verdict(f"{said}, ends above {count.ours}", count.holds)
+        ends_above = int((halted & above(own, other)).sum())
+        return Verdict(f"{said}, ends above in {ends_above} of these", "holds" if ends_above else "level")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -728,10 +728,10 @@ def _gain_since(outcome: Outcome, learner: str, measure: str, since: int) -> tup
 
 
 def _averaged(
-    outcome: Outcome, learners: Sequence[str], measure: str, part: Literal["train", "test"]
+    outcome: Outcome, learners: Sequence[str], measure: str, part: Literal["train", "test"], *, blocks: bool = False
 ) -> tuple[Floats, Floats]:
     """Return the values of each unit, averaged over learners, and the fold of each."""
-    found = [outcome.unit_values(name, measure, part) for name in learners]
+    found = [outcome.unit_values(name, measure, part, blocks=blocks) for name in learners]
     values: Floats = np.mean([values for values, _ in found], axis=0)
     return values, found[0][1]
 

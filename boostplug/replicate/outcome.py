@@ -11,7 +11,7 @@ from scipy import stats
 from boostplug.experiments.significance import holm, randomisation_test
 from boostplug.metrics import Metric
 from boostplug.replicate.study import PARTS, Extra, Learner, Loaded, Study
-from boostplug.replicate.task import Result, marks
+from boostplug.replicate.task import Result, by_block, marks, pools_queries
 
 __all__ = ["Outcome", "extent", "measures_by_group"]
 
@@ -85,12 +85,18 @@ class Outcome:
         complete: Floats = values[~np.isnan(values).any(axis=1)]
         return complete
 
-    def unit_values(self, learner: str, measure: str, part: str = "test") -> tuple[Floats, Floats]:
+    def in_blocks(self, measure: str) -> bool:
+        """Return whether a measure's units are blocks of queries in a study of one task."""
+        return pools_queries(self.metric(measure))
+
+    def unit_values(
+        self, learner: str, measure: str, part: str = "test", *, blocks: bool = False
+    ) -> tuple[Floats, Floats]:
         """Return the values of each unit, and the fold of each; NaN where one is undefined.
 
         Units are tasks, by their means over folds, all of fold 0. In a study of one task they are the queries (of a
-        metric that pools queries, blocks of them) of the test parts; of another part, or where a test part is one
-        query, the folds, all of fold 0 too.
+        metric that pools queries, or with `blocks`, blocks of them) of the test parts; of another part, or where a test
+        part is one query, the folds, all of fold 0 too.
         """
         table = self.table(learner, measure, part)
         if len(self.tasks) > 1:
@@ -100,6 +106,8 @@ class Outcome:
         if part != "test" or None in found:
             return table[0], np.zeros(len(self.folds))
         of_folds = [np.array([_number(value) for value in own]) for own in found]
+        if blocks and not self.in_blocks(measure):
+            of_folds = [by_block(own) for own in of_folds]
         return np.concatenate(of_folds), np.repeat(np.array(self.folds, float), [len(own) for own in of_folds])
 
     def split_curves(self, learner: str, part: str, name: str) -> Floats:

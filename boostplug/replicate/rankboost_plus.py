@@ -121,7 +121,8 @@ def _of_single_queries(name: str, source: Source, rounds: int) -> tuple[Study, .
 _BOTH = ("R1", "R2")
 _CUTOFFS = ("NDCG@3", "NDCG@5", "NDCG@7")
 _TABLE_1 = (*_BOTH, *_CUTOFFS)
-_GENERALLY = 0.75
+_GENERALLY = 0.75  # four of five
+_NAMED = "R1, R2, NDCG@3, NDCG@5 and NDCG@7"
 _RESULTS = "Section 5, Results and discussion"
 
 
@@ -143,6 +144,7 @@ def _of_many_tasks(study: str, *, own: bool) -> tuple[Claim, ...]:
     )
     same = "The same figure is obtained for MovieLens and also if R1 is used"
     also = {"R1": same, "R2": same if own else significantly}
+    of_others = {"R1": f"{significantly} {same}", "R2": f"{significantly} {same}" if own else significantly}
     return (
         *(
             Ranked(
@@ -157,10 +159,7 @@ def _of_many_tasks(study: str, *, own: bool) -> tuple[Claim, ...]:
         ),
         Nearer(
             study=study,
-            text=(
-                "Rb-c's mean rank is nearer to that of Rb+ than to that of Rb-d, at three quarters of R1, R2, NDCG@3, "
-                "NDCG@5 and NDCG@7"
-            ),
+            text=f"Rb-c's mean rank is nearer to that of Rb+ than to that of Rb-d, at four of {_NAMED}",
             measures=_TABLE_1,
             learner="Rb-c",
             near="Rb+",
@@ -186,13 +185,13 @@ def _of_many_tasks(study: str, *, own: bool) -> tuple[Claim, ...]:
                 study=study,
                 text=(
                     f"On test {measure}, no bar connects Rb-c and Rb-d either: Rb-c is ahead by more than the critical "
-                    "difference"
+                    'difference (read from "between algorithms"; not said of this pair)'
                 ),
                 measure=measure,
                 learner="Rb-c",
                 others=("Rb-d",),
                 own_data=own,
-                **_said(f"{_RESULTS}, Figure 3", f"the absence of connecting bars between algorithms. {same}"),
+                **_said(f"{_RESULTS}, Figure 3", of_others[measure]),
             )
             for measure in _BOTH
         ),
@@ -207,10 +206,11 @@ def _of_many_tasks(study: str, *, own: bool) -> tuple[Claim, ...]:
         ),
         Ahead(
             study=study,
-            text="Rb-c is better than Rb-d by each of R1, R2, NDCG@3, NDCG@5 and NDCG@7",
+            text=f"Rb-c is better than Rb-d on average over {_NAMED}",
             learners=("Rb-c",),
             others=("Rb-d",),
             measures=_TABLE_1,
+            average=True,
             own_data=own,
             **_said(
                 _RESULTS,
@@ -222,7 +222,7 @@ def _of_many_tasks(study: str, *, own: bool) -> tuple[Claim, ...]:
 
 def _of_training(study: str, *, own: bool) -> tuple[Claim, ...]:
     """Return what the paper sees in Figure 2's training sets, and in Figure 4."""
-    middle = "Section 5, Figure 2 (middle)"
+    middle = f"{_RESULTS}, Figure 2 (middle)"
     rises = "Rb-d in fact increases E2, though it does minimize E1."
     better = "As expected, on E1, Rb-d and Rb-c are better minimizers than Rankboost+."
     common: dict[str, Any] = {"study": study, "own_data": own}
@@ -274,8 +274,8 @@ def _of_training(study: str, *, own: bool) -> tuple[Claim, ...]:
         HaltsAbove(
             study=study,
             text=(
-                "There are tasks in which Rb-d halts since (14) is undefined; in most of them it halts with an E1 "
-                "above that at which Rb-c ends"
+                "There are trainings in which Rb-d halts since (14) is undefined, and of these some that end with an "
+                "E1 above that at which Rb-c ends"
             ),
             curve="e1",
             learner="Rb-d",
@@ -293,7 +293,7 @@ def _of_training(study: str, *, own: bool) -> tuple[Claim, ...]:
 
 def _of_test(study: str, *, own: bool, rounds: int) -> tuple[Claim, ...]:
     """Return what the paper sees in Figure 2's test sets."""
-    top, bottom = "Section 5, Figure 2 (top)", "Section 5, Figure 2 (bottom)"
+    top, bottom = f"{_RESULTS}, Figure 2 (top)", f"{_RESULTS}, Figure 2 (bottom)"
     speed = "when measuring test set R2, Rankboost+ converges around the same speed as Rb-d and Rb-c"
     stays = "but the average error does not significantly increase after a certain point"
     less = "which indicates that Rankboost+ overfits less severely than Rb-d or Rb-c"
@@ -372,7 +372,7 @@ def _of_test(study: str, *, own: bool, rounds: int) -> tuple[Claim, ...]:
             learner="Rb+",
             part="test",
             **common,
-            **_said(f"{_RESULTS}, Figure 2", "R2 and R1 converge over boosting iterations.", "rounds"),
+            **_said(top, "R2 and R1 converge over boosting iterations.", "rounds"),
         ),
     )
 
@@ -385,47 +385,42 @@ def _of_letor(study: str) -> tuple[Claim, ...]:
         "In these two datasets, Rankboost+ is generally as good as or better than Rb-c with the exception of NDCG on "
         "MQ2008."
     )
-    kinds = {"R1 and R2": _BOTH, "NDCG@3, NDCG@5 and NDCG@7": _CUTOFFS}
+    as_good, named = (_TABLE_1, f"four of {_NAMED}") if study == "MQ2007" else (_BOTH, "both R1 and R2")
     outperform = tuple(
         Ahead(
             study=study,
-            text=f"{learner} is better than Rb-d at three quarters of {named}",
+            text=f"{learner} is better than Rb-d at four of {_NAMED}",
             learners=(learner,),
             others=("Rb-d",),
-            measures=measures,
+            measures=_TABLE_1,
             share=_GENERALLY,
             own_data=True,
             **_said(table, both),
         )
         for learner in ("Rb+", "Rb-c")
-        for named, measures in kinds.items()
     )
-    as_good = tuple(
-        Ahead(
-            study=study,
-            text=f"Rb+ is no worse than Rb-c at three quarters of {named}",
-            learners=("Rb+",),
-            others=("Rb-c",),
-            measures=measures,
-            share=_GENERALLY,
-            equal=True,
-            own_data=True,
-            **_said(table, but),
-        )
-        for named, measures in kinds.items()
-        if (study, measures) != ("MQ2008", _CUTOFFS)
-    )
-    exception = Ahead(
+    no_worse = Ahead(
         study=study,
-        text="The exception: Rb-c is better than Rb+ at three quarters of NDCG@3, NDCG@5 and NDCG@7",
-        learners=("Rb-c",),
-        others=("Rb+",),
-        measures=_CUTOFFS,
+        text=f"Rb+ is no worse than Rb-c at {named}",
+        learners=("Rb+",),
+        others=("Rb-c",),
+        measures=as_good,
         share=_GENERALLY,
+        equal=True,
         own_data=True,
         **_said(table, but),
     )
-    return (*outperform, *as_good, *((exception,) if study == "MQ2008" else ()))
+    exception = Ahead(
+        study=study,
+        text="The exception: Rb-c is better than Rb+ on average over NDCG@3, NDCG@5 and NDCG@7",
+        learners=("Rb-c",),
+        others=("Rb+",),
+        measures=_CUTOFFS,
+        average=True,
+        own_data=True,
+        **_said(table, but),
+    )
+    return (*outperform, no_worse, *((exception,) if study == "MQ2008" else ()))
 
 
 def _of_strategies(study: str) -> tuple[Claim, ...]:
@@ -450,10 +445,11 @@ def _of_strategies(study: str) -> tuple[Claim, ...]:
         ),
         Ahead(
             study=study + _STRATEGIES,
-            text="Algorithm 2 is no worse than the descent in all directions at R1, R2, NDCG@3, NDCG@5 and NDCG@7",
+            text=f"Algorithm 2 is no worse than the descent in all directions on average over {_NAMED}",
             learners=("Rb+",),
             others=("Rb+, optimal",),
             measures=_TABLE_1,
+            average=True,
             equal=True,
             **said,
         ),
@@ -467,7 +463,7 @@ def _theorems(study: str) -> tuple[Check, ...]:
         *(
             Bounded(study=study, text=text, where=where, curve=curve, bound=bound, learner=learner)
             for where, text, curve, bound, learner in (
-                ("Theorem 1", "R1 of Rb-d is nowhere above the bound", "r1", "bound", "Rb-d"),
+                ("Theorem 1", "R1 of Rb-d is, up to where it halts, nowhere above the bound", "r1", "bound", "Rb-d"),
                 ("Section 2", "R1 of Rb-d is nowhere above E1", "r1", "e1", "Rb-d"),
                 ("Section 2", "R1 of Rb-c is nowhere above E1", "r1", "e1", "Rb-c"),
                 ("Theorem 2", "R2 of Rb+ is nowhere above the bound", "r2", "bound", "Rb+"),
@@ -499,8 +495,29 @@ _NOT_TESTED = (
         "Times are never the same twice and so no part of these results; boostplug bench rankers measures them.",
     ),
     (
-        Citation("Section 4, Implementing Rankboost+", "there is not significant computational cost"),
-        "The same.",
+        Citation(
+            "Section 4, Implementing Rankboost+",
+            (
+                "The latter will only be needed for the first few iterations, until S is fixed, so there is not "
+                "significant computational cost."
+            ),
+        ),
+        "The same; how many rounds need it is not recorded here either.",
+    ),
+    (
+        Citation(
+            "Section 4, Implementing Rankboost+",
+            "to achieve the best results with Rankboost+ requires that the set of rankers chosen should be linearly "
+            "independent",
+        ),
+        "The paper runs no experiment on dependent sets.",
+    ),
+    (
+        Citation(
+            "Section 4, Implementing Rankboost+",
+            "This operation will produce a set that is maximal with high probability.",
+        ),
+        "Said of the diagonal of a QR decomposition; here stumps are tested one by one, by Gram-Schmidt.",
     ),
     (
         Citation("Section 4, Implementing Rankboost+", "the highest weights are assigned to the first several rankers"),
@@ -517,10 +534,59 @@ _NOT_TESTED = (
     (
         Citation(
             "Section 3.4",
+            "This behavior is unlikely to be observed in practice because it requires a very large number of linearly "
+            "dependent rankers and rounds of the algorithm.",
+        ),
+        "The same.",
+    ),
+    (
+        Citation(
+            "Section 3.3, Theorem 3",
+            "Rankboost+ is a coordinate descent algorithm that converges to the global minimum",
+        ),
+        "That E2 never rises is checked; that it comes to its minimum is not, but for two stumps in a unit test.",
+    ),
+    (
+        Citation(
+            "Section 3.4",
             "in this situation Rb-c may not find the weak ranker and weight that minimizes E2, and may even choose a "
             "ranker and weight pair that increases E2",
         ),
         "A possibility; what follows from it, that E2 of Rb-c rises in the end, is judged.",
+    ),
+    (
+        Citation(
+            "Section 5, Empirical evaluation",
+            (
+                "Our empirical hypothesis is that Rankboost+ will significantly outperform Rb-d on real data. We "
+                "hypothesize that it will also outperform Rb-c but possibly with a smaller margin."
+            ),
+        ),
+        "A hypothesis. What the paper finds of it is judged: that Rb+ is apart from both, and Rb-c between.",
+    ),
+    (
+        Citation(
+            _RESULTS,
+            "These results align well with the theoretical analysis above and confirm our empirical hypothesis.",
+        ),
+        "A summary: what it sums up is judged.",
+    ),
+    (
+        Citation(
+            _RESULTS,
+            "it still does not outperform Rankboost+ because, as explained above, it only approximately optimizes E2",
+        ),
+        "An explanation; the order of the two is judged, and that E2 of Rb-c rises.",
+    ),
+    (
+        Citation(
+            _RESULTS,
+            (
+                "as an ensemble grows, we may expect the number of ties to decrease. Thus, a lower R2 also means "
+                "a lower R1."
+            ),
+        ),
+        "An expectation; R1 less R2 is half the share of ties, and that it shrinks is judged.",
     ),
     (
         Citation(_RESULTS, "Rankboost+ achieves a high NDCG on the test set"),
@@ -542,8 +608,78 @@ _NOT_TESTED = (
         "A summary: what it sums up is judged.",
     ),
     (
+        Citation(
+            "Introduction",
+            (
+                "our experiments show that it significantly outperforms both Rb-d and Rb-c in a number of real-world "
+                "ranking tasks"
+            ),
+        ),
+        "The same.",
+    ),
+    (
+        Citation(
+            _RESULTS,
+            "Taken together, these results show that the theoretical results for Rankboost+ also have an impact in "
+            "practice.",
+        ),
+        "The same.",
+    ),
+    (
+        Citation(
+            "Conclusion",
+            "Finally, we demonstrate empirically that the theoretical conclusions carry over to improvements on real "
+            "ranking tasks.",
+        ),
+        "The same.",
+    ),
+    (
+        Citation(
+            "Appendix B, Figure 4",
+            (
+                "Figure 4 demonstrates that halting Rb-d and returning the ensemble without this ranker violates "
+                "Observation 1 and Theorem 1."
+            ),
+        ),
+        (
+            "Of Observation 1, an end above Rb-c's E1 is judged. Of Theorem 1, the bound with the round that is left "
+            "out is not recorded here."
+        ),
+    ),
+    (
         Citation("Appendix C, Tables 3 and 4", "Raw mean performance of algorithms over all datasets"),
         "The numbers of Tables 1 to 4 are not in the text at hand, so that none of ours is compared with them.",
+    ),
+)
+
+
+_ON_A_SECOND_READING = (
+    (
+        "Choice made after a result: six of the 23 quotations judged were corrected when they were read a second time "
+        "beside the paper. The judge changed of five, as follows. Of the sixth, on bars between Rb-c and Rb-d, more "
+        "is quoted now."
+    ),
+    (
+        "Choice made after a result: what Table 2 shows generally is asked at four of its five measures, on a second "
+        "reading of the words. R1 and R2 had stood apart from NDCG, which asks for each of two and of three. By R1 and "
+        "R2 it held on MQ2008 that Rb+ and Rb-c outperform Rb-d, by NDCG it was level; by all five it is level."
+    ),
+    (
+        "Choice made after a result: that NDCG on MQ2008 is the exception is judged on average, not at each cut-off, "
+        "on a second reading of the words. It was level, and is."
+    ),
+    (
+        "Choice made after a result: that Rb-c indeed performs better in practice is judged on average, not at each of "
+        "five measures, on a second reading of the words. It held on MovieLens and was level on MSLR, and so it is."
+    ),
+    (
+        "Choice made after a result: of halts it is asked that some end with an E1 above Rb-c's, not that they do so "
+        "for most users on whom Rb-d halts, on a second reading of the words, which are of one example. For most it "
+        "was level (30 of 77 users); that some do holds."
+    ),
+    (
+        "Choice made after a result: Algorithm 2 is set beside the whole descent on average, not at each of five "
+        "measures, on a second reading of the words. It was level on both sets, and is."
     ),
 )
 
@@ -631,7 +767,7 @@ RANKBOOST_PLUS = Protocol(
     ),
     not_tested=_NOT_TESTED,
     deviations=(
-        "Rounds: the paper gives no number; 200 on single queries and users, 300 on LETOR sets.",
+        "Rounds: the paper's text gives no number; 200 on single queries and users, 300 on LETOR sets.",
         (
             "MovieLens: the paper counts 367 users with at least 100 ratings, u.data holds 364; those without a "
             "feature make no task."
@@ -647,8 +783,16 @@ RANKBOOST_PLUS = Protocol(
         "Folds of rows within users and queries: ours, seeded; the paper does not give its own.",
         (
             "Rb-d halts where (14) is undefined, as for the paper's Figure 4 and in its authors' program, which "
-            "keeps the stump where it is the first; the studies in which Rb-d goes on stand beside. There, and in "
-            "Rb-c and Rb+, an infinite weight is computed as if half a pair were ranked otherwise."
+            "keeps the stump where it is the first; the studies in which Rb-d goes on stand beside. There, of that "
+            "first stump, and in Rb-c and Rb+, an infinite weight is computed as if half a pair were ranked otherwise."
+        ),
+        (
+            "Theorem 1 assumes that (14) is well-defined in all rounds. Where Rb-d halts, its bound is checked as it "
+            "was before that round, and stays there."
+        ),
+        (
+            "Rb+ is Algorithm 2 wherever it is not said to be optimal. The authors' program stops when one stump is "
+            "chosen twice in a row, the paper and ours do not."
         ),
         (
             "Choice made after a result: that Rb-d halts. Results of an Rb-d that goes on had been seen before it was "
@@ -660,13 +804,38 @@ RANKBOOST_PLUS = Protocol(
             "Table 2 ranks by is not said; 3, 5 and 7 as in Table 1."
         ),
         (
-            '"Generally" is read as: by three quarters of the measures. "As good as or better" is: means that are no '
-            "worse, within intervals that hold 0."
+            '"Generally" is read as: by three quarters of the measures, which is four of five and both of two. "As '
+            'good as or better" is: means that are no worse, within intervals that hold 0.'
         ),
         (
-            "Figure 2 is read as: in most tasks; its mean of Rb-d's E2 would be that of a few tasks. Curves of E1 "
-            "and E2 in figures are medians over tasks."
+            'Other words without a number: "quickly" is half of the way in a tenth of the rounds, "around the same '
+            'speed" within a factor of 2, "does not significantly increase" an interval that holds 0 and stays below a '
+            'tenth of what was won, "a few iterations" a tenth of the rounds, "converge" (of R2 and R1) to less than '
+            "a tenth of their first distance."
         ),
+        (
+            '"This occurs for both R1 … and R2" follows on Table 1, which has NDCG too: that ranks by NDCG are claimed '
+            'to be in the same order, and as near, is our reading. So is that "between algorithms" is also between '
+            "Rb-c and Rb-d. Equal values share a rank."
+        ),
+        (
+            '"Outperforms the baselines under all conditions" is what the paper concludes from ranks; it is judged on '
+            "means, beside the ranks, and so counts once more what they say."
+        ),
+        (
+            "The speed of Algorithm 2 is judged by R2 on test, as the speed of Figure 2 is; E2 in training would be as "
+            "near to the words."
+        ),
+        (
+            "The middle part of Figure 2, and that R2 and R1 converge, are read as: in most tasks; the mean of Rb-d's "
+            "E2 would be that of a few tasks. The other parts are judged by means. E1 and E2 of a task are medians "
+            "over its folds, in figures over tasks and folds."
+        ),
+        (
+            "E2 before the first round is 1: half of the way is counted from there; that E2 of Rb-d increases, and "
+            "that of Rb-c falls first, from its value after round 1, which is the harder for Rb-c."
+        ),
+        "Curves are recorded after rounds 1, 2, 3, 5, 7, 10, 15, 20, 30, …; a best round of a curve is one of these.",
         (
             "Choice made after a result: medians, and counts of tasks, of E1 and E2 by round, after the mean of "
             "Rb-d's E2 had left all bounds."
@@ -676,14 +845,24 @@ RANKBOOST_PLUS = Protocol(
             "the first tenth of the rounds; it was looked for among those of MovieLens."
         ),
         (
-            "Table 2 ranks by fold, without a test of significance; here differences of R1 and R2 are over blocks of "
-            "queries, those of NDCG over queries."
+            "Table 2 ranks by fold, without a test of significance; here differences of R1 and R2, shares of all pairs "
+            "of a test part, are over blocks of queries, and so are those of NDCG beside them; alone they are over "
+            "queries."
         ),
         "OHSUMED and losses on LightGBM's trees are not in the paper; nothing is claimed of them.",
         (
             f"Choice made after a result: the {_LETORS:g} within which MAP is to be of LETOR's RankBoost, after .0031 "
             "and .0019 had been seen."
         ),
+        (
+            "Choice made after a result: the bundled set's results with halts had been seen when these claims were "
+            "written."
+        ),
+        (
+            "Choice made after a result: the 50 documents of Figure 1, after 100 had been tried, on which dependence "
+            "comes too late to see what follows it. Its times stand on the page alone."
+        ),
+        *_ON_A_SECOND_READING,
         (
             "Choice made after a result: the first results, by other and softer rules, had been seen when these claims "
             "were written, but none on rounds other than the last and the best, on early stops, on convergence or on "

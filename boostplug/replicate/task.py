@@ -124,16 +124,33 @@ def steady(values: Floats) -> Floats:
     return steady
 
 
+def pools_queries(metric: Metric) -> bool:
+    """Return whether a metric is no mean over queries, so that its units are blocks of them."""
+    return bool(metric.couples_queries or getattr(metric, "pooled", False))
+
+
+def by_block(values: Floats) -> Floats:
+    """Return values of the blocks of a test part's queries, whose mean is that of the queries that have a value."""
+    defined = ~np.isnan(values)
+    sums = np.bincount(_blocks(len(values)), np.where(defined, values, 0.0))
+    return sums * (len(sums) / defined.sum()) if defined.any() else np.full(len(sums), np.nan)
+
+
+def _blocks(n_queries: int) -> NDArray[np.int64]:
+    """Return the block of each query."""
+    return np.arange(n_queries) % min(_BLOCKS, n_queries)
+
+
 def _units(metric: Metric, scores: Floats, queries: Queries) -> Floats:
     """Return a metric of each query or, where it is no mean over queries, as if it were one over blocks of queries.
 
     These are the jackknife's pseudo-values of 20 blocks, g θ - (g - 1) θ_(-i), moved to the mean θ: what they scatter
     is what θ does (Efron and Tibshirani, "An introduction to the bootstrap", 1993, Section 11.5).
     """
-    if not (metric.couples_queries or getattr(metric, "pooled", False)):
+    if not pools_queries(metric):
         return metric.per_query(scores, queries)
-    n_blocks = min(_BLOCKS, queries.n_queries)
-    block = np.repeat(np.arange(queries.n_queries) % n_blocks, np.diff(queries.boundaries))
+    of_query = _blocks(queries.n_queries)
+    block, n_blocks = np.repeat(of_query, np.diff(queries.boundaries)), of_query.max() + 1
     whole = float(metric(scores, queries))
     without = np.array([metric(scores[block != b], queries.of_rows(block != b)) for b in range(n_blocks)])
     values: Floats = whole - (n_blocks - 1) * (without - without.mean())

@@ -40,11 +40,19 @@ from boostplug.replicate.claims import (
 from boostplug.replicate.groups import AheadOverGroups, GainsMore
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Loaded, Measure, Study
+from boostplug.replicate.task import by_block
 
 SAID = {"study": "s", "text": "", "source": Citation("Table 1", "so it is"), "about": "rounds"}
 CHECKED = {"study": "s", "text": "", "where": "Theorem 1"}
 YES, LEVEL, NO = "holds", "level", "does not hold"
-MEASURES = {"m": NDCG(1), "n": NDCG(5), "o": NDCG(10), "m, late": NDCG(1), "error": PairError()}
+MEASURES = {
+    "m": NDCG(1),
+    "n": NDCG(5),
+    "o": NDCG(10),
+    "m, late": NDCG(1),
+    "error": PairError(),
+    "pooled": PairError(pooled=True),
+}
 MARKS = 4  # of 4 rounds: 1, 2, 3, 4
 
 
@@ -336,9 +344,9 @@ CASES = [
     (early(by=1), of_test(a=UP_AND_DOWN), NO),
     (early(), of_test(a=WAVERS), LEVEL),
     (early("a", "b"), of_test(a=UP_AND_DOWN, b=[RISES] * 5), NO),
-    (HALTS, halting(*[ABOVE_B] * 9, BELOW_B, *[GOES_ON] * 9), YES),
-    (HALTS, halting(*[ABOVE_B] * 5, *[BELOW_B] * 5, GOES_ON), LEVEL),
-    (HALTS, halting(ABOVE_B, *[BELOW_B] * 9, GOES_ON), NO),
+    (HALTS, halting(ABOVE_B, *[BELOW_B] * 9, GOES_ON), YES),  # one is enough
+    (HALTS, halting(*[BELOW_B] * 9, GOES_ON), LEVEL),
+    (HALTS, halting(BELOW_B, (0.0, 0.9, 0.5)), LEVEL),  # what ends above does not halt
     (HALTS, halting(*[(0.0, 0.9, 0.5)] * 9), NO),  # none halts
     (shape(DropsEarly, start=5.0, within=0.5), tasks(*some([4.0, 2.0, 1.5, 1.0], FALLS, MOST)), YES),
     (shape(DropsEarly, start=5.0, within=0.5), tasks(*some([4.0, 2.0, 1.5, 1.0], [4.5, 4.0, 3.0, 1.0], 5)), LEVEL),
@@ -523,8 +531,8 @@ def test_every_kind_has_its_three_verdicts():
         (in_order("a", "b"), of_test(a=[RISES] * 3, b=[TURNS] * 3), "a 4.0000, b 3.0000 (+1.0000 [+1.0000, +1.0000])"),
         (alike(), of_test(a=[AT_ONCE] * 6, b=[AT_LAST] * 6), "a after 2 rounds, b 4 (×0.48 [0.48, 0.48])"),
         (settles(), of_test(a=[RISES] * 4), "worse by +0.0000 [+0.0000, +0.0000] since round 4, of 3.0000 won"),
-        (HALTS, halting(*[ABOVE_B] * 9, BELOW_B, GOES_ON), "halts in 10 of 11, ends above in 9 of 10 (90% [60%, 98%])"),
-        (HALTS, halting(GOES_ON, GOES_ON), "halts in 0 of 2"),
+        (HALTS, halting(*[ABOVE_B] * 9, BELOW_B, GOES_ON), "halts in 10 of 11 trainings, ends above in 9 of these"),
+        (HALTS, halting(GOES_ON, GOES_ON), "halts in 0 of 2 trainings"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Claim) else "",
 )
@@ -545,6 +553,27 @@ def test_an_interval_over_queries_is_that_of_folds_that_weigh_the_same():
     mean = np.mean([gap.mean() for gap in gaps])
     half = stats.t.ppf(0.975, 4) * np.sqrt(sum(gap.var(ddof=1) / len(gap) for gap in gaps) / 4)
     assert f"{mean:+.4f} [{mean - half:+.4f}, {mean + half:+.4f}]" in ahead().judge(got).ours
+
+
+def test_beside_a_measure_of_pooled_queries_all_are_compared_by_block():
+    """25 queries of a fold are 20 blocks, the first five of two queries each: their sums, over 25 / 20."""
+    rng = np.random.default_rng(3)
+    gains, errors = rng.normal(0.1, 0.2, (2, 25)), rng.normal(0.1, 0.2, (2, 20))
+    none = {"m": np.zeros((2, 25)).tolist(), "pooled": np.zeros((2, 20)).tolist()}
+    got = outcome(per_query={"a": {"m": gains.tolist(), "pooled": (-errors).tolist()}, "b": none})
+    sums = gains[:, :20].copy()
+    sums[:, :5] += gains[:, 20:]
+    both = (errors + sums * 20 / 25) / 2
+    half = stats.t.ppf(0.975, 38) * np.sqrt(sum(own.var(ddof=1) / 20 for own in both) / 4)
+    said = ahead(measures=("m", "pooled")).judge(got).ours
+    assert f"on average {both.mean():+.4f} [{both.mean() - half:+.4f}, {both.mean() + half:+.4f}]" in said
+    assert both.mean() == pytest.approx((gains.mean() + errors.mean()) / 2)
+
+
+def test_queries_without_a_value_are_no_part_of_their_block():
+    values = np.r_[np.arange(25.0), np.nan, np.nan]
+    assert by_block(values).mean() == pytest.approx(12.0)
+    assert np.isnan(by_block(np.full(25, np.nan))).all()
 
 
 def test_undefined_queries_count_for_neither():
@@ -580,19 +609,6 @@ def test_ranks_of_unlike_tasks_are_not_compared():
     got = ranks(*[(0.1, 0.2, 0.3)] * 3)
     with pytest.raises(ValueError, match="some of error, m is undefined on a task of s"):
         nearer("error", "m").judge(got)
-
-
-def test_of_a_task_all_folds_that_halt_end_above():
-    ends = {("s", 1): (1.0, 0.9), ("s", 2): (1.0, 0.1), ("t", 1): (1.0, 0.9), ("t", 2): (0.0, 0.1)}
-    results = {}
-    for (task, fold), (halts, end) in ends.items():
-        for name, own in (("a", end), ("b", 0.5)):
-            trace = {"c": [1.0, 1.0, 1.0, own], "halted": [0.0, 0.0, 0.0, halts]}
-            results[task, fold, name] = {"value": {"curves": {"trace": trace}}}
-    learners = tuple(SimpleNamespace(name=name) for name in "ab")
-    study = Study(name="s", source=SimpleNamespace(), rounds=4, learners=learners, measures=())
-    splits = [SimpleNamespace(task=task, fold=fold) for task, fold in ends]
-    assert "halts in 2 of 2, ends above in 1 of 2" in HALTS.judge(Outcome(study, Loaded(splits), results)).ours
 
 
 def test_seeds_of_a_method_share_its_name():

@@ -62,8 +62,8 @@ def test_every_claim_quotes_the_paper():
         *(citation for citation, reason in RANKBOOST_PLUS.not_tested if reason),
     ):
         assert len(source.words.split()) > 3, source
-        assert source.where.startswith(("Section", "Appendix", "Introduction"))
-    assert len(RANKBOOST_PLUS.not_tested) == 9
+        assert source.where.startswith(("Section", "Appendix", "Introduction", "Conclusion"))
+    assert len(RANKBOOST_PLUS.not_tested) == 21
 
 
 def test_how_much_is_claimed():
@@ -73,8 +73,8 @@ def test_how_much_is_claimed():
         "MovieLens-100k, strategies": 2,
         "MSLR queries": 12,
         "MSLR queries, strategies": 2,
-        "MQ2007": 6,
-        "MQ2008": 6,
+        "MQ2007": 3,
+        "MQ2008": 4,
         "bundled set, queries": 27,
         "bundled set, queries, strategies": 2,
     }
@@ -89,8 +89,8 @@ def test_the_exception_of_table_2_is_mq2008s():
     as_good = {
         (claim.study, claim.measures) for claim in RANKBOOST_PLUS.claims if isinstance(claim, Ahead) and claim.equal
     }
-    assert as_good >= {("MQ2007", TABLE_1[:2]), ("MQ2007", TABLE_1[2:]), ("MQ2008", TABLE_1[:2])}
-    assert ("MQ2008", TABLE_1[2:]) not in as_good
+    of_letor = {(study, measures) for study, measures in as_good if study.startswith("MQ")}
+    assert of_letor == {("MQ2007", TABLE_1), ("MQ2008", TABLE_1[:2])}
     (exception,) = (c for c in RANKBOOST_PLUS.claims if isinstance(c, Ahead) and c.others == ("Rb+",))
     assert (exception.study, exception.learners, exception.measures) == ("MQ2008", ("Rb-c",), TABLE_1[2:])
 
