@@ -833,7 +833,7 @@ RANKBOOST_PLUS = Protocol(
         ),
         (
             "E2 before the first round is 1: half of the way is counted from there; that E2 of Rb-d increases, and "
-            "that of Rb-c falls first, from its value after round 1, which is the harder for Rb-c."
+            "that of Rb-c falls first, from its value after round 1, which is harder for Rb-c, softer for Rb-d."
         ),
         "Curves are recorded after rounds 1, 2, 3, 5, 7, 10, 15, 20, 30, …; a best round of a curve is one of these.",
         (

@@ -760,7 +760,6 @@ BREAKAGES = [
             "or False:",
         ),
         ("any noise is no worsening", '"holds" if gap.high <= 0.1 * won else "level"', '"holds"'),
-        ("folds that do not halt count among those that do", "ahead[halted & (units == unit)]", "ahead[units == unit]"),
         ("of several others the best verdict counts", "return min(holds, key=_WORST.index)", "return holds[0]"),
         ("queries weigh the same, not folds", "weight=1.0 / counts[of_fold], strata=folds[defined]", "weight=None"),
         (
@@ -1125,7 +1124,11 @@ BREAKAGES = [
         "replicate",
         ("replicate/test_claims.py",),
         ("of blocks it is forgotten how many queries there are", "sums * (len(sums) / defined.sum())", "sums"),
-        ("what ends above counts, halted or not", "(halted & above(own, other)).sum()", "above(own, other).sum()"),
+        (
+            "trainings that do not halt count among those that do",
+            "(halted & above(own, other)).sum()",
+            "above(own, other).sum()",
+        ),
     ),
     *_in(
         "replicate",
