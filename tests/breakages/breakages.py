@@ -780,8 +780,8 @@ BREAKAGES = [
         ("a bound is kept in one split alone", "not above(curves, bounds).any()", "not above(curves, bounds).all()"),
         (
             "a metric that pools queries is taken as a mean over them",
-            'if not (metric.couples_queries or getattr(metric, "pooled", False)):',
-            "if True:",
+            'return bool(metric.couples_queries or getattr(metric, "pooled", False))',
+            "return False",
         ),
         (
             "what is kept is used for a learner that has changed",
