@@ -46,7 +46,7 @@ def result():
 def test_every_claim_and_check_is_judged(result):
     assert not result.failed
     claims = result.document["claims"]
-    assert len(claims) == sum(claim.study in PARTS for claim in ADARANK.claims) == 20
+    assert len(claims) == sum(claim.study in PARTS for claim in ADARANK.claims) == 26
     assert {claim["holds"] for claim in claims} <= {"holds", "level", "does not hold"}
     assert all(check["passes"] for check in result.document["theorems"])
     assert len(result.document["baselines"]) == 8
