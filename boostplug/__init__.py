@@ -51,6 +51,7 @@ _HOME = {
     "QBRankRanker": "rankers",
     "QuadraticBoundRanker": "rankers",
     "Queries": "queries",
+    "RankingData": "datasets",
     "SpearmanRho": "metrics",
     "SquaredError": "losses",
     "WTA": "metrics",
@@ -87,6 +88,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug import dask, datasets, testing
+    from boostplug.datasets import RankingData
     from boostplug.estimators.lightgbm import LGBMRanker
     from boostplug.estimators.xgboost import XGBRanker
     from boostplug.experiments.compare import compare

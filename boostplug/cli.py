@@ -438,8 +438,9 @@ def _check_store(folder: Path | None, *, needed: bool) -> Path | None:
 
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
     """Return the folds that the options name, and what to call them."""
-    from boostplug.datasets import Fold, load_bundled, load_fold, load_folds
+    from boostplug.datasets import Fold, load_bundled
     from boostplug.datasets.letor import load_files
+    from boostplug.experiments.data import folds_of_folder
 
     files = {"train": train, "valid": valid, "test": test}
     given = [name for name, path in files.items() if path is not None]
@@ -451,7 +452,7 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
             what = f"--data: {data} is a file" if data.exists() else f"--data: there is no folder {data}"
             raise FileNotFoundError(f"{what}; {remedy}")
         try:
-            folds = load_folds(data) if any(path.is_dir() for path in data.glob("Fold*")) else [load_fold(data)]
+            folds = folds_of_folder(data)
         except FileNotFoundError as error:
             what = str(error).partition("; rename the file")[0]  # what follows is for Python
             raise FileNotFoundError(

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from boostplug.datasets import RankingData
 from boostplug.losses import LOSSES, Loss, PairwiseLoss
 from boostplug.metrics import METRICS, Metric
 from boostplug.model.ensemble import Ensemble
@@ -83,10 +84,12 @@ def metrics() -> str:
 
 
 def data() -> str:
-    """Return the page of `Queries`."""
+    """Return the page of `Queries`, pairs and whole data sets."""
     call = "Queries(labels, *, group=None, qid=None, weight=None, pairs=None, labelled=None)"
     pairs = entry(Pairs, "Pairs(winner, loser, *, weight=None, margin=None)")
-    return f"# Queries and pairs\n\n{_NOTE}{entry(Queries, call)}{pairs}{entry(set_pairs, SET_PAIRS)}"
+    whole = entry(RankingData, signature_of(RankingData))
+    whole += entry(RankingData.from_frame, "RankingData.from_frame(frame, *, label, qid='qid', weight=None)")
+    return f"# Queries and pairs\n\n{_NOTE}{entry(Queries, call)}{pairs}{entry(set_pairs, SET_PAIRS)}{whole}"
 
 
 def rankers() -> str:

@@ -52,6 +52,7 @@ QUICK = frozenset(
         "test_naming.py",
         "test_pairs.py",
         "test_queries.py",
+        "test_tables.py",
         "test_threads.py",
         "test_values.py",
         "test_warm_up.py",

@@ -208,6 +208,36 @@ CASES = {
             "qid mixes types that cannot be compared; convert the ids to one type",
         ),
     ],
+    "`RankingData`": [
+        Case("no queries", lambda: bp.RankingData(X, Y), "qid or group is missing: pass the query id of each row"),
+        Case("a NaN grade", lambda: bp.RankingData(X, at(Y, 2, np.nan), qid=QID), r"y\[2\] = nan is not finite"),
+        Case("a row too few", lambda: bp.RankingData(X[1:], Y, qid=QID), "X has 11 rows, y 12; pass one grade per row"),
+        Case(
+            "ids and sizes that disagree",
+            lambda: bp.RankingData(X, Y, qid=QID, group=[3, 4, 5]),
+            r"qid and group say different things: qid changes after \[4, 3, 5\] rows, group is \[3, 4, 5\]",
+        ),
+        Case(
+            "ids as an argument and as a column",
+            lambda: bp.RankingData(FRAME.assign(qid=QID), Y, qid=QID),
+            "the queries are given twice: by X's column 'qid' and by qid; leave one out",
+        ),
+        Case(
+            "a name too few",
+            lambda: bp.RankingData(X, Y, qid=QID, feature_names=["a"]),
+            "feature_names has 1 names for 2 features; pass one for each",
+        ),
+        Case(
+            "a column that is not there",
+            lambda: bp.RankingData.from_frame(FRAME.assign(qid=QID), label="grade"),
+            r"there is no column 'grade' for label; the columns are \['a', 'b', 'qid'\]",
+        ),
+        Case(
+            "a DataFrame without `label=` in `compare`",
+            lambda: bp.compare(FRAME.assign(qid=QID, y=Y), (X, Y, QID), (X, Y, QID)),
+            "train: the column of the grades is not known: pass its name as label",
+        ),
+    ],
     "Weights and labelled": [
         Case("weights of another length", lambda: queries(weight=[1, 2]), r"one value per query \(3\) or one per row"),
         Case(

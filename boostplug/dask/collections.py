@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from boostplug.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
-from boostplug.estimators.inputs import Table, refuse_other_columns, table_of, without_qid
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
+from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 
 __all__ = [
     "Part",

@@ -19,10 +19,11 @@ from boostplug.checks import check_instance, check_integer, shown
 from boostplug.dask.collections import Part, Parts, check_features, client_of, parts_of, refuse_on_collections
 from boostplug.dask.jobs import InterruptedTrainingError, run
 from boostplug.dask.workers import Job
-from boostplug.estimators.inputs import Table, one_per_set, pairs_of, refuse_other_columns, table_of, without_qid
+from boostplug.estimators.inputs import one_per_set, pairs_of
 from boostplug.estimators.xgboost import XGBRanker as LocalRanker
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 
 __all__ = ["XGBRanker"]
 

@@ -1,43 +1,70 @@
-"""`RankingData`: what every loader returns; `Fold`: three of them."""
+"""`RankingData`: what every loader returns and comparisons take; `Fold`: three of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from boostplug.checks import column_names, numbers, refuse_where, shown, vector
 from boostplug.queries import Queries
+from boostplug.tables import Table, features_of, is_frame, refuse_uncomputed, split_columns, without_qid
 from boostplug.threads import Computed
 
 __all__ = ["Fold", "RankingData"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class RankingData(Mapping[str, Any]):
-    """A ranking data set; its fields are read as attributes or as keys, like those of scikit-learn's ``Bunch``.
+    """A ranking data set, checked: features, grades, queries, weights.
+
+    What `boostplug.compare` takes and all loaders return. Its fields are read as attributes or as keys, like those of
+    scikit-learn's ``Bunch``.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, or DataFrame of pandas, polars or pyarrow, of shape (n_rows, n_features)
+        Features, NaN where a value is missing. A column named ``qid`` is taken as `qid`.
+    y : array-like of shape (n_rows,)
+        Grades: finite real numbers, higher is better.
+    qid : array-like of shape (n_rows,), optional
+        Query of each row (numbers or strings); the rows of a query stand together.
+    group : array-like of shape (n_queries,), optional
+        Sizes of the queries, in row order. One of `qid` and `group` is enough; both must say the same.
+    weight : array-like of shape (n_queries,) or (n_rows,), optional
+        Weights per query or per row (per row where both fit), each 0 or from 1e-100 to 1e100. Default: all 1.
+    feature_names : sequence of str, optional
+        Default: the names of a DataFrame's columns.
+    doc_ids : array-like of shape (n_rows,), optional
+        Names of the documents.
 
     Attributes
     ----------
-    X : ndarray or scipy.sparse.csr_matrix of shape (n_rows, n_features), float32
-        NaN where a value is missing.
+    X : ndarray, sparse matrix or pandas.DataFrame of shape (n_rows, n_features)
+        As given, float32 where a loader has read it; polars' and pyarrow's tables and lists as arrays.
     y : ndarray of shape (n_rows,), float64
-        Grades, all finite.
-    qid : ndarray of shape (n_rows,), int64 or str
-        Query of each row; the rows of a query stand together.
+    qid : ndarray of shape (n_rows,)
+        Given by `group` alone: 0, 1, 2, …
     group : ndarray of shape (n_queries,), int64
-        Sizes of the queries, in row order.
     doc_ids : ndarray of shape (n_rows,), str, or None
-        Names of the documents, empty for a row without one; None where no row has one.
+        Empty for a row without a name; None where no row has one.
     weight : ndarray of shape (n_rows,), float64, or None
         Weights of the rows; None where all are 1.
+    feature_names : tuple of str, or None
+
+    Raises
+    ------
+    ValueError
+        If an argument has the wrong shape or an impossible value; the message names argument, value and remedy.
 
     Examples
     --------
-    >>> data = RankingData(X=np.eye(3, dtype=np.float32), y=np.array([2.0, 0, 1]), qid=np.array([7, 7, 9]),
-    ...                    group=np.array([2, 1]))
+    >>> data = RankingData([[0.5, 1], [0.1, 0], [0.9, 1]], [2, 0, 1], qid=[7, 7, 9])
     >>> data
-    RankingData(n_queries=2, n_rows=3, n_features=3)
+    RankingData(n_queries=2, n_rows=3, n_features=2)
+    >>> data.group
+    array([2, 1])
     >>> data["group"] is data.group
     True
     >>> data.queries
@@ -50,6 +77,81 @@ class RankingData(Mapping[str, Any]):
     group: NDArray[np.int64]
     doc_ids: NDArray[np.str_] | None = None
     weight: NDArray[np.float64] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        doc_ids: ArrayLike | None = None,
+    ) -> None:
+        X, column = without_qid(X)
+        if column is not None:
+            if qid is not None or group is not None:
+                given = "qid" if qid is not None else "group"
+                raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
+            qid = column
+        if qid is None and group is None:
+            raise ValueError(
+                "qid or group is missing: pass the query id of each row, the sizes of the queries, or a DataFrame with "
+                "a column 'qid'"
+            )
+        features, table = features_of(X)
+        grades = _grades(y)
+        if table.n_rows != len(grades):
+            raise ValueError(f"X has {table.n_rows} rows, y {len(grades)}; pass one grade per row")
+        if group is not None and qid is not None:
+            ids, sizes = _agreed(qid, group, len(grades))
+            rows = None if weight is None else Queries(grades, group=sizes, weight=weight).row_weight
+        else:
+            queries = Queries(grades, qid=qid, group=group, weight=weight)
+            self.__dict__["queries"] = queries
+            sizes, rows = np.diff(queries.boundaries), queries.row_weight
+            ids = queries.query_of_row if qid is None else vector("qid", qid)
+        documents = None if doc_ids is None else vector("doc_ids", doc_ids)
+        if documents is not None and len(documents) != len(grades):
+            raise ValueError(f"doc_ids must have one name per row ({len(grades)}), got {len(documents)}")
+        names = _names(feature_names, table)
+        self.__dict__.update(
+            X=features, y=grades, qid=ids, group=sizes, doc_ids=documents, weight=rows, feature_names=names
+        )
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, label: str, qid: str = "qid", weight: str | None = None) -> "RankingData":
+        """Return the data of a DataFrame of pandas or polars, or of a table of pyarrow.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            All columns but those named are features.
+        label, qid : str
+            Columns of the grades, and of each row's query.
+        weight : str, optional
+            Column of weights.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or what is in it makes no sense.
+        """
+        refuse_uncomputed(frame, "frame")
+        if not is_frame(frame):
+            raise ValueError(f"frame must be a DataFrame of pandas, polars or pyarrow; got {shown(frame)}")
+        there = column_names(frame)
+        chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
+        for what, name in chosen.items():
+            if name not in there:
+                raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
+        if len({*chosen.values()}) < len(chosen):
+            raise ValueError(f"{' and '.join(chosen)} must be different columns, got {shown([*chosen.values()])}")
+        X, columns = split_columns(frame, [*chosen.values()])
+        given = dict(zip(chosen, columns, strict=True))
+        return cls(X, given.pop("label"), **given)
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
     __hash__ = object.__hash__
@@ -98,3 +200,50 @@ class Fold(NamedTuple):
     train: RankingData
     vali: RankingData
     test: RankingData
+
+
+def _grades(y: ArrayLike) -> NDArray[np.float64]:
+    """Return grades, the array itself where it is one of float64."""
+    if y is None:
+        raise ValueError("y is None; pass the grade of each row")
+    grades = y if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype == np.float64 else numbers("y", y)
+    refuse_where("y", ~np.isfinite(grades), grades, "is not finite; drop such rows, or grade them")
+    return grades
+
+
+def _agreed(qid: ArrayLike, group: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return ids and sizes that are both given, refusing those that say different things."""
+    ids = vector("qid", qid)
+    if len(ids) != n_rows:
+        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} grades")
+    sizes = np.diff(Queries(np.zeros(n_rows), group=group).boundaries)
+    starts = np.r_[0, np.flatnonzero(ids[1:] != ids[:-1]) + 1, n_rows] if n_rows else np.zeros(1, np.int64)
+    if not np.array_equal(np.diff(starts), sizes[sizes > 0]):
+        raise ValueError(
+            f"qid and group say different things: qid changes after {shown(np.diff(starts)[:10].tolist())} rows, group "
+            f"is {shown(sizes[:10].tolist())}; leave one out"
+        )
+    return ids, sizes
+
+
+def _names(given: Sequence[str] | None, table: Table) -> tuple[str, ...] | None:
+    """Return the names of features: those given, else those of a DataFrame's columns."""
+    if given is None:
+        return table.names
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"feature_names must be a list of names, got {shown(given)}")
+    names = tuple(given)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise ValueError(f"feature_names must be strings, got {shown(wrong[0])}")
+    if len(names) != table.n_columns:
+        raise ValueError(f"feature_names has {len(names)} names for {table.n_columns} features; pass one for each")
+    if len({*names}) < len(names):
+        again = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"feature_names has {again!r} twice; rename one")
+    if table.names is not None and names != table.names:
+        raise ValueError(
+            f"feature_names {shown([*names])} are not the names of X's columns, {shown([*table.names])}; rename the "
+            "columns, or leave out feature_names"
+        )
+    return names

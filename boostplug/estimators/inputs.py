@@ -3,18 +3,18 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_instance, column_names, numbers, real_numbers, refuse_class, refuse_where, shown
+from boostplug.checks import check_instance, numbers, refuse_class, refuse_where, shown
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
+from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 
 __all__ = [
-    "Table",
     "callbacks_of",
     "checked",
     "evaluation_sets",
@@ -26,14 +26,11 @@ __all__ = [
     "one_per_set",
     "pairs_of",
     "ranking_score",
-    "refuse_other_columns",
     "refuse_twice",
     "refuse_unused_pairs",
     "relative_weight",
     "starting_scores",
-    "table_of",
     "weight_in_single",
-    "without_qid",
 ]
 
 Floats = NDArray[np.float64]
@@ -88,79 +85,6 @@ def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> l
     if given is None or wrong is not None:
         raise TypeError(f"callbacks must be a list of {example}; got {shown(wrong)}")
     return given
-
-
-class Table(NamedTuple):
-    """What is known of features before a framework reads them."""
-
-    n_rows: int
-    n_columns: int
-    names: tuple[str, ...] | None
-    """None where the columns have no names."""
-
-
-def table_of(X: Any, name: str = "X") -> Table:
-    """Return the shape of features and the names of their columns, refusing what is no table of numbers."""
-    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
-        raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
-    if isinstance(X, (list, tuple)) or (hasattr(X, "__array__") and not hasattr(X, "shape")):
-        try:
-            X = np.asarray(X)
-        except ValueError:
-            raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) != 2:
-        what = f"shape {tuple(shape)}" if shape else shown(X)
-        flat = f"{name}.reshape(1, -1) for a single row, {name}.reshape(-1, 1) for a single feature"
-        remedy = flat if len(shape) == 1 else "an array or a DataFrame"
-        raise ValueError(f"{name} must be a table of shape (n_rows, n_features), got {what}; pass {remedy}")
-    if not shape[1]:
-        raise ValueError(f"{name} has no features (shape {tuple(shape)}); pass at least one column")
-    if isinstance(getattr(X, "dtype", None), np.dtype) and not hasattr(X, "nnz"):
-        if X.dtype.kind not in "biufO":
-            raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}; convert them first")
-        if X.dtype.kind == "O":
-            real_numbers(name, np.ravel(X))
-    names = tuple(" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in column_names(X))
-    again = next((column for column, times in Counter(names).items() if times > 1), None)
-    if again is not None:
-        raise ValueError(f"{name} has several columns named {again!r}; rename them")
-    return Table(int(shape[0]), int(shape[1]), names or None)
-
-
-def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
-    """Raise where features are not those of the training set, by name, number or order."""
-    here, there = table.names, fitted.names
-    if here and there and here != there:
-        missing, new = [c for c in there if c not in set(here)], [c for c in here if c not in set(there)]
-        if missing or new:
-            raise ValueError(
-                f"{name}'s columns are not those of the training set: missing {shown(missing)}, unknown {shown(new)}; "
-                "pass the same columns in the same order"
-            )
-        at = next(i for i, pair in enumerate(zip(here, there, strict=True)) if pair[0] != pair[1])
-        raise ValueError(
-            f"{name} has the training set's columns in another order: column {at} is {here[at]!r}, in the training set "
-            f"{there[at]!r}; select them in that order, {shown(list(there))}"
-        )
-    if table.n_columns != fitted.n_columns:
-        raise ValueError(
-            f"{name} has {table.n_columns} features, the training set {fitted.n_columns}; pass the same features in "
-            "the same order"
-        )
-
-
-def without_qid(X: Any) -> tuple[Any, Any]:
-    """Split a DataFrame with a column named qid into features and that column, as XGBoost's ranker does."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        raise ValueError(f"X is a {type(X).__name__}, which is not computed yet; pass X.collect()")
-    if "qid" not in column_names(X):
-        return X, None
-    qid = X["qid"]
-    try:
-        return X.drop(columns=["qid"]), qid  # pandas, pyarrow
-    except TypeError:
-        return X.drop("qid"), qid  # polars
 
 
 def checked(

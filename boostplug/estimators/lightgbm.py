@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from boostplug.checks import check_integer, check_number, shown
 from boostplug.estimators.inputs import (
-    Table,
     callbacks_of,
     checked,
     evaluation_sets,
@@ -22,13 +21,10 @@ from boostplug.estimators.inputs import (
     loss_of,
     one_per_set,
     ranking_score,
-    refuse_other_columns,
     refuse_twice,
     refuse_unused_pairs,
     starting_scores,
-    table_of,
     weight_in_single,
-    without_qid,
 )
 from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
@@ -40,6 +36,7 @@ from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.call import assign, evaluate, refuse_fault
 from boostplug.plug.lightgbm import LightGBM
 from boostplug.queries import Queries
+from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 from boostplug.threads import threads_of_framework
 
 try:

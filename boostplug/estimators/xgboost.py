@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from boostplug.checks import check_integer
 from boostplug.estimators.inputs import (
-    Table,
     callbacks_of,
     checked,
     evaluation_sets,
@@ -21,13 +20,10 @@ from boostplug.estimators.inputs import (
     metrics_of,
     one_per_set,
     ranking_score,
-    refuse_other_columns,
     refuse_unused_pairs,
     relative_weight,
     starting_scores,
-    table_of,
     weight_in_single,
-    without_qid,
 )
 from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
@@ -37,6 +33,7 @@ from boostplug.pairs import Pairs
 from boostplug.plug.call import assign, refuse_fault
 from boostplug.plug.xgboost import XGBoost
 from boostplug.queries import Queries
+from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 
 try:
     import xgboost as xgb

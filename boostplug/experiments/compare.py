@@ -13,6 +13,7 @@ import numpy as np
 from boostplug.checks import check_flag, check_instance, check_integer, shown
 from boostplug.experiments import tuning
 from boostplug.experiments.console import progress_bar
+from boostplug.experiments.data import Columns, folds_of
 from boostplug.experiments.kept import Kept, what_runs_depend_on
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
 from boostplug.experiments.result import Cell, CompareResult, Method
@@ -22,7 +23,6 @@ from boostplug.experiments.trees import Trees
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 from boostplug.naming import distinct_names
-from boostplug.queries import Queries
 from boostplug.threads import get_num_threads
 
 __all__ = ["compare", "parse_losses"]
@@ -57,6 +57,9 @@ def compare(
     data: str | None = None,
     store: str | PathLike[str] | None = None,
     resume: bool = False,
+    label: str | None = None,
+    qid: str = "qid",
+    weight: str | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
 
@@ -67,8 +70,10 @@ def compare(
     Parameters
     ----------
     train, valid, test : data sets
-        Each with fields (or keys) `X`, `y`, and `qid` or `group`, as `boostplug.datasets` loads them. Alternatively
-        `train` alone: a fold (train, valid, test), or a list of folds.
+        Each a `RankingData`; a tuple (X, y, qid); a mapping or object with `X`, `y`, `qid` or `group`, and `weight`; a
+        DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`, or a tuple (DataFrame with the column
+        `qid`, y); or a file of LETOR lines. Alternatively `train` alone: a fold (train, valid, test), a list of folds,
+        or a folder of LETOR files or of ``Fold*``. Weights count in training and in all metrics.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*ndcg-boost + .3*qbrank". Default: all of the registry.
@@ -112,6 +117,8 @@ def compare(
         Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: but for times, the
         result is that of a comparison that was not interrupted. More losses and seeds may be asked for than then; data,
         settings, number of threads and versions must be the same.
+    label, qid, weight : str
+        Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
 
     Returns
     -------
@@ -139,7 +146,7 @@ def compare(
     >>> list(result.table["method"][:3])
     ['lambdarank', 'rank_xendcg', 'regression']
     """
-    folds = [tuple(map(_part, fold, ("train", "valid", "test"))) for fold in _folds(train, valid, test)]
+    folds = folds_of(train, valid, test, Columns(label, qid, weight))
     main = Metric.parse(metric)
     columns = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
     _check_data(folds, columns, main)
@@ -194,8 +201,14 @@ def compare(
                 }
                 for i, part in enumerate(("train", "valid", "test"))
             },
+            **(
+                {"weighted": True}
+                if any(part.queries.row_weight is not None for fold in folds for part in fold)
+                else {}
+            ),
         },
         notes=notes,
+        valid_weights=[valid_part.queries.query_weight for _, valid_part, _ in folds],
     )
     kept = None
     if store is not None:
@@ -289,59 +302,7 @@ def _check_loss(loss: Any, what: str) -> None:
         raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
 
 
-def _folds(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:
-    if (valid is None) != (test is None):
-        raise ValueError("give train, valid and test, or a list of folds alone")
-    if valid is not None:
-        return [(train, valid, test)]
-    if hasattr(train, "train") and hasattr(train, "test"):
-        train = [train]
-    try:
-        folds = [tuple(fold) for fold in train]
-    except TypeError:
-        folds = [()]
-    if not folds or any(len(fold) != 3 for fold in folds):
-        raise ValueError("without valid and test, train must be a fold (train, valid, test) or a list of folds")
-    return folds
-
-
-def _part(data: Any, name: str) -> Part:
-    """Return `data` as a `Part`, checked."""
-
-    def get(key: str) -> Any:
-        return data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
-
-    X, y, qid, group = map(get, ("X", "y", "qid", "group"))
-    if X is None or y is None or (qid is None and group is None):
-        raise ValueError(
-            f"{name} must have X, y, and qid or group, as boostplug.datasets loads them; got {type(data).__name__}"
-        )
-    if get("weight") is not None or get("sample_weight") is not None:
-        raise ValueError(f"{name} has weights, which compare does not take; remove them")
-    try:
-        queries = Queries(y, group=group) if group is not None else Queries(y, qid=qid)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-    if getattr(X, "ndim", None) is None:  # a list, or a table that is no array
-        try:
-            X = np.asarray(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{name}: X cannot be read as an array of numbers ({error}); convert it first") from None
-    if X.ndim != 2 or X.shape[0] != queries.n_rows:
-        raise ValueError(
-            f"{name}: X must be two-dimensional with one row per label ({queries.n_rows}), got shape {X.shape}"
-        )
-    return Part(X, queries, None if qid is None else np.asarray(qid))
-
-
 def _check_data(folds: Sequence[Sequence[Part]], metrics: Sequence[Metric], main: Metric) -> None:
-    widths = {int(part.X.shape[1]) for fold in folds for part in fold}
-    if len(widths) > 1:
-        listed = ", ".join(map(str, sorted(widths)))
-        raise ValueError(
-            f"train, valid and test differ in their number of features ({listed}); load them together with "
-            "boostplug.datasets.load_fold, or give load_letor the same n_features"
-        )
     for fold in folds:
         for name, part, needed in (("valid", fold[1], (main,)), ("test", fold[2], metrics)):
             for metric in needed:

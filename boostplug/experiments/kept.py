@@ -200,6 +200,8 @@ def _pieces(part: Part) -> Iterator[Any]:
         yield f"{array.dtype} {array.shape}".encode()
         yield from (array[start : start + _ROWS] for start in range(0, len(array), _ROWS))
     yield from (part.queries.labels, part.queries.boundaries)
+    if part.queries.row_weight is not None:
+        yield part.queries.row_weight
 
 
 def _refuse_others(folder: Path, head: dict[str, Any]) -> None:

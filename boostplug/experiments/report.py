@@ -280,7 +280,8 @@ def _below(document: dict[str, Any]) -> list[str]:
     folds = "" if data["folds"] == 1 else f" over {data['folds']} folds together"
     undefined = data["test"]["queries"] - test["queries"]
     lines.append(
-        f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']} features."
+        f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']} features"
+        + (", weighted: means and tests are by the weights of the queries." if data.get("weighted") else ".")
         + (f" {metric} is defined on {test['queries']:,} of the test queries." if undefined else "")
     )
 

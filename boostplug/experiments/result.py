@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 _FLIPS = 20_000
 _LEVEL = 0.95  # of intervals
 _RESAMPLES = 2_000
+_LEAST = float(np.finfo(np.float64).tiny)  # of a sum of weights that is divided by
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,17 @@ class CompareResult:
     """
 
     def __init__(
-        self, settings: dict[str, Any], methods: Sequence[Method], tests: Sequence[Part], metric: Metric
+        self,
+        settings: dict[str, Any],
+        methods: Sequence[Method],
+        tests: Sequence[Part],
+        metric: Metric,
+        valid_weights: Sequence[Floats | None] | None = None,
     ) -> None:
         self.interrupted = False
         self.kept: Path | None = None
         self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
+        self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
         self._cells: list[Cell] = []
         self._notes: list[str] = []
         self._tested: dict[Any, Pooled] = {}  # by method and runs
@@ -92,8 +99,9 @@ class CompareResult:
         settings: dict[str, Any],
         data: dict[str, Any],
         notes: Sequence[str],
+        valid_weights: Sequence[Floats | None] | None = None,
     ) -> "CompareResult":
-        """Return a result without runs."""
+        """Return a result without runs; `valid_weights` are those of each fold's validation queries, None all 1."""
         whole = {
             "data": data,
             "settings": {
@@ -105,7 +113,7 @@ class CompareResult:
                 **settings,
             },
         }
-        result = cls(whole, methods, tests, metric)
+        result = cls(whole, methods, tests, metric, valid_weights)
         result._notes = list(notes)
         return result
 
@@ -329,7 +337,9 @@ class CompareResult:
                 return False
             a, b = (np.mean(of_method, axis=0) for of_method in values)  # type: ignore[arg-type]
             differences.append(a - b)
-            weight.append(np.full(len(a), 1.0 / max(1, int((~np.isnan(a)).sum()))))
+            given = self._valid_weights[fold]
+            of_queries = np.ones(len(a)) if given is None else given
+            weight.append(of_queries / max(_LEAST, of_queries[~np.isnan(a)].sum()))
             strata.append(np.full(len(a), fold))
         d, v = np.concatenate(differences), np.concatenate(weight)
         error = standard_error(d, weight=v, strata=np.concatenate(strata))
@@ -382,7 +392,10 @@ class CompareResult:
 
     @property
     def per_query(self) -> Any:
-        """The metrics of each test query as a pandas DataFrame, a row per run and query; NaN where undefined."""
+        """The metrics of each test query as a pandas DataFrame, a row per run and query; NaN where undefined.
+
+        Of weighted data, with a column of the queries' weights.
+        """
         pd = _pandas()
         frames = []
         for cell in self._cells:
@@ -396,7 +409,9 @@ class CompareResult:
                     "fold": cell.fold,
                     "seed": cell.seed,
                 }
-                frames.append(pd.DataFrame({**keys, "query": ids, **cell.per_query}))
+                weight = test.queries.query_weight
+                weighted = {} if weight is None else {"weight": weight}
+                frames.append(pd.DataFrame({**keys, "query": ids, **weighted, **cell.per_query}))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def to_json(self, path: str | Path) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
+from boostplug.estimators.inputs import relative_weight
 from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+from boostplug.plug.call import assign
 from boostplug.plug.options import LIGHTGBM, XGBOOST, without_options
 from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
@@ -240,12 +242,18 @@ class XGBoost:
     }
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
+        """Bin the data; weighted ones once more for regression, which takes no weights of queries."""
         self.xgb = imported("xgboost")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
         more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
-        train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, **more)
-        self.train_set = _with_pairs(train_set, train.queries)
+        weight = relative_weight(train.queries.query_weight)
+        train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, weight=weight, **more)
+        self.train_set = self.rows_alone = _with_pairs(train_set, train.queries)
+        if weight is not None:
+            assign(train_set, train.queries)  # with the weights of rows, of which XGBoost holds means
+            row_weight = relative_weight(train.queries.row_weight)
+            self.rows_alone = self.xgb.QuantileDMatrix(train.X, train.queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)
         self.test_set = self.xgb.DMatrix(test.X, nthread=num_threads)
 
@@ -277,9 +285,10 @@ class XGBoost:
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         if isinstance(objective, str):
             params["objective"] = objective
+        rows_alone = isinstance(objective, str) and objective.startswith("reg:")
         booster = self.xgb.train(
             params,
-            self.train_set,
+            self.rows_alone if rows_alone else self.train_set,
             num_boost_round=rounds,
             evals=[(self.valid_set, "valid")],
             obj=None if isinstance(objective, str) else objective,

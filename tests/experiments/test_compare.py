@@ -608,14 +608,17 @@ def test_data_are_checked(parts):
     for data, message in (
         ((train, narrow, test), "differ in their number of features"),
         ((train, valid), "give train, valid and test"),
-        (({"X": train.X, "y": train.y}, valid, test), "train must have X, y, and qid or group"),
+        (({"X": train.X, "y": train.y}, valid, test), "train: qid or group is missing"),
         ((train, valid, {"X": test.X, "y": test.y, "group": [3]}), "test: group must add up"),
-        ((train, {"X": valid.X[:5], "y": valid.y, "group": valid.group}, test), "valid: X must be two-dimensional"),
-        (({"X": [1, 2], "y": [0, 1], "group": [2]}, valid, test), r"train: X must be .*\(2\), got shape \(2,\)"),
-        (({"X": [[1], [2, 3]], "y": [0, 1], "group": [2]}, valid, test), "X cannot be read as an array of numbers"),
+        ((train, {"X": valid.X[:5], "y": valid.y, "group": valid.group}, test), "valid: X has 5 rows, y"),
+        (({"X": [1, 2], "y": [0, 1], "group": [2]}, valid, test), r"train: X must be a table .*got shape \(2,\)"),
+        (
+            ({"X": [[1], [2, 3]], "y": [0, 1], "group": [2]}, valid, test),
+            "train: X is a list of rows of different",
+        ),
         ((train, {"X": valid.X, "y": valid.y * 0, "group": valid.group}, test), "undefined on every query of valid"),
         ((train, {"X": valid.X, "y": valid.y - 1, "group": valid.group}, test), "cannot be computed on valid"),
-        (({**train, "weight": train.y}, valid, test), "train has weights"),
+        (({**train, "weight": [-1.0] * train.n_rows}, valid, test), r"train: weight\[0\] = -1.0"),
         ((3,), "a fold"),
         (([],), "a fold"),
     ):

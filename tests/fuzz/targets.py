@@ -372,6 +372,30 @@ def make_ranking(dice):
     return f"data = datasets.make_ranking({n}{options and ', '}{options})\ncheck_ranking_data(data)"
 
 
+@target("RankingData", weight=25)
+def ranking_data(dice):
+    data = Ranking(dice)
+    name, text = data.of_queries()
+    if dice.percent(15):
+        frame = dice.one(("pd.DataFrame({0})", "pl.DataFrame({0})", "pa.table({0})"))
+        columns = ", ".join(f"'{key}': {numbers_text(data.values(('0', '1', '2')))}" for key in ("a", "grade"))
+        ids = numbers_text([str(q) for q, size in enumerate(data.sizes) for _ in range(size)])
+        label = dice.one(HOSTILE) if dice.spoils() else "'grade'"
+        whole = frame.format(f"{{{columns}, 'qid': {ids}}}")
+        return f"data = bp.RankingData.from_frame({whole}, label={label})\ncheck_queries(data.queries)"
+    given = [data.features(), data.labels(), f"{name}={text()}"]
+    if dice.percent(10):
+        given.append(f"{'qid' if name == 'group' else 'group'}={(data.qid if name == 'group' else data.group)()}")
+    if dice.percent(30):
+        given.append(f"weight={data.weight()}")
+    if dice.percent(20):
+        given.append(f"feature_names={dice.one(HOSTILE) if dice.spoils() else dice.one(('None', str(['a', 'b'])))}")
+    return (
+        f"data = bp.RankingData({', '.join(given)})\ncheck_queries(data.queries)\n"
+        "assert data.group.sum() == data.n_rows == len(data.qid) == data.X.shape[0]"
+    )
+
+
 @target("datasets.load_bundled", "datasets.Fold", weight=0.1)
 def load_bundled(dice):
     return f"for data in datasets.load_bundled({dice.one(('', '', HOSTILE[0]))}):\n    check_ranking_data(data)"
@@ -1220,6 +1244,8 @@ def compare(dice):
             "early_stopping_rounds": ("None", "1"),
             "params": ("None", "{'num_leaves': 2}"),
             "data": ("None", "'x'"),
+            "label": ("None", "'y'"),
+            "weight": ("None", "'w'"),
         },
     )
     given = f"{', '.join(parts)}, losses={dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)}"

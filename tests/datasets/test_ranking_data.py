@@ -1,0 +1,109 @@
+"""`RankingData`: one form for data, checked."""
+
+import pickle
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import boostplug as bp
+from boostplug.datasets import make_ranking
+
+X = np.arange(10.0).reshape(5, 2)
+Y = [2, 0, 1, 0, 1]
+QID = ["a", "a", "b", "b", "b"]
+FRAME = pd.DataFrame({"f": X[:, 0], "g": X[:, 1], "grade": Y, "qid": QID, "w": [1.0, 1, 2, 2, 2]})
+FRAMES = {"pandas": FRAME, "polars": pl.from_pandas(FRAME), "pyarrow": pa.table(FRAME)}
+
+
+def test_qid_and_group_are_known_whichever_is_given():
+    by_id, by_size = bp.RankingData(X, Y, qid=QID), bp.RankingData(X, Y, group=[2, 3])
+    for data in (by_id, by_size, bp.RankingData(X, Y, qid=QID, group=[2, 3])):
+        assert data.group.tolist() == [2, 3]
+        assert data.queries.boundaries.tolist() == [0, 2, 5]
+        assert data.y.dtype == np.float64
+        assert data.weight is data.feature_names is data.doc_ids is None
+    assert by_id.qid.tolist() == QID
+    assert by_size.qid.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_weights_of_queries_are_those_of_their_rows():
+    for given in ([1, 2], [1, 1, 2, 2, 2]):
+        data = bp.RankingData(X, Y, qid=QID, weight=given)
+        assert data.weight.tolist() == [1, 1, 2, 2, 2]
+        assert data.queries.query_weight.tolist() == [1, 2]
+    assert bp.RankingData(X, Y, qid=QID, group=[2, 3], weight=[1, 2]).weight.tolist() == [1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames(kind):
+    frame = FRAMES[kind]
+    data = bp.RankingData.from_frame(frame, label="grade", weight="w")
+    assert data.feature_names == ("f", "g")
+    np.testing.assert_array_equal(np.asarray(data.X), X)
+    assert (data.y.tolist(), data.qid.tolist(), data.group.tolist()) == (Y, QID, [2, 3])
+    assert data.weight.tolist() == [1, 1, 2, 2, 2]
+    columns = ["f", "g", "qid"]
+    other = bp.RankingData(frame.select(columns) if kind != "pandas" else frame[columns], frame["grade"])
+    assert (other.feature_names, other.qid.tolist()) == (("f", "g"), QID)
+
+
+def test_it_is_a_mapping_that_makes_itself_again():
+    data = bp.RankingData(X, Y, qid=QID, weight=[1, 2], feature_names=["f", "g"], doc_ids=list("vwxyz"))
+    for other in (bp.RankingData(**data), pickle.loads(pickle.dumps(data)), replace(data, y=data.y)):
+        assert other is not data
+        for name in data:
+            assert np.array_equal(other[name], data[name]), name
+    made = make_ranking(5, random_state=0)
+    assert replace(made, y=2 * made.y).queries.labels.tolist() == (2 * made.y).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "qid or group is missing"),
+        ({"qid": QID[:4]}, "qid must have one id per row: got 4 ids for 5 labels"),
+        ({"qid": QID[:4], "group": [2, 3]}, "qid must have one id per row: got 4 ids for 5 grades"),
+        ({"qid": ["a", "b", "a", "b", "b"]}, "qid must be contiguous: 'a' appears again in row 2"),
+        ({"group": [2, 2]}, "group must add up to the number of rows"),
+        (
+            {"qid": QID, "group": [3, 2]},
+            "qid and group say different things: qid changes after [2, 3] rows",
+        ),
+        ({"qid": QID, "y": [1, 2]}, "X has 5 rows, y 2; pass one grade per row"),
+        ({"qid": QID, "y": None}, "y is None; pass the grade of each row"),
+        ({"qid": QID, "y": [1, 2, np.nan, 0, 0]}, "y[2] = nan is not finite"),
+        ({"qid": QID, "weight": [1, 2, 3]}, "weight must have one value per query (2) or one per row (5), got 3"),
+        ({"qid": QID, "group": [2, 3], "weight": [1, -2]}, "weight[1] = -2"),
+        ({"qid": QID, "feature_names": ["f"]}, "feature_names has 1 names for 2 features"),
+        ({"qid": QID, "feature_names": ["f", "f"]}, "feature_names has 'f' twice"),
+        ({"qid": QID, "feature_names": "fg"}, "feature_names must be a list of names, got 'fg'"),
+        ({"qid": QID, "feature_names": [1, 2]}, "feature_names must be strings, got 1"),
+        ({"qid": QID, "X": FRAME[["f", "g"]], "feature_names": ["g", "f"]}, "are not the names of X's columns"),
+        ({"qid": QID, "X": FRAME[["f", "qid"]]}, "given twice: by X's column 'qid' and by qid"),
+        ({"qid": QID, "doc_ids": ["x"]}, "doc_ids must have one name per row (5), got 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments, message):
+    given = {"X": X, "y": Y, **arguments}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bp.RankingData(given.pop("X"), given.pop("y"), **given)
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "message"),
+    [
+        (FRAME, {"label": "y"}, "there is no column 'y' for label; the columns are ['f', 'g', 'grade'"),
+        (FRAME, {"label": "grade", "qid": "q"}, "there is no column 'q' for qid"),
+        (FRAME, {"label": "grade", "weight": "grade"}, "label and qid and weight must be different columns"),
+        (X, {"label": "grade"}, "frame must be a DataFrame of pandas, polars or pyarrow; got array"),
+        (pl.LazyFrame({"a": [1]}), {"label": "a"}, "pass frame.collect()"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(frame, columns, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bp.RankingData.from_frame(frame, **columns)
