@@ -145,6 +145,8 @@ class RankingData(Mapping[str, Any]):
         there = column_names(frame)
         chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
         for what, name in chosen.items():
+            if not isinstance(name, str):
+                raise ValueError(f"{what} must be the name of a column; got {shown(name)}")
             if name not in there:
                 raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
         if len({*chosen.values()}) < len(chosen):

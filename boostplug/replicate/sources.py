@@ -394,8 +394,9 @@ def _rotated(blocks: Sequence[RankingData]) -> list[Split]:
 
 
 def _joined(parts: Sequence[RankingData]) -> RankingData:
-    X, y, qid, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "qid", "group"))
-    return RankingData(X=X, y=y, qid=qid, group=group)
+    """Return several sets as one; their queries are numbered, as files may use the same ids."""
+    X, y, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "group"))
+    return RankingData(X=X, y=y, group=group)
 
 
 @dataclass(frozen=True)

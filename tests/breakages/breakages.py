@@ -1341,11 +1341,6 @@ BREAKAGES = [
             "Error(lgb.basic.LightGBMError):",
         ),
         (
-            "columns may stand in any order",
-            "    if here and there and here != there:",
-            "    if here and there and sorted(here) != sorted(there):",
-        ),
-        (
             "a metric may stand twice",
             'items() if times > 1), None)\n    if again is not None:\n        raise ValueError(f"{argument}',
             'items() if times > 9), None)\n    if again is not None:\n        raise ValueError(f"{argument}',
@@ -1661,5 +1656,37 @@ BREAKAGES = [
         "plug",
         ("dask/test_lightgbm.py",),
         ("LightGBM over several machines trains with local scales", "        if n < 2:", "        if n < 3:"),
+    ),
+    *_in(
+        "tables",
+        ("estimators", "plug/test_conformance.py"),
+        (
+            "columns may stand in any order",
+            "    if here and there and here != there:",
+            "    if here and there and sorted(here) != sorted(there):",
+        ),
+    ),
+    *_in(
+        "datasets",
+        ("datasets/test_ranking_data.py",),
+        (
+            "ids and sizes of queries may disagree",
+            "    if not np.array_equal(np.diff(starts), sizes[sizes > 0]):",
+            "    if len(starts) < 1:",
+        ),
+    ),
+    *_in(
+        "experiments",
+        ("experiments/test_compare_data.py",),
+        (
+            "weights of rows do not reach losses in XGBoost",
+            "            assign(train_set, train.queries)  # with",
+            "            pass  # with",
+        ),
+        (
+            "kept results of other weights are gone on from",
+            "    if part.queries.row_weight is not None:\n        yield",
+            "    if False:\n        yield",
+        ),
     ),
 ]
