@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 import boostplug as bp
-from boostplug.datasets import load_fold, load_folds, load_letor
+from boostplug.datasets import load_fold, load_folds, load_letor, load_qrels, load_run, save_qrels, save_run
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -947,6 +947,32 @@ CASES = {
             lambda: load_fold(file("good.txt", GOOD_LINES)),
             "is a file; load it with load_letor",
             NotADirectoryError,
+        ),
+    ],
+    "TREC's files": [
+        Case("an empty run", lambda: load_run(file("empty.run", "")), "holds no rows; each line must read"),
+        Case("a column too few", lambda: load_run(file("5.run", "1 Q0 a 1 2.5\n")), "line 1: .* has 5 columns, not 6"),
+        Case("a run in place of qrels", lambda: load_qrels(file("a.run", "1 Q0 a 1 2.5 t\n")), "has 6 columns, not 4"),
+        Case("a NaN in a run", lambda: load_run(file("nan.run", "1 Q0 a 1 nan t\n")), "line 1: the score 'nan' is no"),
+        Case(
+            "a document twice",
+            lambda: load_qrels(file("twice.txt", "1 0 a 1\n1 0 b 0\n1 0 a 2\n")),
+            "line 3: document 'a' of query '1' stands on line 1 already",
+        ),
+        Case(
+            "a run of other queries than the qrels",
+            lambda: load_run(file("a.run", "1 Q0 a 1 2.5 t\n")).judge(load_qrels(file("q.txt", "q1 0 a 1\n"))),
+            "no query of the run is judged: it has '1', the qrels have 'q1'",
+        ),
+        Case(
+            "blanks in a document's name",
+            lambda: save_run(Path(folder().name) / "out", ZERO, qid=QID, doc_ids=["a b"] * N),
+            r"doc_ids\[0\] = 'a b' is missing or no single word",
+        ),
+        Case(
+            "grades that are not whole, as qrels",
+            lambda: save_qrels(Path(folder().name) / "out", at(Y, 2, 0.5), qid=QID),
+            r"y\[2\] = 0.5 is no whole number",
         ),
     ],
     "Files larger than memory": [

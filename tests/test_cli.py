@@ -327,7 +327,7 @@ def test_files_that_count_features_from_0_in_part(folder, tmp_path, monkeypatch)
         text = (folder / f"{name}.txt").read_text()
         (tmp_path / name).write_text(text if name != "train" else text.replace(" 1:", " 0:1 1:", 1))
     opened = []
-    monkeypatch.setattr(letor, "_opened", lambda path, plain=letor._opened: opened.append(path.name) or plain(path))
+    monkeypatch.setattr(letor, "opened", lambda path, plain=letor.opened: opened.append(path.name) or plain(path))
     (parts,), name = cli._load(None, *(tmp_path / name for name in ("train", "vali", "test")))
     assert opened == ["train", "vali", "test"]
     assert name == "train, vali, test"

@@ -1,4 +1,4 @@
-"""Ranking data sets: readers of the LETOR family of formats, and synthetic data.
+"""Ranking data sets: readers of the LETOR family of formats, TREC's runs and qrels, synthetic data.
 
 >>> from boostplug.datasets import make_ranking
 >>> make_ranking(50, n_features=8, random_state=0)
@@ -9,15 +9,23 @@ from boostplug.datasets.batches import QueryBatches, batches_by_query
 from boostplug.datasets.letor import load_fold, load_folds, load_letor
 from boostplug.datasets.ranking_data import Fold, RankingData
 from boostplug.datasets.synthetic import load_bundled, make_ranking
+from boostplug.datasets.trec import JudgedRun, Qrels, Run, load_qrels, load_run, save_qrels, save_run
 
 __all__ = [
     "Fold",
+    "JudgedRun",
+    "Qrels",
     "QueryBatches",
     "RankingData",
+    "Run",
     "batches_by_query",
     "load_bundled",
     "load_fold",
     "load_folds",
     "load_letor",
+    "load_qrels",
+    "load_run",
     "make_ranking",
+    "save_qrels",
+    "save_run",
 ]

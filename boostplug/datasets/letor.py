@@ -35,6 +35,8 @@ __all__ = [
     "load_folds",
     "load_letor",
     "natural",
+    "opened",
+    "texts_of",
 ]
 
 ZeroBased = bool | Literal["auto"]
@@ -345,10 +347,12 @@ def _svmlight() -> "ModuleType":
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, through gzip if it is compressed so, behind its byte order mark."""
+def opened(
+    path: Path, folder: str = "load it with load_fold, or with load_folds if it holds Fold*"
+) -> Iterator[BinaryIO]:
+    """Open a file, through gzip if it is compressed so, behind its byte order mark; `folder` is what to do with one."""
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; load it with load_fold, or with load_folds if it holds Fold*")
+        raise IsADirectoryError(f"{path} is a folder; {folder}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path")
     with path.open("rb") as plain:
@@ -365,7 +369,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 def _text_blocks(file: _File) -> Iterator[tuple[bytearray, int]]:
     """Yield blocks of whole lines, each ended by LF: a buffer that is used again, and how much of it is filled."""
     try:
-        with _opened(file.path) as stream:
+        with opened(file.path) as stream:
             yield from _blocks(file, stream)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{file.path} is damaged or cut short ({error}); fetch it again") from None
@@ -485,7 +489,7 @@ def _parse_blocks(
             names = [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in block.docs[:n_rows].tolist()]
             length = sum(map(len, names))
             parsed.doc_length += length
-            parsed.doc_ids.append(_texts(names, length / n_rows))
+            parsed.doc_ids.append(texts_of(names, length / n_rows))
         elif with_doc_ids:
             parsed.doc_ids.append(np.broadcast_to(np.array(""), n_rows))
         parsed.n_rows += n_rows
@@ -514,7 +518,7 @@ def _shown(token: bytes) -> str:
     return shown(_decoded(token))
 
 
-def _texts(texts: list[str], mean_length: float) -> NDArray[Any]:
+def texts_of(texts: list[str], mean_length: float) -> NDArray[Any]:
     """Return texts as an array of fixed width, or of objects where one text would make the others dear."""
     longest = max(map(len, texts), default=0)
     return np.array(texts, dtype=object if _is_uneven(longest, mean_length) else np.str_)
@@ -775,7 +779,7 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
     queries = [query for query, _ in runs]
     if isinstance(queries[0], int):
         return np.repeat(np.array(queries, np.int64), group), group
-    return np.repeat(_texts(queries, float(np.average([*map(len, queries)], weights=group))), group), group
+    return np.repeat(texts_of(queries, float(np.average([*map(len, queries)], weights=group))), group), group
 
 
 def _side_file(path: Path) -> Path | None:

@@ -20,6 +20,7 @@ ALLOWED = (ValueError, TypeError, OSError, ImportError)
 
 DOCUMENTED_WARNINGS = (
     "has nothing to learn from",
+    "have no judgements and are left out",
     "distance does not grow strictly",
     "the functions are too rough for tables",
     "pairs have one row in this part of the data",

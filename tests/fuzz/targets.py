@@ -556,8 +556,77 @@ def _loading(dice):
     return f"{options and ', '}{options}"
 
 
-@target("datasets.load_letor", weight=60)
+_OF_RUNS = (
+    *(
+        "1 Q0 a 1 2.5 t",
+        "1 Q0 b 2 1e-3 t",
+        "1 Q0 c 3 -2 t",
+        "2 Q0 a 1 7 t",
+        "2\\tQ0\\tb\\t2\\t7\\tt",
+        "x Q0 d9 1 .5 t",
+        "",
+    ),
+)
+_OF_QRELS = ("1 0 a 1", "1 0 b 0", "1 0 z 2", "2 0 a -1", "2\\t0\\tz\\t1", "y 0 a 1", "x 0 d9 4", "")
+_OF_NAMES = ("{0}", "np.array({0})", "pd.Series({0})", "np.array({0}, dtype=object)", "pl.Series({0})")
+_BAD_OF_TREC = (
+    *("1 Q0 a 1 nan t", "1 Q0 d 1 1e999 t", "1 Q0 d 1 1_0 t", "1 Q0 d 1 high t", "1 Q0 d 1 2.5", "1 Q0 a 1 2.5 t t"),
+    *(
+        "1 0 d x",
+        "1 0 d 1e999",
+        "1 0",
+        "1",
+        "\\x00",
+        "\\xff\\xfe",
+        "1 0 \\xe9 1",
+        "1 Q0 \\xc2\\xa0 1 1e300 t",
+        "1 0 d 1e300",
+    ),
+    *("1 0 d\\x0ce 1", "1 Q0 d 1 0x10 t", "1 0 d 1\\r1 0 e 1"),
+)
+
+
+def _trec(dice, pool):
+    lines = dice.subset(pool, 70)
+    if dice.spoils():
+        lines = [*lines, dice.one(_BAD_OF_TREC + _OF_RUNS + _OF_QRELS)]
+    content = f"b'{'{0}'.join(lines)}'".format(dice.one(("\\n", "\\n", "\\r\\n", "\\r")))
+    return dice.one((content, content, content, f"gzip.compress({content})", f"gzip.compress({content})[:-4]"))
+
+
+def _trec_call(dice):
+    if dice.percent(50):
+        depth = dice.one((*HOSTILE, "1", "None")) if dice.spoils() else dice.one(("None", "7"))
+        return (
+            f"run = datasets.load_run(file({_trec(dice, _OF_RUNS)}, 'a.run'))\n"
+            f"qrels = datasets.load_qrels(file({_trec(dice, _OF_QRELS)}, 'qrels'))\n"
+            f"found = run.judge(qrels, depth={depth})\ncheck_queries(found.queries)\n"
+            "check_metric(bp.Bpref(empty=0), found.scores, found.queries, 1)"
+        )
+    data = Ranking(dice)
+    options = [f"qid={data.qid()}"]
+    if dice.percent(50):
+        names = [f"'d{i}'" for i in range(data.n)]
+        options.append(
+            f"doc_ids={dice.one(HOSTILE) if dice.spoils() else dice.one(_OF_NAMES).format(numbers_text(names))}"
+        )
+    path = dice.one(("'out'", "'out.gz'"))
+    if dice.percent(50):
+        options += [f"tag={dice.one((*HOSTILE, 'chr(55296)'))}"] if dice.spoils() else []
+        saved = f"datasets.save_run(folder() / {path}, {data.scores()}, {', '.join(options)})"
+        return f"{saved}\nlen(datasets.load_run(folder() / {path}))"
+    options += [f"labelled={data.labelled()}"] if dice.percent(30) else []
+    return f"datasets.save_qrels(folder() / {path}, {data.labels()}, {', '.join(options)})"
+
+
+@target(
+    *("datasets.load_letor", "datasets.load_run", "datasets.load_qrels", "datasets.save_run", "datasets.save_qrels"),
+    *("datasets.Run", "datasets.Qrels", "datasets.JudgedRun"),
+    weight=60,
+)
 def load_letor(dice):
+    if dice.percent(25):
+        return _trec_call(dice)
     name = dice.one(("'data.txt'", "'data.txt'", "'data.txt.gz'", "'data.svm'", "'data.bz2'"))
     side = ""
     if dice.percent(25):

@@ -1,0 +1,280 @@
+"""TREC's files against ir-measures, which reads and scores them by trec_eval; what is no such file."""
+
+import gzip
+
+import ir_measures
+import numpy as np
+import pytest
+from ir_measures import AP, RR, Bpref, P, R, Rprec, nDCG
+
+import boostplug as bp
+from boostplug.datasets import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+
+QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 0\nq2\t0\td9\t1\n\nq3 0 d4 1\n"
+RUN = "q2 Q0 d1 1 3.5 bm25\nq1 Q0 d2 1 9 bm25\nq1 Q0 d8 2 8e-1 bm25\nq1 Q0 d1 3 .5 bm25\nq2  Q0 d9 2 -1 bm25\n"
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_qrels_are_read(written):
+    qrels = load_qrels(written("qrels", QRELS))
+    assert qrels.qid.tolist() == ["q1", "q1", "q1", "q2", "q2", "q3"]
+    assert qrels.doc_ids.tolist() == ["d1", "d2", "d3", "d1", "d9", "d4"]
+    np.testing.assert_array_equal(qrels.y, [1, 0, 2, 0, 1, 1])
+    assert repr(qrels) == "Qrels(n_queries=3, n_rows=6)"
+
+
+def test_runs_are_read_and_the_rows_of_a_query_stand_together(written):
+    run = load_run(written("run", RUN))
+    assert run.qid.tolist() == ["q2", "q2", "q1", "q1", "q1"]
+    assert run.doc_ids.tolist() == ["d1", "d9", "d2", "d8", "d1"]
+    np.testing.assert_array_equal(run.scores, [3.5, -1, 9, 0.8, 0.5])
+    assert repr(run) == "Run(n_queries=2, n_rows=5, tag='bm25')"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [gzip.compress, lambda b: b"\xef\xbb\xbf" + b, lambda b: b.replace(b"\n", b"\r\n"), lambda b: b[:-1]],
+)
+def test_the_same_file_in_other_forms(written, changed):
+    plain, other = load_run(written("run", RUN)), load_run(written("other", changed(RUN.encode())))
+    assert other.qid.tolist() == plain.qid.tolist()
+    assert other.doc_ids.tolist() == plain.doc_ids.tolist()
+    np.testing.assert_array_equal(other.scores, plain.scores)
+    assert other.tag == "bm25"
+
+
+def test_ids_are_texts_as_written(written):
+    run = load_run(written("run", "7 Q0 01 1 2 x\n07 Q0 01 1 1 x\n07 Q0 1 2 0 x\n7 Q0 caf\u00e9\u00a0b 2 1 x\n"))
+    assert run.qid.tolist() == ["7", "7", "07", "07"]
+    assert run.doc_ids.tolist() == ["01", "caf\u00e9\u00a0b", "01", "1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", 'holds no rows; each line must read "<query> Q0 <document> <rank> <score> <tag>"'),
+        ("\n \n", "holds no rows"),
+        (RUN + "q1 Q0 d7 4 1.0\n", r"line 6: 'q1 Q0 d7 4 1.0' has 5 columns, not 6; each line must read \"<query> Q0"),
+        ("q1 Q0 d7 4 high x\n", "line 1: the score 'high' is no finite number up to ±1e.300; correct it"),
+        ("\nq1 Q0 d7 4 nan x\n", "line 2: the score 'nan' is no finite number"),
+        ("q1 Q0 d7 4 inf x\n", "line 1: the score 'inf' is no finite number"),
+        ("q1 Q0 d7 4 1_0 x\n", "line 1: the score '1_0' is no finite number"),
+        (RUN + "q1 Q0 d8 4 0.1 x\n", "line 6: document 'd8' of query 'q1' stands on line 3 already; keep one of them"),
+        (b"q1 Q0 caf\xe9 4 0.1 x\n", "line 1: the byte 0xE9 is no UTF-8; save the file as UTF-8"),
+        (RUN.encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (gzip.compress(RUN.encode(), mtime=0)[:-9], "is damaged or cut short"),
+        (b"x" * (1 << 20), "line 1: it is longer than 1048576 bytes"),
+    ],
+)
+def test_what_is_no_run(written, text, message):
+    path = written("a.run", text)
+    with pytest.raises(ValueError, match=message) as raised:
+        load_run(path)
+    assert str(raised.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", 'holds no rows; each line must read "<query> <iteration> <document> <grade>"'),
+        (RUN, "line 1: 'q2 Q0 d1 1 3.5 bm25' has 6 columns, not 4"),
+        ("q1 0 d1 good\n", "line 1: the grade 'good' is no finite number; correct it, or drop the line"),
+        ("q1 0 d1 1e999\n", "line 1: the grade '1e999' is no finite number"),
+        (QRELS + "q1 0 d1 1\n", "line 8: document 'd1' of query 'q1' stands on line 1 already"),
+    ],
+)
+def test_what_are_no_qrels(written, text, message):
+    with pytest.raises(ValueError, match=message):
+        load_qrels(written("qrels", text))
+
+
+def test_no_file_and_a_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*check the path"):
+        load_run(tmp_path / "none")
+    with pytest.raises(IsADirectoryError, match="is a folder; pass one of its files"):
+        load_qrels(tmp_path)
+
+
+def judged(written, run=RUN, qrels=QRELS, **options):
+    return load_run(written("run", run)).judge(load_qrels(written("qrels", qrels)), **options)
+
+
+def test_a_run_and_its_judgements_by_hand(written):
+    found = judged(written, depth=4)
+    assert repr(found) == "JudgedRun(n_queries=3, n_rows=12, depth=4)"
+    assert found.group.tolist() == [2, 5, 5]
+    rows = list(zip(found.qid, found.doc_ids, found.y, found.labelled, found.retrieved, strict=True))
+    assert rows[:2] == [("q2", "d1", 0, True, True), ("q2", "d9", 1, True, True)]
+    assert rows[2:5] == [("q1", "d2", 0, True, True), ("q1", "d8", 0, False, True), ("q1", "d1", 1, True, True)]
+    assert rows[5:7] == [
+        ("q1", "", 0, False, False),
+        ("q1", "d3", 2, True, False),
+    ]  # filled up to 4, then what it lacks
+    assert rows[7:] == [("q3", "", 0, False, False)] * 4 + [("q3", "d4", 1, True, False)]
+    assert (np.diff(found.scores[2:7]) < 0).all()
+    values = bp.MAP(found.depth).per_query(found.scores, found.queries)
+    np.testing.assert_allclose(values, [1 / 2, (1 / 3) / 2, 0], rtol=1e-15)
+    np.testing.assert_array_equal(bp.Recall(4).per_query(found.scores, found.queries), [1, 1 / 2, 0])
+
+
+MEASURES = [
+    (lambda k: AP, lambda k: bp.MAP(k, empty=0)),
+    (lambda k: AP(rel=2), lambda k: bp.MAP(k, relevant=2, empty=0)),
+    (lambda k: AP @ 5, lambda k: bp.MAP(5, empty=0)),
+    (lambda k: nDCG @ 10, lambda k: bp.NDCG(10, gain="linear", empty=0)),
+    (lambda k: nDCG, lambda k: bp.NDCG(k, gain="linear", empty=0)),
+    (lambda k: R @ 5, lambda k: bp.Recall(5, empty=0)),
+    (lambda k: R(rel=2) @ 60, lambda k: bp.Recall(60, relevant=2, empty=0)),
+    (lambda k: Rprec, lambda k: bp.RPrecision(empty=0)),
+    (lambda k: Rprec(rel=2), lambda k: bp.RPrecision(relevant=2, empty=0)),
+    (lambda k: P @ 10, lambda k: bp.Precision(10, empty=0)),
+    (lambda k: RR, lambda k: bp.MRR(k, empty=0)),
+    (lambda k: Bpref, lambda k: bp.Bpref(empty=0)),
+    (lambda k: Bpref(rel=2), lambda k: bp.Bpref(relevant=2, empty=0)),
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A run of lists of 1 to 60 documents with distinct scores, of which some are judged, as are some that it lacks."""
+    rng = np.random.default_rng(5)
+    folder = tmp_path_factory.mktemp("trec")
+    run, qrels = [], []
+    for query in range(40):
+        documents = rng.permutation(100)
+        n = rng.integers(1, 61)
+        scores = rng.permutation(n) - 30.5
+        if query % 10 != 3:  # the run lacks some queries, the qrels others
+            run += [f"q{query} Q0 d{documents[i]} {i + 1} {scores[i]} test" for i in range(n)]
+        others = rng.choice(documents, rng.integers(2, 70), replace=False)
+        grades = rng.choice([-1, 0, 0, 0, 1, 2], len(others))
+        grades[0] = 0  # trec_eval's Bpref and ours differ where no document is judged non-relevant
+        if query % 10 != 7:
+            qrels += [f"q{query} 0 d{one} {grade}" for one, grade in zip(others, grades, strict=True)]
+    (folder / "run").write_text("\n".join(run))
+    (folder / "qrels").write_text("\n".join(qrels))
+    return folder / "run", folder / "qrels"
+
+
+@pytest.mark.parametrize("depth", [60, None])
+@pytest.mark.parametrize(("theirs", "ours"), MEASURES)
+def test_values_are_those_of_ir_measures(files, theirs, ours, depth):
+    run, qrels = files
+    with pytest.warns(UserWarning, match="4 of 36 queries of the run have no judgements and are left out: 'q7', 'q17'"):
+        found = load_run(run).judge(load_qrels(qrels), depth=depth)
+    assert found.depth == (depth or 1000)
+    measure, metric = theirs(found.depth), ours(found.depth)
+    known = list(ir_measures.read_trec_qrels(str(qrels)))
+    ranked = list(ir_measures.read_trec_run(str(run)))
+    expected = {one.query_id: one.value for one in ir_measures.iter_calc([measure], known, ranked)}
+    queries = found.qid[np.r_[0, np.cumsum(found.group)[:-1]]]
+    values = metric.per_query(found.scores, found.queries)
+    assert len(queries) == 36
+    for query, value in zip(queries, values, strict=True):
+        assert value == pytest.approx(expected.get(query, 0.0), rel=1e-12, abs=1e-15), query
+    mean = ir_measures.calc_aggregate([measure], known, ranked)[measure]
+    assert metric(found.scores, found.queries) == pytest.approx(mean, rel=1e-12)
+    assert metric.score(found.y, found.scores, qid=found.qid, labelled=found.labelled) == pytest.approx(mean, rel=1e-12)
+    assert 0.03 < mean < 0.95
+
+
+def test_runs_that_cannot_be_judged(written):
+    run, qrels = load_run(written("run", RUN)), load_qrels(written("qrels", QRELS))
+    with pytest.raises(ValueError, match="no query of the run is judged: it has 'q2', 'q1', the qrels have '1', '2'"):
+        run.judge(Qrels(np.array([1, 2]), np.array(["a", "b"]), np.array([1.0, 0.0])))
+    with pytest.raises(ValueError, match="depth must be an integer of at least 3, the longest list of the run; got 2"):
+        run.judge(qrels, depth=2)
+    with pytest.raises(ValueError, match=r"qrels must be a Qrels such as load_qrels\(path\); got 'qrels.txt'"):
+        run.judge("qrels.txt")
+    twice = Run(np.array(["q1", "q1"]), np.array(["a", "a"]), np.array([1.0, 2.0]), "x")
+    with pytest.raises(ValueError, match="document 'a' of query 'q1' stands twice in the run; keep one of them"):
+        twice.judge(qrels)
+    short = Run(np.array(["q1", "q1"]), np.array(["a", "b"]), np.array([1.0]), "x")
+    with pytest.raises(ValueError, match="the run must have one query, document and value per row; it has 2, 2 and 1"):
+        short.judge(qrels)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_what_is_written_is_read(tmp_path, name):
+    rng = np.random.default_rng(2)
+    qid, y, scores = np.repeat([7, 1, 30], [5, 1, 4]), rng.integers(0, 3, 10), rng.normal(size=10).astype(np.float32)
+    labelled, doc_ids = rng.random(10) < 0.7, np.array([f"d{i}" for i in rng.permutation(10)])
+    save_run(tmp_path / f"run-{name}", scores, qid=qid, doc_ids=doc_ids, tag="ours")
+    save_qrels(tmp_path / f"qrels-{name}", y, qid=qid, doc_ids=doc_ids, labelled=labelled)
+    run, qrels = load_run(tmp_path / f"run-{name}"), load_qrels(tmp_path / f"qrels-{name}")
+    order = np.lexsort((-scores, [1] * 5 + [2] + [3] * 4))
+    np.testing.assert_array_equal(run.scores, scores[order].astype(float))
+    assert run.doc_ids.tolist() == doc_ids[order].tolist()
+    assert run.qid.tolist() == [str(one) for one in qid[order]]
+    assert run.tag == "ours"
+    np.testing.assert_array_equal(qrels.y, y[labelled])
+    assert qrels.doc_ids.tolist() == doc_ids[labelled].tolist()
+    assert (tmp_path / f"run-{name}").read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
+    found = run.judge(qrels)
+    expected = bp.MAP(empty=0).score(y, scores, qid=qid, labelled=labelled)
+    assert bp.MAP(empty=0).score(found.y, found.scores, qid=found.qid, labelled=found.labelled) == expected
+    ranked = list(ir_measures.read_trec_run(str(tmp_path / f"run-{name}")))
+    assert [one.doc_id for one in ranked] == run.doc_ids.tolist()
+    known = list(ir_measures.read_trec_qrels(str(tmp_path / f"qrels-{name}")))
+    assert ir_measures.calc_aggregate([AP], known, ranked)[AP] == pytest.approx(expected, rel=1e-12)
+
+
+def test_ranks_are_of_the_query_and_ties_stay_in_row_order(tmp_path):
+    save_run(tmp_path / "run", [1, 2, 2, 5], qid=[1.0, 1.0, 1.0, 2.0])
+    lines = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
+    assert [(line[0], line[2], line[3]) for line in lines] == [
+        ("1", "1", "1"),
+        ("1", "2", "2"),
+        ("1", "0", "3"),
+        ("2", "3", "1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("save", "values", "options", "message"),
+    [
+        (save_run, [1, 2], {"qid": [1, 1], "doc_ids": ["a b", "c"]}, r"doc_ids\[0\] = 'a b' is missing or no single w"),
+        (save_run, [1, 2], {"qid": [1, 1], "doc_ids": ["", "c"]}, r"doc_ids\[0\] = '' is missing or no single word"),
+        (save_run, [1, 2], {"qid": [1, 1], "doc_ids": [None, "c"]}, r"doc_ids\[0\] = None is missing"),
+        (
+            save_run,
+            [1, 2],
+            {"qid": [1, 1], "doc_ids": ["a", "a"]},
+            r"doc_ids\[1\] = 'a' stands in query '1' already, in",
+        ),
+        (save_run, [1, 2], {"qid": [1, 1], "doc_ids": ["a"]}, "doc_ids must have one name per row: got 1 names for 2"),
+        (save_run, [1, 2, 3], {"qid": [1, 2, 1]}, "qid must be contiguous"),
+        (save_run, [1, 2], {"qid": ["a\tb", "c"]}, r"qid\[0\] = 'a\\tb' is missing or no single word"),
+        (save_run, [1, np.nan], {"qid": [1, 1]}, r"scores\[1\] is NaN"),
+        (save_run, [1, np.inf], {"qid": [1, 1]}, r"scores\[1\] = inf is beyond ±1e\+300; scale the scores"),
+        (save_run, [1, 2], {"qid": [1]}, r"scores must have shape \(1,\), one per row"),
+        (save_run, [1, 2], {"qid": [1, 1], "tag": "my run"}, "tag must be a word without white space; got 'my run'"),
+        (
+            save_qrels,
+            [1, 0.5],
+            {"qid": [1, 1]},
+            r"y\[1\] = 0.5 is no whole number from 0 to 2\^31 - 1, .*shift or scale",
+        ),
+        (save_qrels, [1, -1], {"qid": [1, 1]}, r"y\[1\] = -1.0 is no whole number from 0"),
+        (save_qrels, [1, 2], {"qid": [1]}, "qid must have one id per row"),
+        (save_qrels, [1, 2], {"qid": [1, 1], "labelled": [1, 0]}, "labelled must hold one bool per row"),
+    ],
+)
+def test_what_cannot_be_written(tmp_path, save, values, options, message):
+    with pytest.raises(ValueError, match=message):
+        save(tmp_path / "file", values, **options)
+    assert not (tmp_path / "file").exists()
+
+
+def test_rows_that_are_not_judged_may_have_any_grade(tmp_path):
+    save_qrels(tmp_path / "qrels", [1, -1, 0.5], qid=[1, 1, 1], labelled=[True, False, False])
+    assert (tmp_path / "qrels").read_text() == "1 0 0 1\n"
