@@ -3,11 +3,12 @@
 The files from the ground floor up; each imports from lines above its own alone, at its top::
 
     study
-    sources preferences trees ranksvm simple
+    sources preferences trees ranksvm simple feature_steps
     letor task
     outcome
-    checked claims figures
-    protocol groups
+    verdicts checked figures
+    claims
+    curve_claims groups protocol
     adarank mpboost ndcg_boost qbrank rankboost_plus
     papers report
     result page

@@ -6,7 +6,8 @@ from boostplug.losses import AdaRank, NDCGBoost
 from boostplug.metrics import MAP, NDCG, Metric
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replicate.checked import Bounded, Close
-from boostplug.replicate.claims import Ahead, Citation, Claim, ClimbsToPeak
+from boostplug.replicate.claims import Ahead, Citation, Claim
+from boostplug.replicate.curve_claims import ClimbsToPeak
 from boostplug.replicate.figures import ByGroup, Curves, Figure
 from boostplug.replicate.groups import AheadOverGroups, GainsMore, KindError, OfQueries, QueriesByPairs, by_thousands
 from boostplug.replicate.letor import (

@@ -15,9 +15,10 @@ from boostplug.experiments.significance import Interval, t_interval
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
 from boostplug.queries import Queries
-from boostplug.replicate.claims import Claim, Holds, Verdict
+from boostplug.replicate.claims import Claim
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Extra, Groups, Loaded
+from boostplug.replicate.verdicts import Verdict, direction, shown, sign, worst_of
 
 __all__ = ["AheadOverGroups", "GainsMore", "KindError", "OfLearners", "OfQueries", "QueriesByPairs", "by_thousands"]
 
@@ -161,9 +162,9 @@ class AheadOverGroups(Claim):
             weight=1.0 / np.repeat(sizes, sizes),
             strata=np.repeat(np.arange(len(groups)), sizes),
         )
-        said = f"{_shown(found)} over {int((sizes > 0).sum())} groups"
+        said = f"{shown(found)} over {int((sizes > 0).sum())} groups"
         if self.lead is None:
-            return Verdict(said, _direction(found))
+            return Verdict(said, direction(found))
         said += f", the paper's {self.lead:+.2f}"
         if abs(found.mean - self.lead) <= self.tolerance + rounding(1.0):
             return Verdict(said, "holds")
@@ -197,24 +198,12 @@ class GainsMore(Claim):
         first, second = t_interval(here), t_interval(there)
         found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(0.95)
         more = Interval(first.mean - second.mean, float(found.low), float(found.high))
-        said = f"{_shown(first)} against {_shown(second)}: {_shown(more)} more"
-        order: tuple[Holds, ...] = ("does not hold", "level", "holds")
-        return Verdict(said, min((_direction(first), _direction(more)), key=order.index))
+        said = f"{shown(first)} against {shown(second)}: {shown(more)} more"
+        return Verdict(said, worst_of((direction(first), direction(more))))
 
 
 def _leads(outcome: Outcome, learner: str, other: str, measure: str) -> Floats:
     """Return by how much a learner is ahead on each test query that has the measure."""
     a, b = (outcome.unit_values(name, measure)[0] for name in (learner, other))
-    sign = 1.0 if outcome.metric(measure).greater_is_better else -1.0
-    leads: Floats = sign * (a - b)
+    leads: Floats = sign(outcome, measure) * (a - b)
     return leads[~np.isnan(leads)]
-
-
-def _direction(gap: Interval) -> Holds:
-    if gap.low > rounding(1.0):
-        return "holds"
-    return "does not hold" if gap.high < -rounding(1.0) else "level"
-
-
-def _shown(gap: Interval) -> str:
-    return f"{gap.mean:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"

@@ -13,19 +13,8 @@ from boostplug.metrics import DCG, NDCG
 from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker
 from boostplug.replicate.checked import Bounded, Check
-from boostplug.replicate.claims import (
-    Ahead,
-    AheadOfPublished,
-    ChosenNear,
-    Citation,
-    Claim,
-    Lasts,
-    Near,
-    OverfitsEarly,
-    OverfitsLess,
-    Settles,
-    Worsens,
-)
+from boostplug.replicate.claims import Ahead, AheadOfPublished, ChosenNear, Citation, Claim, Near
+from boostplug.replicate.curve_claims import Lasts, OverfitsEarly, OverfitsLess, Settles, Worsens
 from boostplug.replicate.figures import ByCutoff, Curves, Distances
 from boostplug.replicate.letor import MQ2008, OHSUMED, PUBLISHED, published
 from boostplug.replicate.protocol import Protocol

@@ -11,7 +11,8 @@ from boostplug.metrics import MAP, NDCG, Metric
 from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, NDCGBoostRanker, RankBoostRanker
 from boostplug.replicate.checked import Monotone
-from boostplug.replicate.claims import Ahead, AheadOfPublished, Citation, Claim, Exponential, Near
+from boostplug.replicate.claims import Ahead, AheadOfPublished, Citation, Claim, Near
+from boostplug.replicate.curve_claims import Exponential
 from boostplug.replicate.figures import ByGroup, Curves
 from boostplug.replicate.groups import OfLearners
 from boostplug.replicate.letor import GOV, MQ2008, OHSUMED, measures, published, rank_svm

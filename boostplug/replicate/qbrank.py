@@ -7,7 +7,8 @@ from boostplug.losses import QBRank
 from boostplug.metrics import DCG, NDCG, Metric, PairError, PrecisionAtPercent
 from boostplug.rankers import QBRankRanker
 from boostplug.replicate.checked import Bounded, Check, Monotone
-from boostplug.replicate.claims import Ahead, Citation, Claim, Converges, Settles
+from boostplug.replicate.claims import Ahead, Citation, Claim
+from boostplug.replicate.curve_claims import Converges, Settles
 from boostplug.replicate.feature_steps import BestFeature, GivenSteps, SearchedSteps
 from boostplug.replicate.figures import ByCutoff, Curves, Figure
 from boostplug.replicate.letor import MQ2008, OHSUMED

@@ -8,12 +8,8 @@ from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import RankBoostRanker
 from boostplug.rankers.base import Round, Rounds, Training
 from boostplug.replicate.checked import Bounded, Check, Close, Monotone
-from boostplug.replicate.claims import (
-    About,
-    Ahead,
-    Apart,
-    Citation,
-    Claim,
+from boostplug.replicate.claims import About, Ahead, Apart, Citation, Claim, Nearer, Ranked
+from boostplug.replicate.curve_claims import (
     Closes,
     ConvergesAlike,
     DropsEarly,
@@ -21,10 +17,8 @@ from boostplug.replicate.claims import (
     EndsInOrder,
     HaltsAbove,
     Moves,
-    Nearer,
     OverfitsEarly,
     OverfitsLess,
-    Ranked,
     Settles,
     Turns,
 )

@@ -740,8 +740,8 @@ BREAKAGES = [
         ("the lowest curve is taken for the highest", "sign = -1.0 if self.lowest else 1.0", "sign = 1.0"),
         (
             "who overfits more is taken for who overfits less",
-            "gap = _interval(falls - own)",
-            "gap = _interval(own - falls)",
+            "gap = interval(falls - own)",
+            "gap = interval(own - falls)",
         ),
         (
             "Apart needs no critical difference",
@@ -753,7 +753,7 @@ BREAKAGES = [
             "[self.row or self.learners[0]][self.measure] + self.offset",
             "[self.row or self.learners[0]][self.measure]",
         ),
-        ("what is within noise holds", "if _positive(gap.low):", "if _positive(gap.mean):"),
+        ("what is within noise holds", "if positive(gap.low):", "if positive(gap.mean):"),
         (
             "who is behind beyond noise at one measure is forgiven",
             "or len(behind) > (1.0 - share) * len(each) + _SLACK:",
@@ -769,13 +769,13 @@ BREAKAGES = [
         ),
         (
             "what improves with more rounds is said to worsen",
-            "_direction(Interval(-gap.mean, -gap.high, -gap.low))",
-            "_direction(gap)",
+            "direction(Interval(-gap.mean, -gap.high, -gap.low))",
+            "direction(gap)",
         ),
         (
             "what may worsen within noise is said to last",
-            "_positive(gap.low + self.tolerance)",
-            "_positive(gap.mean + self.tolerance)",
+            "positive(gap.low + self.tolerance)",
+            "positive(gap.mean + self.tolerance)",
         ),
         ("a bound is kept in one split alone", "not above(curves, bounds).any()", "not above(curves, bounds).all()"),
         (
@@ -1091,8 +1091,8 @@ BREAKAGES = [
         ),
         (
             "the best at some cut-offs need not be ahead of all at once",
-            "first &= [_positive(",
-            "first |= [_positive(",
+            "first &= [positive(",
+            "first |= [positive(",
         ),
     ),
     *_in(

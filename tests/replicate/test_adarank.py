@@ -12,7 +12,7 @@ from boostplug.datasets import load_fold, make_ranking
 from boostplug.metrics import MAP, NDCG
 from boostplug.replicate import replicate
 from boostplug.replicate.adarank import ADARANK
-from boostplug.replicate.claims import ClimbsToPeak
+from boostplug.replicate.curve_claims import ClimbsToPeak
 from boostplug.replicate.letor import BM25
 from boostplug.replicate.study import Loaded, Split
 

@@ -7,15 +7,10 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.replicate import checked, claims, groups
+from boostplug.replicate import checked, claims, curve_claims, groups
 from boostplug.replicate.checked import Bounded, Check, Close, Monotone
-from boostplug.replicate.claims import (
-    Ahead,
-    AheadOfPublished,
-    Apart,
-    ChosenNear,
-    Citation,
-    Claim,
+from boostplug.replicate.claims import Ahead, AheadOfPublished, Apart, ChosenNear, Citation, Claim, Near, Nearer, Ranked
+from boostplug.replicate.curve_claims import (
     ClimbsToPeak,
     Closes,
     Converges,
@@ -27,11 +22,8 @@ from boostplug.replicate.claims import (
     HaltsAbove,
     Lasts,
     Moves,
-    Near,
-    Nearer,
     OverfitsEarly,
     OverfitsLess,
-    Ranked,
     Settles,
     Shape,
     Turns,
@@ -486,7 +478,7 @@ def kinds_of(room, base):
 
 def test_every_kind_has_its_three_verdicts():
     seen = {(type(claim), holds) for claim, _, holds in CASES}
-    kinds = kinds_of(claims, Claim) | kinds_of(groups, Claim)
+    kinds = set().union(*(kinds_of(room, Claim) for room in (claims, curve_claims, groups)))
     assert seen == {(kind, holds) for kind in kinds for holds in (YES, LEVEL, NO)}
 
 
@@ -684,6 +676,6 @@ def test_what_a_check_says_of_ours(check, got, ours):
 
 
 def test_kinds_that_compare_with_a_published_figure_say_so():
-    kinds = kinds_of(claims, Claim) | kinds_of(groups, Claim) | kinds_of(checked, Check)
+    kinds = set().union(*(kinds_of(room, Claim) for room in (claims, curve_claims, groups))) | kinds_of(checked, Check)
     named = {kind.__name__ for kind in kinds if kind.figure}
     assert named == {"AheadOfPublished", "AheadOverGroups", "Close", "Near"}

@@ -12,7 +12,8 @@ from boostplug import Queries
 from boostplug.datasets import make_ranking
 from boostplug.metrics import NDCG
 from boostplug.replicate import replicate
-from boostplug.replicate.claims import Ahead, AheadOfPublished, ChosenNear, Lasts, Near, OverfitsEarly, Settles, Worsens
+from boostplug.replicate.claims import Ahead, AheadOfPublished, ChosenNear, Near
+from boostplug.replicate.curve_claims import Lasts, OverfitsEarly, Settles, Worsens
 from boostplug.replicate.mpboost import MPBOOST, FormulaNDCG
 from boostplug.replicate.sources import Fifths, OwnSplit, QueryFolds
 from boostplug.replicate.study import Loaded, Split

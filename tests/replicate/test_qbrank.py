@@ -16,7 +16,7 @@ from boostplug.queries import Queries
 from boostplug.rankers import QBRankRanker, QuadraticBoundRanker
 from boostplug.rankers.base import Training
 from boostplug.replicate import replicate
-from boostplug.replicate.claims import Settles
+from boostplug.replicate.curve_claims import Settles
 from boostplug.replicate.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
 from boostplug.replicate.preferences import First, SharedGrades, Use
 from boostplug.replicate.qbrank import QBRANK
