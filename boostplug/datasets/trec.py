@@ -482,7 +482,7 @@ def _lines(file: Path, form: str, n_columns: int) -> Iterator[tuple[int, list[st
                 if not columns:
                     continue
                 try:
-                    texts = [column.decode() for column in columns]
+                    texts = b" ".join(columns).decode().split(" ")
                 except UnicodeDecodeError as error:
                     byte = error.object[error.start]
                     _refuse(file, number, f"the byte 0x{byte:02X} is no UTF-8; save the file as UTF-8")

@@ -22,7 +22,9 @@ Floats = NDArray[np.float64]
 class Metric(Named, ABC):
     """A ranking metric: an immutable, hashable, picklable value.
 
-    A subclass is a frozen dataclass of its parameters with one method, `compute_per_query`. What holds for all of them:
+    ``metric.score(y, scores, qid=)`` takes plain arrays, ``metric(scores, queries)`` a `Queries` or a data set of a
+    framework; ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
+    of its parameters with one method, `compute_per_query`. What holds for all of them:
 
     - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
       NaN is refused, since it has no rank.
