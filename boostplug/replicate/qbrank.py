@@ -114,15 +114,18 @@ def _in_lightgbm() -> tuple[Learner, ...]:
 def _on_same_data(study: str) -> tuple[Claim, ...]:
     """Return what the paper says of labels against the preferences that come of them."""
     return (
-        Ahead(
-            study=study,
-            text="QBRank P2 is ahead of GBT L2 and of RankSVM P2 in precision at each of 10 %, 20 %, … 100 %",
-            source=_TABLE_1,
-            about="other methods",
-            published=_PRINTED,
-            learners=("QBRank P2",),
-            others=("GBT L2", "RankSVM P2"),
-            measures=_OF_TABLE_1,
+        *(
+            Ahead(
+                study=study,
+                text=f"QBRank P2 is ahead of {other} in precision at each of 10 %, 20 %, … 100 %, and on their average",
+                source=_TABLE_1,
+                about="other methods",
+                published=_PRINTED,
+                learners=("QBRank P2",),
+                others=(other,),
+                measures=_OF_TABLE_1,
+            )
+            for other in ("GBT L2", "RankSVM P2")
         ),
         Ahead(
             study=study,
@@ -491,9 +494,10 @@ QBRANK = Protocol(
         (
             "choice made after a result: the claims were written anew when verdicts of the first version on MQ2008, "
             "OHSUMED and synthetic sets had been seen. It judged Table 1 by p < .05 at each cut-off; now it is being "
-            "ahead at each and, by its interval, on average. Half of the rounds and a tenth of the rise, by which "
-            "convergence is judged, were set then, too. All but the steps of Theorem 1 and what is said here to be "
-            "later was fixed before this run."
+            "ahead at each and, by its interval, on average. GBT and RankSVM are a claim each, as they were in the "
+            "first version; between, the worse of both decided, and on MQ2008 it was level. Half of the rounds and a "
+            "tenth of the rise, by which convergence is judged, were set then, too. All but the steps of Theorem 1 and "
+            "what is said here to be later was fixed before this run."
         ),
         "w is .5, as in the paper, and not tuned; nor are 20 leaves and η, which the paper tuned for GBT.",
         "GBT is QBRank with w = 0: the same trees and steps, and 0 in place of the mean label as a start.",
