@@ -394,9 +394,10 @@ def _rotated(blocks: Sequence[RankingData]) -> list[Split]:
 
 
 def _joined(parts: Sequence[RankingData]) -> RankingData:
-    """Return several sets as one; their queries are numbered, as files may use the same ids."""
-    X, y, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "group"))
-    return RankingData(X=X, y=y, group=group)
+    """Return several sets as one; their queries are numbered anew where files use the same ids."""
+    X, y, qid, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "qid", "group"))
+    own_ids = len(np.unique(qid)) == np.count_nonzero(group)
+    return RankingData(X=X, y=y, qid=qid if own_ids else None, group=group)
 
 
 @dataclass(frozen=True)
