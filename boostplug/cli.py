@@ -126,14 +126,18 @@ def compare(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from what --store keeps of this comparison after it was ended.")
     ] = False,
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Begin no training that cannot end in that time; --resume goes on from there. Default: all."),
+    ] = None,
 ) -> None:
     """Compare our losses with the frameworks' built-in objectives, in one table.
 
     Where stderr is no terminal, a line there says every 30 seconds where things stand. After Ctrl-C, SIGTERM, a crash
     or a failed run, the same command with --resume goes on from what was finished.
 
-    Exit status: 0; 1 if a run failed (the table shows the others) or a file could not be written; 2 for what makes no
-    sense; 130 after Ctrl-C, 143 after SIGTERM.
+    Exit status: 0, also where --minutes were too few; 1 if a run failed (the table shows the others) or a file could
+    not be written; 2 for what makes no sense; 130 after Ctrl-C, 143 after SIGTERM.
     """
     with _ended_by_signals() as signals, _plain_warnings("compare"):
         try:
@@ -160,6 +164,7 @@ def compare(
                 data=name,
                 store=folder,
                 resume=resume,
+                minutes=minutes,
             )
         except RuntimeError as error:  # a process has died
             _complain("compare", f"{error}; add --resume to go on" if folder is not None else str(error))
@@ -172,12 +177,12 @@ def compare(
             raise typer.Exit(signals()) from None
     unwritten = _write("compare", {json: result.to_json, report: result.to_html}) | _show("compare", result)
     whole = not (result.interrupted or result.failed or unwritten)
-    if result.kept is not None and store is None and whole:
+    if result.kept is not None and store is None and whole and not result.out_of_time:
         result.kept.unlink(missing_ok=True)
         with suppress(OSError):  # others' results are in it
             _STORE.rmdir()
-    elif result.kept is not None and not whole:
-        what = "interrupted; " if result.interrupted else ""
+    elif result.kept is not None and (result.out_of_time or not whole):
+        what = "interrupted; " if result.interrupted else "the time is up; " if result.out_of_time else ""
         _complain("compare", f"{what}the finished trainings are kept in {folder}: add --resume to go on from them")
     if result.interrupted:
         raise typer.Exit(signals())

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.checks import check_flag, check_instance, check_integer, shown
+from boostplug.checks import check_flag, check_instance, check_integer, check_number, shown
 from boostplug.experiments import tuning
+from boostplug.experiments.budget import Budget, cells_in_turn
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.data import Columns, folds_of
 from boostplug.experiments.kept import Kept, what_runs_depend_on
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
 from boostplug.experiments.result import Cell, CompareResult, Method
-from boostplug.experiments.runs import FoldRuns, Plan
+from boostplug.experiments.runs import Plan
 from boostplug.experiments.training import FRAMEWORKS, Part, missing
 from boostplug.experiments.trees import Trees
 from boostplug.losses import LOSSES, Loss
@@ -60,6 +61,7 @@ def compare(
     label: str | None = None,
     qid: str = "qid",
     weight: str | None = None,
+    minutes: float | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
 
@@ -119,6 +121,10 @@ def compare(
         settings, number of threads and versions must be the same.
     label, qid, weight : str
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
+    minutes : float, optional
+        A budget, from the first training on: none begins that the time passed suggests cannot end in it; one that is at
+        work then is finished. ``result.out_of_time`` says whether it was too short, ``result.not_run`` what is missing;
+        with `store`, `resume` goes on from there. Methods have the same folds and seeds where that is possible.
 
     Returns
     -------
@@ -160,6 +166,8 @@ def compare(
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
     asked = get_num_threads() if num_threads is None else num_threads
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
+    if minutes is not None:
+        minutes = check_number("minutes", minutes, above=0, otherwise=", or None for no limit")
     jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
     threads = max(1, threads // jobs)
     names, notes = _frameworks(frameworks)
@@ -189,7 +197,7 @@ def compare(
         metrics=columns,
         metric=main,
         seeds=seed_list,
-        settings={**settings, "jobs": jobs},
+        settings={**settings, "jobs": jobs, "minutes": minutes},
         data={
             "name": str(data or ""),
             "folds": len(folds),
@@ -217,16 +225,16 @@ def compare(
         more = {"seed of the tuning": seed_list[0]} if tune else {}
         depends = what_runs_depend_on(folds, names, columns, {**settings, **names_of_metrics, **more})
         kept = Kept(folder, depends, methods, resume=resume)
+    budget = Budget(minutes)
     with progress_bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
         try:
-            if jobs == 1:
-                for f, fold in enumerate(folds):
-                    runs = FoldRuns(plan, f, fold, kept, advance)
-                    for seed in seed_list:  # all methods with one seed before the next
-                        for method in methods:
-                            result.add(runs.cell(method, seed))
-            else:
-                _add_in_order(result, cells_over_processes(plan, folds, methods, kept, advance, jobs), plan, methods)
+            cells = (
+                cells_in_turn(plan, folds, methods, kept, advance, budget)
+                if jobs == 1
+                else cells_over_processes(plan, folds, methods, kept, advance, jobs, budget)
+            )
+            _add_in_order(result, cells, plan, methods)
+            result.out_of_time = bool(result.not_run)
         except KeyboardInterrupt:
             result.interrupted = True
         finally:
@@ -236,7 +244,7 @@ def compare(
 
 
 def _add_in_order(result: CompareResult, cells: Iterator[Cell], plan: Plan, methods: Sequence[Method]) -> None:
-    """Add the outcomes of several processes as one process would, those that there are where Ctrl-C ends it."""
+    """Add outcomes by fold, seed and method, however they come; where Ctrl-C ends it, those that there are."""
     place = {id(method): i for i, method in enumerate(methods)}
     found: list[Cell] = []
     try:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 from boostplug.checks import shown
+from boostplug.experiments.budget import Budget, Kind
 from boostplug.experiments.kept import users_modules
 from boostplug.experiments.result import Cell, Method
 from boostplug.experiments.runs import FoldRuns, Keeper, Plan
@@ -48,6 +49,7 @@ def cells_over_processes(
     kept: Keeper | None,
     advance: Callable[[str, int], None],
     n_processes: int,
+    budget: Budget,
 ) -> Iterator[Cell]:
     """Yield the outcomes of all runs as they are finished, those that are kept first.
 
@@ -64,6 +66,9 @@ def cells_over_processes(
     advance : callable
         As `progress_bar` yields it.
     n_processes : int
+    budget : Budget
+        Without tuning, it lets one run begin at a time, all folds with a seed before the next; with it, all runs of a
+        method on a fold.
 
     Raises
     ------
@@ -83,18 +88,35 @@ def cells_over_processes(
             tried = {n: outcome for n, outcome in enumerate(outcomes, 1) if outcome is not None}
             if left:
                 units.append(_Unit(fold, method, left, tried))
+    if budget.limited and not plan.tune:
+        single = [replace(unit, seeds=(seed,)) for unit in units for seed in unit.seeds]
+        units = sorted(single, key=lambda unit: (plan.seeds.index(unit.seeds[0]), unit.fold))
+    started: dict[int, float] = {}
+
+    def begun() -> Iterator[_Unit]:
+        for unit in units:
+            if budget.fits([_kind(unit)]):
+                started[id(unit)] = budget.clock()
+                yield unit
+
     work = partial(_worked, plan, folds)
-    for unit, piece in pieces_from_processes(work, units, min(n_processes, len(units))):
+    for unit, piece in pieces_from_processes(work, begun(), min(n_processes, len(units))):
         if piece.kind == "steps":
             advance(piece.value, piece.number)
         elif piece.kind == "trial":
             if kept is not None:
                 kept.add_trial(unit.method, unit.fold, piece.number, piece.value)
         else:
+            if piece.value.seed == unit.seeds[-1]:
+                budget.took(_kind(unit), budget.clock() - started[id(unit)])
             cell = replace(piece.value, method=unit.method)  # this process's own, by which it is known
             if kept is not None:
                 kept.add(cell)
             yield cell
+
+
+def _kind(unit: _Unit) -> Kind:
+    return Kind(unit.method.framework, unit.method.name, len(unit.seeds) > 1)
 
 
 def check_picklable(plan: Plan, methods: Sequence[Method]) -> None:

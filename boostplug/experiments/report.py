@@ -3,7 +3,9 @@
 ``python -m boostplug.experiments.report RESULT.json PAGE.md`` makes the page of a saved comparison.
 """
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table
 
-__all__ = ["SCHEMA", "advice", "html", "markdown", "render", "text"]
+__all__ = ["SCHEMA", "advice", "html", "latex", "markdown", "render", "text"]
 
 SCHEMA = "boostplug.compare/2"
 
 _NONE = "–"
 _RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
+_MOST_MISSING = 8  # runs that are named one by one
 _MOST_NAMES = 4  # of those that are close to the recommended one
 _SIGNIFICANT = 0.05
 _LEAST_NAME = 16  # width to which names may be folded
@@ -78,7 +81,7 @@ def render(document: dict[str, Any], console: "Console", options: "ConsoleOption
             yield Text(line)
     yield Text("")
     for line in _below(document):
-        yield Text(line, style="bold" if line.startswith("INCOMPLETE") else "")
+        yield Text(line, style="bold" if line.startswith(("INCOMPLETE", "PARTIAL")) else "")
     yield Text("")
     for line in advice(document):
         yield Text(line, style="bold" if line.startswith(_RECOMMENDED) else "")
@@ -120,6 +123,59 @@ def markdown(document: dict[str, Any]) -> str:
     for line in advice(document):
         lines += ["```python", line.strip(), "```"] if _is_code(line) else [line, ""]
     return "\n".join(lines) + "\n"
+
+
+def latex(document: dict[str, Any], caption: str | None = None, label: str | None = None) -> str:
+    """Return the table for LaTeX with booktabs, and what stands below it as comments."""
+    heads = ["method", *_metric_heads(document), *_last_heads(document)[:2]]
+    body = []
+    framework = ""
+    for row in _rows(document):
+        if row.framework != framework:
+            framework = row.framework
+            body.append(rf"\midrule \multicolumn{{{len(heads)}}}{{l}}{{\emph{{{_tex(framework)}}}}} \\")
+        cells = [_tex(row.name)]
+        for (mean, spread), best in zip(row.metrics, row.best, strict=True):
+            inner = rf"\textbf{{{_tex(mean)}}}" if best else _tex(mean)
+            cells.append(inner + (rf" {{\small$\pm$ {_tex(spread)}}}" if spread else ""))
+        body.append(" & ".join([*cells, *map(_tex, row.verdict_cells)]) + r" \\")
+    lines = [
+        *(f"% {' '.join(line.split())}" for line in _below(document)),
+        rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+        r"\toprule",
+        " & ".join(map(_tex, heads)) + r" \\",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    if caption is not None or label is not None:
+        lines = [r"\begin{table}", r"\centering", *lines]
+        lines += [] if caption is None else [rf"\caption{{{caption}}}"]
+        lines += [] if label is None else [rf"\label{{{label}}}"]
+        lines.append(r"\end{table}")
+    return "\n".join(lines) + "\n"
+
+
+_TEX = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "Δ": r"$\Delta$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "↓": r"$\downarrow$",
+    "–": "--",
+    "<": "$<$",
+    ">": "$>$",
+}
+
+
+def _tex(text: str) -> str:
+    """Return a text with what LaTeX reads as commands escaped, and minus signs of numbers as such."""
+    escaped = "".join(_TEX.get(character, character) for character in text)
+    return re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", escaped)
 
 
 def html(document: dict[str, Any]) -> str:
@@ -272,6 +328,8 @@ def _below(document: dict[str, Any]) -> list[str]:
     if document["interrupted"]:
         done, planned = (sum(m[key] for m in methods) for key in ("runs_finished", "runs_planned"))
         lines.append(f"INCOMPLETE: interrupted after {done} of {planned} runs.")
+    if document.get("out_of_time"):
+        lines.append(_partial(document))
     lines += _verdicts(document)
 
     sizes = ", ".join(
@@ -345,6 +403,39 @@ def _below(document: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _partial(document: dict[str, Any]) -> str:
+    """Return what a budget has left out, and what all methods have had."""
+    missing, methods = document["not_run"], document["methods"]
+    turns = [(fold, seed) for fold in range(document["data"]["folds"]) for seed in document["settings"]["seeds"]]
+    absent = Counter((run["fold"], run["seed"]) for run in missing)
+    of_all = [_turns(document, [turn for turn in turns if absent[turn] == n]) for n in (0, len(methods))]
+    single = [
+        f"{run['framework']} {run['method']} with {_turns(document, [(run['fold'], run['seed'])])}"
+        for run in missing
+        if absent[run["fold"], run["seed"]] < len(methods)
+    ]
+    left_out = ([f"any method with {of_all[1]}"] if of_all[1] else []) + single[:_MOST_MISSING]
+    more = len(single) - _MOST_MISSING
+    minutes, n = document["settings"]["minutes"], len(turns) * len(methods)
+    return (
+        f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. All methods have "
+        f"{of_all[0] or 'no run in common'}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
+    )
+
+
+def _turns(document: dict[str, Any], turns: Sequence[tuple[int, int]]) -> str:
+    """Return folds and seeds in words, together those that have the same seeds."""
+    by_seeds: dict[tuple[int, ...], list[int]] = {}
+    for fold in dict.fromkeys(fold for fold, _ in turns):
+        by_seeds.setdefault(tuple(seed for f, seed in turns if f == fold), []).append(fold + 1)
+    words = []
+    for seeds, folds in by_seeds.items():
+        listed = f"fold{'s' * (len(folds) > 1)} {', '.join(map(str, folds))}"
+        where = f" on {listed}" if document["data"]["folds"] > 1 else ""
+        words.append(f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}{where}")
+    return ", ".join(words)
+
+
 def _chosen(document: dict[str, Any]) -> list[str]:
     """Return a line per method and fold with the setting that tuning chose."""
     lines = []
@@ -393,6 +484,8 @@ def advice(document: dict[str, Any]) -> list[str]:
     )
     if document["interrupted"]:
         words += " The comparison was interrupted: this is of what is finished."
+    if document.get("out_of_time"):
+        words += " The time was up before all was run: this is of what is finished."
     words += f" {_expected(document)}"
     close = [
         other["method"] + (f" in {other['framework']}" if other["framework"] != found["framework"] else "")

@@ -67,6 +67,8 @@ class CompareResult:
     ----------
     interrupted : bool
         Whether Ctrl-C ended the comparison before all runs were done.
+    out_of_time : bool
+        Whether its budget, `minutes`, did.
     kept : Path or None
         The file that keeps the results of its trainings, where `compare` was given a `store`.
     """
@@ -79,7 +81,7 @@ class CompareResult:
         metric: Metric,
         valid_weights: Sequence[Floats | None] | None = None,
     ) -> None:
-        self.interrupted = False
+        self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
         self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
         self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
@@ -128,6 +130,18 @@ class CompareResult:
         return any(cell.error for cell in self._cells)
 
     @property
+    def not_run(self) -> list[dict[str, Any]]:
+        """The runs that were planned and have not ended, each by framework, method, fold (from 0) and seed."""
+        there = {(cell.method, cell.fold, cell.seed) for cell in self._cells}
+        return [
+            {"framework": method.framework, "method": method.name, "fold": fold, "seed": seed}
+            for fold in range(len(self._tests))
+            for seed in self._settings["settings"]["seeds"]
+            for method in self._methods
+            if (method, fold, seed) not in there
+        ]
+
+    @property
     def document(self) -> dict[str, Any]:
         """All of it as JSON's types: what `to_json` writes and the tables show."""
         methods = [self._summary(method) for method in self._methods]
@@ -152,6 +166,8 @@ class CompareResult:
                 "n_resamples": _RESAMPLES,
             },
             "interrupted": self.interrupted,
+            "out_of_time": self.out_of_time,
+            "not_run": self.not_run,
             "notes": list(self._notes),
             "methods": methods,
             "recommendation": self._recommended(),
@@ -244,12 +260,12 @@ class CompareResult:
     def _candidates(self) -> tuple[list[Method], list[tuple[int, int]]]:
         """Return the methods among which the validation part chooses, and the runs that all of them have finished.
 
-        Those that have finished all their runs; where none has, or the comparison was interrupted, those that have got
+        Those that have finished all their runs; where none has, or not all was run, those that have got
         as far as most.
         """
         done = {method: set(self._done(method)) for method in self._methods}
         finished = [method for method, runs in done.items() if len(runs) == self._planned]
-        if not finished or self.interrupted:
+        if not finished or self.interrupted or self.out_of_time:
             everywhere = sorted({run for runs in done.values() for run in runs})
             if not everywhere:
                 return [], []
@@ -376,7 +392,16 @@ class CompareResult:
 
     @property
     def table(self) -> Any:
-        """The table as a pandas DataFrame, a row per method."""
+        """What `to_frame` returns."""
+        return self.to_frame()
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame, a row per method, in the order of the printed one.
+
+        Columns: framework, method, objective; each metric's mean and, named ``… ±``, its standard deviation over the
+        runs; the validation value; the difference to the framework's own LambdaMART, the ends of its interval, its
+        standardised value z, p and Holm's p; seconds per round, rounds, runs finished and planned; errors.
+        """
         rows = []
         for row in self.document["methods"]:
             flat = {key: row[key] for key in ("framework", "method", "objective")}
@@ -422,9 +447,25 @@ class CompareResult:
         """Write the table and what stands below it as one self-contained HTML page."""
         write_whole(Path(path), report.html(self.document))
 
-    def to_markdown(self, path: str | Path) -> None:
-        """Write the table and what stands below it as Markdown."""
-        write_whole(Path(path), report.markdown(self.document))
+    def to_markdown(self, path: str | Path | None = None) -> str | None:
+        """Write the table and what stands below it as Markdown; without `path`, return it."""
+        return _written(report.markdown(self.document), path)
+
+    def to_latex(
+        self, path: str | Path | None = None, *, caption: str | None = None, label: str | None = None
+    ) -> str | None:
+        r"""Write the table for LaTeX; without `path`, return it.
+
+        It needs the package booktabs. Each framework's best values are bold; differences come with their intervals.
+        What stands below the printed table is in comments.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+        caption, label : str, optional
+            With either, a ``table`` environment holds the ``tabular``. The caption is LaTeX as it stands.
+        """
+        return _written(report.latex(self.document, caption, label), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         yield from report.render(self.document, console, options)
@@ -435,6 +476,14 @@ class CompareResult:
 
     def __str__(self) -> str:
         return report.text(self.document)
+
+
+def _written(text: str, path: str | Path | None) -> str | None:
+    """Write a text to a file, or return it where there is none."""
+    if path is None:
+        return text
+    write_whole(Path(path), text)
+    return None
 
 
 def _mean(values: Sequence[float]) -> float | None:

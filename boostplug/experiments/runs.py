@@ -100,6 +100,10 @@ class FoldRuns:
         self._advance("", 1)
         return cell
 
+    def forget(self) -> None:
+        """Let go of the binned data; the next run bins them again."""
+        self._binned.clear()
+
     def _trials_of(self, seed: int) -> int:
         """Return how many trials stand in the plan before the runs with a seed."""
         return self._plan.tune if seed == self._plan.seeds[0] else 0

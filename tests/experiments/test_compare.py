@@ -564,6 +564,8 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
         ({"tune": 10**9}, "tune must be an integer of at most 10000; got 1000000000; 20 settings are a good start"),
         ({"num_threads": 10**6}, "num_threads must be an integer of at most 1024"),
         ({"params": {"num_leaves": 10**9}}, "num_leaves must be an integer of at most 131072; got 1000000000"),
+        ({"minutes": 0}, "minutes must be a finite number above 0, or None for no limit; got 0"),
+        ({"minutes": "5"}, "minutes must be a finite number above 0, or None for no limit; got '5'"),
         ({"resume": True}, "resume goes on from what a folder keeps; name it as store"),
         ({"resume": "yes", "store": "x"}, "resume must be True or False; got 'yes'"),
         ({"seeds": [1.5]}, "each of seeds must be an integer of at least 0; got 1.5"),

@@ -93,7 +93,7 @@ def test_the_result_is_that_of_one_process(tiny, tmp_path):
 def test_threads_are_shared_out(tiny, monkeypatch):
     asked = []
 
-    def no_cells(plan, _folds, _methods, _kept, _advance, n_processes):
+    def no_cells(plan, _folds, _methods, _kept, _advance, n_processes, _budget):
         asked.append((plan.num_threads, n_processes))
         yield from ()
 
