@@ -234,7 +234,7 @@ def compare(
                 else cells_over_processes(plan, folds, methods, kept, advance, jobs, budget)
             )
             _add_in_order(result, cells, plan, methods)
-            result.out_of_time = bool(result.not_run)
+            result.out_of_time = budget.limited and bool(result.not_run)
         except KeyboardInterrupt:
             result.interrupted = True
         finally:
