@@ -16,7 +16,8 @@ _TOLERANCE = 1e-9  # of a vector's length: what is left of a dependent one is ab
 
 def components_of_pairs(winner: Ints, loser: Ints, n: int) -> Ints:
     """Return the connected component of each of `n` documents in the graph of the pairs, of shape (n,)."""
-    graph = coo_array((np.ones(len(winner), np.int8), (winner, loser)), shape=(n, n))
+    rows, columns = winner.astype(np.int32), loser.astype(np.int32)  # before 1.12 SciPy's graphs take no others
+    graph = coo_array((np.ones(len(winner), np.int8), (rows, columns)), shape=(n, n))
     return np.asarray(connected_components(graph, directed=False)[1], np.int64)
 
 
