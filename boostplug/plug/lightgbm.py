@@ -68,8 +68,8 @@ class LightGBM(Adapter):
         bags = fraction < 1.0 and int(_parameter("bagging_freq", dataset, training) or 0)
         if bags and str(_parameter("bagging_by_query", dataset, training)).lower() in {"true", "1", "+"}:
             return (
-                "bagging_by_query=True trains a constant model (or on all rows, with a wrong score of the first) with any "
-                "custom objective in LightGBM; remove it (bagging_fraction without it samples rows)"
+                "bagging_by_query=True trains a constant model (or on all rows, with a wrong score of the first) with "
+                "any custom objective in LightGBM; remove it (bagging_fraction without it samples rows)"
             )
         if str(_parameter("boosting", dataset, training)).lower() in {"rf", "random_forest"}:
             return "boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'"
