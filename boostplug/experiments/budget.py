@@ -79,7 +79,8 @@ def cells_in_turn(
     """Yield the outcomes of the runs, of all methods with a fold and a seed before the next.
 
     Within a budget all folds come with the first seed before any with the second, and once it is known how long each
-    method takes, such a turn begins as a whole or not at all: so methods have the same runs where that is possible.
+    method takes, such a turn begins as a whole or not at all; none begins after one that was cut short. So methods have
+    the same runs where that is possible.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def cells_in_turn(
     if budget.limited:
         turns = [(f, seed) for seed in plan.seeds for f in range(len(folds))]
     tuned: set[tuple[int, Method]] = set()
-    last = 0
+    last, whole = 0, True
     for f, seed in turns:
         if f != last:
             runs[last].forget()
@@ -106,9 +107,10 @@ def cells_in_turn(
             for method in methods
             if kept is None or kept.cell(method, f, seed) is None
         }
-        begins = not (budget.knows(due.values()) and not budget.fits(due.values()))
+        begins = whole and not (budget.knows(due.values()) and not budget.fits(due.values()))
         for method in methods:
             if method in due and not (begins and budget.fits([due[method]])):
+                whole = False  # what still fits would be ahead of what was left out
                 continue
             start = budget.clock()
             cell = runs[f].cell(method, seed)

@@ -94,10 +94,16 @@ def cells_over_processes(
     started: dict[int, float] = {}
 
     def begun() -> Iterator[_Unit]:
+        cut = None  # the turn of which something was left out: none begins after it
         for unit in units:
+            turn = (plan.seeds.index(unit.seeds[0]), unit.fold)
+            if cut not in {None, turn}:
+                return
             if budget.fits([_kind(unit)]):
                 started[id(unit)] = budget.clock()
                 yield unit
+            else:
+                cut = turn
 
     work = partial(_worked, plan, folds)
     for unit, piece in pieces_from_processes(work, begun(), min(n_processes, len(units))):

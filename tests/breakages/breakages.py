@@ -1713,8 +1713,8 @@ BREAKAGES = [
         ),
         (
             "within a budget the methods have different seeds",
-            "        begins = not (budget.knows(due.values()) and not budget.fits(due.values()))",
-            "        begins = True",
+            "        begins = whole and not (budget.knows(due.values()) and not budget.fits(due.values()))",
+            "        begins = whole",
         ),
     ),
 ]

@@ -107,6 +107,15 @@ def test_the_first_turn_may_be_cut_short(tiny, clock):
     assert result.document["recommendation"]["among"] == 2
 
 
+def test_no_turn_begins_after_one_that_was_cut_short(tiny, clock):
+    """A second run of the quickest method would still have fitted."""
+    some = {**SOME, "baselines": ["lambdarank", "rank_xendcg", "regression"]}
+    result = bp.compare(*tiny, **some, seeds=2, minutes=50 / 60)
+    assert clock == [("lambdarank", 0), ("rank_xendcg", 0), ("regression", 0)]
+    said = "All methods have no run in common. Not run: any method with seed 1; lightgbm RankNet with seed 0."
+    assert said in " ".join(str(result).split())
+
+
 def test_resume_goes_on_from_there(tiny, clock, tmp_path):
     some = {**SOME, "seeds": 2}
     part = bp.compare(*tiny, **some, minutes=0.5, store=tmp_path)
