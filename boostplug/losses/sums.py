@@ -310,9 +310,13 @@ class LossSum(Loss):
 
 
 def _several(name: str, values: Any) -> list[Any]:
-    if isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__iter__"):
-        raise ValueError(f"LossSum: {name} must be a tuple; got {shown(values)}")
-    return list(values)
+    no_tuple = ValueError(f"LossSum: {name} must be a tuple; got {shown(values)}")
+    if isinstance(values, (str, bytes, Mapping)):
+        raise no_tuple
+    try:
+        return list(values)
+    except TypeError:  # arrays of no dimension have __iter__ too
+        raise no_tuple from None
 
 
 def _slices(lengths: Iterator[int]) -> list[slice]:

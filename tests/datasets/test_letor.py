@@ -834,7 +834,7 @@ def test_real_folds(data_folder):
 
 def test_fields_are_attributes_and_keys(write):
     data = load_letor(write(LETOR3))
-    assert list(data) == ["X", "y", "qid", "group", "doc_ids", "weight"]
+    assert list(data) == ["X", "y", "qid", "group", "doc_ids", "weight", "feature_names"]
     assert {**data}.keys() == data.keys()
     assert all(data[key] is getattr(data, key) for key in data)
     assert "n_rows" not in data

@@ -195,7 +195,7 @@ def _same_by_query(queries, found, expected, rtol=1e-6):
 def _same_in_another_order(loss, scores, queries, outputs, seed):
     if queries.pairs is not None or getattr(getattr(loss, "metric", None), "ties", "") == "order":
         return
-    for part in (loss, *getattr(loss, "parts", ())):
+    for part in (loss, *getattr(loss, "parts", ()), getattr(loss, "base", None)):
         if getattr(part, "random_state", None) is not None or getattr(part, "truncation", None) is not None:
             return  # noise is of a row's place, and ties stand in row order
     order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))
@@ -371,7 +371,7 @@ def booster_agrees(model, booster, data, rtol, X=None):
 def check_scored(ranker, X, y, **options):
     """Check a ranker's score: a number, NaN only where its metric has none."""
     with_ids = "qid" in getattr(X, "columns", ())
-    queries = {} if with_ids else {"group": [len(y)]}
+    queries = {} if with_ids else {"group": [len(X)]}
     score = ranker.score(X, y, **queries, **options)
     assert isinstance(score, float)
     assert np.isnan(score) or abs(score) < np.inf

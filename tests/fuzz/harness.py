@@ -82,6 +82,8 @@ def outcome_of(text):
     for warning in warned:
         if warning.filename == _FILE and warning.category in _OWN_WARNINGS:
             continue
+        if outcome.kind != "returned" and "xgboost" in Path(warning.filename).parts:
+            continue  # NumPy's word on a cast of XGBoost's, which then refuses
         documented = warning.category is UserWarning and any(w in str(warning.message) for w in DOCUMENTED_WARNINGS)
         if not documented and outcome.kind != "else":
             what = f"{warning.category.__name__}: {warning.message}"

@@ -1102,7 +1102,7 @@ reference(
 _LIGHTGBM = {
     "eval_metric": ("bp.NDCG(3)", "[bp.MAP(), bp.NDCG(1)]", "bp.PairError()", "'ndcg'", "None"),
     "eval_at": ("(1, 3)", "[2]"),
-    "init_score": ("None", "np.zeros(len(X))"),
+    "init_score": ("None", "np.zeros(3)", "np.zeros(12)"),
 }
 
 

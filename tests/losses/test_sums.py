@@ -86,6 +86,7 @@ def test_a_sum_within_a_sum_is_its_parts():
         (lambda: bp.RankNet() + bp.QBRank, r"is the class QBRank; pass an instance"),
         (lambda: bp.QBRank + bp.RankNet(), r"is the class QBRank; pass an instance"),
         (lambda: bp.LossSum(parts=()), "parts is empty"),
+        (lambda: bp.LossSum(parts=np.array(1.0)), "parts must be a tuple"),
         (lambda: bp.LossSum(parts=bp.RankNet()), "parts must be a tuple; got RankNet"),
         (lambda: bp.LossSum(parts="ranknet"), "parts must be a tuple; got 'ranknet'"),
         (lambda: bp.LossSum(parts=("ranknet",)), "a part must be a Loss .*got 'ranknet'"),
