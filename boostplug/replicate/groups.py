@@ -50,7 +50,9 @@ class KindError(PairError):
 
     def _of_kind(self, scores: Floats, queries: Queries) -> tuple[Floats, Queries]:
         kept = np.isin(queries.labels, (self.high, self.low))
-        return scores[kept], queries.of_rows(kept)
+        own = scores[kept]
+        own.setflags(write=False)  # as the scores of any metric: kernels are compiled for no others
+        return own, queries.of_rows(kept)
 
 
 @dataclass(frozen=True)
