@@ -16,7 +16,6 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.best_round import rounding
 from boostplug.experiments.significance import Interval
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.verdicts import (
@@ -24,6 +23,7 @@ from boostplug.replicate.verdicts import (
     Verdict,
     direction,
     interval,
+    near,
     positive,
     shown,
     sign,
@@ -50,7 +50,6 @@ About = Literal["other methods", "own variants", "rounds", "figures", "preferenc
 ABOUT: tuple[About, ...] = get_args(About)
 """What claims are about: the columns of the matrix."""
 
-_SAMPLES = 1000
 _SLACK = 1e-9  # of a share, whose product with a number of measures is whole but for rounding
 
 
@@ -236,9 +235,7 @@ class Near(Claim):
         found = interval(*_averaged(outcome, self.learners, self.measure, "test"))
         ours = float(np.mean([outcome.mean(name, self.measure) for name in self.learners]))
         said = f"{ours:.4f} [{found.low:.4f}, {found.high:.4f}], {ours - figure:+.4f} from {figure:.4f}"
-        if abs(ours - figure) <= self.tolerance + rounding(ours, figure):
-            return Verdict(said, "holds")
-        return Verdict(said, "level" if found.low <= figure <= found.high else "does not hold")
+        return Verdict(said, near(found._replace(mean=ours), figure, self.tolerance))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,9 +332,7 @@ class ChosenNear(Claim):
         values = [reduce(getattr, attributes, params[name]) for params in outcome.chosen(self.learner, self.measure)]
         found = interval(np.array(values, float))
         said = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}], of {', '.join(f'{value:g}' for value in values)}"
-        if abs(found.mean - self.value) <= self.tolerance + rounding(found.mean, self.value):
-            return Verdict(said, "holds")
-        return Verdict(said, "level" if found.low <= self.value <= found.high else "does not hold")
+        return Verdict(said, near(found, self.value, self.tolerance))
 
 
 def _joint(

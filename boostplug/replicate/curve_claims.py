@@ -49,7 +49,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 _SAMPLES = 1000
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from boostplug.best_round import rounding
-from boostplug.experiments.significance import Interval, t_interval
+from boostplug.experiments.significance import Interval
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
 from boostplug.queries import Queries
 from boostplug.replicate.claims import Claim
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.study import Extra, Groups, Loaded
-from boostplug.replicate.verdicts import Verdict, direction, shown, sign, worst_of
+from boostplug.replicate.verdicts import Verdict, direction, interval, near, shown, sign, worst_of
 
 __all__ = ["AheadOverGroups", "GainsMore", "KindError", "OfLearners", "OfQueries", "QueriesByPairs", "by_thousands"]
 
@@ -159,18 +158,12 @@ class AheadOverGroups(Claim):
         """Compare query by query, group by group."""
         groups = [_leads(outcome, self.learner, self.other, measure) for measure in self.measures]
         sizes = np.array([len(group) for group in groups])
-        found = t_interval(
-            np.concatenate(groups),
-            weight=1.0 / np.repeat(sizes, sizes),
-            strata=np.repeat(np.arange(len(groups)), sizes),
-        )
+        found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
         said = f"{shown(found)} over {int((sizes > 0).sum())} groups"
         if self.lead is None:
             return Verdict(said, direction(found))
         said += f", the paper's {self.lead:+.2f}"
-        if abs(found.mean - self.lead) <= self.tolerance + rounding(1.0):
-            return Verdict(said, "holds")
-        return Verdict(said, "level" if found.low <= self.lead <= found.high else "does not hold")
+        return Verdict(said, near(found, self.lead, self.tolerance))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +190,7 @@ class GainsMore(Claim):
         here, there = (_leads(outcome, self.learner, self.other, measure) for measure in (self.measure, self.than))
         if min(len(here), len(there)) < 2:
             return Verdict(f"{len(here)} and {len(there)} queries, too few for an interval", "level")
-        first, second = t_interval(here), t_interval(there)
+        first, second = interval(here), interval(there)
         found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(0.95)
         more = Interval(first.mean - second.mean, float(found.low), float(found.high))
         said = f"{shown(first)} against {shown(second)}: {shown(more)} more"

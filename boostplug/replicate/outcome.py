@@ -13,7 +13,7 @@ from boostplug.metrics import Metric
 from boostplug.replicate.study import PARTS, Extra, Learner, Loaded, Study
 from boostplug.replicate.task import Result, by_block, marks, pools_queries
 
-__all__ = ["Outcome", "extent", "measures_by_group"]
+__all__ = ["Outcome", "alike", "extent", "measures_by_group"]
 
 Floats = NDArray[np.float64]
 
@@ -186,8 +186,7 @@ class Outcome:
         if x.shape != y.shape:  # a task has failed
             return float("nan")
         both = ~np.isnan(x) & ~np.isnan(y)
-        _, of_fold, counts = np.unique(folds[both], return_inverse=True, return_counts=True)
-        return randomisation_test(x[both], y[both], weight=1.0 / counts[of_fold])
+        return randomisation_test(x[both], y[both], weight=alike(folds[both]))
 
     def curve(self, learner: str, part: str, name: str) -> Floats:
         """Return the mean over tasks and folds at each of `marks`, NaN where nothing was recorded.
@@ -287,6 +286,13 @@ class Outcome:
                 for (a, b), p_value, adjusted in zip(couples, p, holm(p), strict=True)
             ],
         }
+
+
+def alike(folds: Floats) -> Floats:
+    """Return the weight of each unit with which folds weigh the same."""
+    _, of_fold, counts = np.unique(folds, return_inverse=True, return_counts=True)
+    weight: Floats = 1.0 / counts[of_fold]
+    return weight
 
 
 def extent(study: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from boostplug.best_round import rounding
 from boostplug.experiments.significance import Interval, t_interval
-from boostplug.replicate.outcome import Outcome
+from boostplug.replicate.outcome import Outcome, alike
 
 __all__ = [
     "LEVEL",
@@ -19,6 +19,7 @@ __all__ = [
     "counted",
     "direction",
     "interval",
+    "near",
     "positive",
     "shown",
     "sign",
@@ -55,8 +56,15 @@ def interval(differences: Floats, folds: Floats | None = None, level: float = LE
     """Return the mean over units, folds weighing the same, and its interval."""
     folds = np.zeros(len(differences)) if folds is None else folds
     defined = ~np.isnan(differences)
-    _, of_fold, counts = np.unique(folds[defined], return_inverse=True, return_counts=True)
-    return t_interval(differences[defined], weight=1.0 / counts[of_fold], strata=folds[defined], level=level)
+    weight = alike(folds[defined])
+    return t_interval(differences[defined], weight=weight, strata=folds[defined], level=level)
+
+
+def near(found: Interval, figure: float, tolerance: float) -> Holds:
+    """Return whether a mean is within `tolerance` of a published figure; level where its interval holds that."""
+    if abs(found.mean - figure) <= tolerance + rounding(found.mean, figure):
+        return "holds"
+    return "level" if found.low <= figure <= found.high else "does not hold"
 
 
 def direction(gap: Interval) -> Holds:

@@ -761,7 +761,7 @@ BREAKAGES = [
         ),
         ("any noise is no worsening", '"holds" if gap.high <= 0.1 * won else "level"', '"holds"'),
         ("of several others the best verdict counts", "return min(holds, key=_WORST.index)", "return holds[0]"),
-        ("queries weigh the same, not folds", "weight=1.0 / counts[of_fold], strata=folds[defined]", "weight=None"),
+        ("queries weigh the same, not folds", "weight=weight, strata=folds[defined]", "weight=None"),
         (
             "errors are better the greater",
             "return 1.0 if outcome.metric(measure).greater_is_better else -1.0",
