@@ -76,7 +76,7 @@ def _checked_cutoff(k: Any) -> int | None:
     return None if k is None else check_integer("k", k, 1, ", or None for the whole list")
 
 
-def _(grade: Any) -> float:
+def _checked_relevant(grade: Any) -> float:
     return whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant"))
 
 
@@ -94,7 +94,7 @@ def _checked_empty(empty: Any) -> Any:
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "k": _checked_cutoff,
-    "relevant": _,
+    "relevant": _checked_relevant,
     "ties": _checked_ties,
     "empty": _checked_empty,
 }
