@@ -87,7 +87,7 @@ def test_tests_run_on_every_python_and_framework():
 def test_docs_are_built_by_what_the_extra_brings():
     (tests,) = (path for path in WORKFLOWS if path.name == "tests.yml")
     brought = {re.match(r"[\w-]+", requirement)[0] for requirement in EXTRAS["docs"]}
-    builders = {"mkdocs": "mkdocs", "sphinx-build": "sphinx"}
+    builders = {"sphinx-build": "sphinx"}
     used = {builders[word] for line in commands(tests) for word in line.split() if word in builders}
     assert used
     assert used <= brought

@@ -1,0 +1,78 @@
+"""How Sphinx builds the site: `sphinx-build -W --keep-going -b html docs site`."""
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+from sphinx_gallery.sorting import FileNameSortKey
+
+from boostplug import __version__
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "_ext")]  # generate.py, and the extensions of our own
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Set to 1, the notebook is run and its outputs are on its page; examples are run unless `-D plot_gallery=0` says no.
+RUN_NOTEBOOK = os.environ.get("BOOSTPLUG_DOCS_RUN") == "1"
+
+project = PROJECT["name"]
+author = PROJECT["authors"][0]["name"]
+copyright = author  # noqa: A001 (Sphinx's name)
+release = version = __version__
+repository = PROJECT["urls"]["Repository"]
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_ext", "_templates", "upstream/*.py", "gallery/*.ipynb", "**/.ipynb_checkpoints"]
+nitpicky = False
+highlight_language = "none"
+
+# Pages are Markdown that a forge shows too: plain links, headings as anchors, $formulas$.
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 4
+nb_execution_mode = "force" if RUN_NOTEBOOK else "off"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+
+autosummary_generate = False
+autodoc_typehints = "none"  # numpydoc says them in words
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"clusters[/\\]",
+    "nested_sections": False,
+    "within_subsection_order": FileNameSortKey,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "matplotlib_animations": False,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"{project} {release}"
+html_static_path = ["_static"]
+html_css_files = ["boostplug.css"]
+html_copy_source = False
+html_theme_options = {
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+    "show_nav_level": 1,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "icon_links": [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}],
+}
