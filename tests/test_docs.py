@@ -23,7 +23,7 @@ def generator():
 @pytest.mark.parametrize("name", ["losses.md", "metrics.md", "queries.md", "rankers.md"])
 def test_reference_is_what_the_registries_say(name):
     module = generator()
-    assert set(module.PAGES) == {path.name for path in module.REFERENCE.glob("*.md")}
+    assert set(module.PAGES) == {path.name for path in module.REFERENCE.glob("*.md")} - {"index.md"}
     expected = module.PAGES[name]().rstrip("\n") + "\n"
     assert (module.REFERENCE / name).read_text() == expected, "run python docs/generate.py"
 
