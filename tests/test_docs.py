@@ -41,6 +41,8 @@ TOLD = [page for page in PAGES if any(name for name, _ in blocks(page))]  # thei
 
 def python_blocks():
     for page in PAGES:
+        if page.parent.name == "tutorials":
+            continue  # told in order, with what they print: test_tutorials.py
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.cluster] if CLUSTER in block else []
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
