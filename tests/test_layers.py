@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parent.parent / "boostplug"
 
 # Bottom to top. A room imports from lower floors and, without circles, from its own.
 FLOORS = [
-    ["version", "checks", "threads", "buffers", "best_round", "values", "naming", "totals", "tables"],
+    ["version", "checks", "extras", "threads", "buffers", "best_round", "values", "naming", "totals", "tables"],
     ["kernels"],
     ["pairs", "runs", "queries", "weak_rankers"],
     ["model", "datasets"],
@@ -40,7 +40,7 @@ FLOORS = [
 IMPORTERS = {"import_module", "__import__", "find_spec", "resolve_name", "run_module"}
 
 # Imports of a name that only the running program knows: not of this package, and why.
-NAMES_OF_OTHERS = {"experiments.training": "asks whether lightgbm and xgboost are there"}
+NAMES_OF_OTHERS = {"extras": "imports optional libraries"}
 
 
 def room_of(module):

@@ -8,11 +8,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-try:
+from boostplug.extras import LIBRARIES, imported, needed_by
+
+with needed_by("boostplug.dask needs", "dask", "distributed"):
     import dask.dataframe
     import distributed
-except ImportError as error:
-    raise ImportError(f"boostplug.dask needs Dask: pip install 'boostplug[dask]' ({error})") from error
 
 # Public name -> the module of this package that defines it: each framework is loaded by its own ranker alone.
 _HOME = {
@@ -28,6 +28,8 @@ __all__ = sorted(_HOME)  # noqa: PLE0605 (strings, all of them)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'boostplug.dask' has no attribute {name!r}")
+    if _HOME[name] in LIBRARIES:  # a framework's ranker
+        imported(_HOME[name], f"boostplug.dask.{name} needs", "dask")
     value = globals()[name] = getattr(import_module(f"boostplug.dask.{_HOME[name]}"), name)
     return value
 

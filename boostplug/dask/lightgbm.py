@@ -16,6 +16,7 @@ from urllib.parse import urlparse
 
 import dask.array as da
 import dask.dataframe as dd
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 from dask.delayed import delayed
@@ -42,11 +43,6 @@ from boostplug.metrics import NDCG, Metric
 from boostplug.plug import call as plug
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.queries import Queries
-
-try:
-    import lightgbm as lgb
-except ImportError as error:
-    raise ImportError("boostplug.dask.LGBMRanker needs LightGBM: pip install 'boostplug[dask,lightgbm]'") from error
 
 __all__ = ["LGBMRanker"]
 

@@ -14,6 +14,7 @@ from boostplug.checks import check_integer, frozen, shown
 from boostplug.datasets.letor import LetorPieces, ZeroBased, check_reading, natural
 from boostplug.datasets.pieces import Again, Piece, Pieces
 from boostplug.datasets.ranking_data import RankingData
+from boostplug.extras import needed_by
 from boostplug.threads import Computed
 
 __all__ = ["QueryBatches", "batches_by_query"]
@@ -223,10 +224,8 @@ class QueryBatches:
                 f"the weights of query {shown(self._uneven)} differ, and a DMatrix has one weight per query; write one "
                 "for all rows of a query, or train by LightGBM (sequence()), which has weights per row"
             )
-        try:
+        with needed_by("QueryBatches.data_iter needs", "xgboost"):
             from boostplug.datasets.xgboost_batches import BatchIter
-        except ImportError as error:
-            raise ImportError("QueryBatches.data_iter needs XGBoost: pip install 'boostplug[xgboost]'") from error
         prefix = None if cache_prefix is None else str(cache_prefix)
         if prefix is not None and not Path(prefix).parent.is_dir():
             raise FileNotFoundError(
@@ -251,10 +250,8 @@ class QueryBatches:
         >>> import lightgbm as lgb  # doctest: +SKIP
         >>> train = lgb.Dataset(batches.sequence(), **batches.fields(), params={"max_bin": 255})  # doctest: +SKIP
         """
-        try:
+        with needed_by("QueryBatches.sequence needs", "lightgbm"):
             from boostplug.datasets.lightgbm_batches import BatchSequence
-        except ImportError as error:
-            raise ImportError("QueryBatches.sequence needs LightGBM: pip install 'boostplug[lightgbm]'") from error
         return BatchSequence(self, self.n_rows)
 
     def fields(self) -> dict[str, Any]:

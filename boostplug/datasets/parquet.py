@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from boostplug.checks import refuse_weights, shown
 from boostplug.datasets.pieces import Piece, ids_of_rows
+from boostplug.extras import needed_by
 
-try:
+with needed_by("Parquet files are read by", "pyarrow"):
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
-except ImportError as error:
-    raise ImportError("Parquet files are read by pyarrow: pip install 'boostplug[parquet]'") from error
 
 __all__ = ["ParquetPieces"]
 

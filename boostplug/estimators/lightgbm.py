@@ -27,6 +27,7 @@ from boostplug.estimators.inputs import (
     weight_in_single,
 )
 from boostplug.estimators.parameters import nested, resolved, without_nested
+from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
@@ -39,10 +40,8 @@ from boostplug.queries import Queries
 from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 from boostplug.threads import threads_of_framework
 
-try:
+with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
-except ImportError as error:
-    raise ImportError("boostplug.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm]'") from error
 
 __all__ = ["LGBMRanker"]
 

@@ -26,6 +26,7 @@ from boostplug.estimators.inputs import (
     weight_in_single,
 )
 from boostplug.estimators.parameters import nested, resolved, without_nested
+from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
@@ -35,11 +36,9 @@ from boostplug.plug.xgboost import XGBoost
 from boostplug.queries import Queries
 from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 
-try:
+with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
     from xgboost.sklearn import ltr_metric_decorator
-except ImportError as error:
-    raise ImportError("boostplug.XGBRanker needs XGBoost: pip install 'boostplug[xgboost]'") from error
 
 __all__ = ["XGBRanker"]
 

@@ -19,8 +19,9 @@ from boostplug.experiments.kept import Kept, what_runs_depend_on
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
 from boostplug.experiments.result import Cell, CompareResult, Method
 from boostplug.experiments.runs import Plan
-from boostplug.experiments.training import FRAMEWORKS, Part, missing
+from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
+from boostplug.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 from boostplug.naming import distinct_names
@@ -348,14 +349,17 @@ def _frameworks(asked: str | Iterable[str] | None) -> tuple[list[str], list[str]
     if unknown or not names:
         listed = ", ".join(map(repr, unknown)) or "none given"
         raise ValueError(f"frameworks must be of {', '.join(FRAMEWORKS)}; got {listed}")
-    absent = missing(names)
+    absent = failed_imports(names)
     if absent and (asked is not None or len(absent) == len(names)):
-        name = next(iter(absent))
-        extra = name if asked is not None else "all"
-        raise ImportError(
-            f"{' and '.join(absent)} cannot be imported ({absent[name]}): pip install 'boostplug[{extra}]'", name=name
-        )
-    notes = [f"{name} is not installed and left out (pip install 'boostplug[{name}]')." for name in absent]
+        name, error = next(iter(absent.items()))
+        remedy = install(*absent) if all(map(is_missing, absent, absent.values())) else remedy_of(name, error)
+        raise ImportError(f"{' and '.join(absent)} cannot be imported ({error}): {remedy}", name=name)
+    notes = [
+        f"{name} is not installed and left out ({install(name)})."
+        if is_missing(name, error)
+        else f"{name} cannot be imported ({error}) and is left out ({remedy_of(name, error)})."
+        for name, error in absent.items()
+    ]
     return [name for name in names if name not in absent], notes
 
 

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from boostplug.extras import needed_by
+
 __all__ = ["COLOURS", "DASHES", "MARKERS", "drawn", "require_matplotlib", "slug"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
@@ -21,11 +23,9 @@ def require_matplotlib() -> tuple[Any, Any]:
     ImportError
         If matplotlib is not installed.
     """
-    try:
+    with needed_by("figures need", "matplotlib"):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
-    except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'boostplug[report]'") from error
     return Canvas, FigureCanvasAgg
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.experiments.training import imported
+from boostplug.extras import imported
 from boostplug.losses import Loss, LossSum
 from boostplug.naming import parameters
 from boostplug.plug.aliases import LIGHTGBM, XGBOOST
@@ -63,7 +63,7 @@ def _kind(framework: str, objective: Loss | str) -> Any:
 
         return LGBMRanker
     if isinstance(objective, str) and not objective.startswith("rank:"):
-        return imported("xgboost").XGBRegressor
+        return imported("xgboost", "xgb.XGBRegressor needs").XGBRegressor
     from boostplug.estimators.xgboost import XGBRanker
 
     return XGBRanker

@@ -15,6 +15,7 @@ from boostplug.experiments.significance import Pooled, holm, pooled_test, standa
 from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
 from boostplug.experiments.tuning import tuned_objective
+from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -496,8 +497,6 @@ def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def _pandas() -> Any:
-    try:
+    with needed_by("DataFrames of a comparison need", "pandas"):
         import pandas as pd
-    except ImportError as error:
-        raise ImportError("DataFrames of a comparison need pandas: pip install 'boostplug[report]'") from error
     return pd

@@ -1,7 +1,6 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
-import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.best_round import BestRound
 from boostplug.estimators.inputs import relative_weight
 from boostplug.experiments.trees import Trees
+from boostplug.extras import imported
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.plug.call import assign
@@ -21,7 +21,7 @@ from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "imported", "lightgbm_dataset", "missing"]
+__all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "lightgbm_dataset"]
 
 Floats = NDArray[np.float64]
 
@@ -137,20 +137,10 @@ class Framework(Protocol):
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
 
-def imported(framework: str) -> Any:
-    """Return a framework's module; where there is none, the error says how to install it."""
-    try:
-        return importlib.import_module(framework)
-    except ImportError as error:
-        raise ImportError(
-            f"{framework} cannot be imported ({error}): pip install 'boostplug[{framework}]'", name=framework
-        ) from error
-
-
 def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None) -> Any:
     """Return a constructed `lgb.Dataset`, binned as that of `reference` where there is one."""
     group, weight = np.diff(queries.boundaries), queries.row_weight
-    dataset = imported("lightgbm").Dataset(
+    dataset = imported("lightgbm", "training needs").Dataset(
         X, queries.labels, group=group, weight=weight, params=dict(params), reference=reference
     )
     return _with_pairs(dataset.construct(), queries)
@@ -179,7 +169,7 @@ class LightGBM:
     }
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
-        self.lgb = imported("lightgbm")
+        self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
         self.test = test
@@ -243,7 +233,7 @@ class XGBoost:
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
         """Bin the data; weighted ones once more for regression, which takes no weights of queries."""
-        self.xgb = imported("xgboost")
+        self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
         more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
@@ -302,14 +292,3 @@ class XGBoost:
 
 FRAMEWORKS: dict[str, type[LightGBM] | type[XGBoost]] = {LightGBM.name: LightGBM, XGBoost.name: XGBoost}
 """Each framework by its module's name, which is also its extra's."""
-
-
-def missing(names: Sequence[str]) -> dict[str, str]:
-    """Return why each of `names` that cannot be imported cannot; empty where all can."""
-    reasons = {}
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            reasons[name] = str(error)
-    return reasons

@@ -8,6 +8,7 @@ from typing import Any
 from boostplug.best_round import BestRound
 from boostplug.experiments.training import Framework
 from boostplug.experiments.trees import Trees
+from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.selection.search import suggest
 from boostplug.values import Range
@@ -89,10 +90,8 @@ def _drawn(trial: Any, objective: Loss | str) -> dict[str, Any]:
 
 def require_optuna() -> Any:
     """Return optuna, silenced."""
-    try:
+    with needed_by("tuning needs", "optuna"):
         import optuna
-    except ImportError as error:
-        raise ImportError("tuning needs optuna: pip install 'boostplug[tune]'") from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.checks import check_integer, check_number, column_names, frozen, reading_features, shown
+from boostplug.extras import imported
 from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
@@ -250,10 +251,8 @@ class Ensemble:
         """
         self._refuse_fitted("to_lightgbm")
         text = lightgbm_model(*self._sum, self.feature_names, self.n_features)
-        try:
-            return booster_of(text)
-        except ImportError as error:
-            raise ImportError("Ensemble.to_lightgbm needs LightGBM: pip install 'boostplug[lightgbm]'") from error
+        imported("lightgbm", "Ensemble.to_lightgbm needs")
+        return booster_of(text)
 
     def to_xgboost(self) -> Any:
         """Return the model as an `xgboost.Booster`.
@@ -277,10 +276,7 @@ class Ensemble:
             If features as rankers are mixed with stumps or trees: XGBoost has no such model; or if the weights are
             beyond single precision.
         """
-        try:
-            import xgboost as xgb
-        except ImportError as error:
-            raise ImportError("Ensemble.to_xgboost needs XGBoost: pip install 'boostplug[xgboost]'") from error
+        xgb = imported("xgboost", "Ensemble.to_xgboost needs")
         self._refuse_fitted("to_xgboost")
         booster = xgb.Booster()
         with warnings.catch_warnings():

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from boostplug.checks import check_number
-from boostplug.experiments.training import imported, lightgbm_dataset
+from boostplug.experiments.training import lightgbm_dataset
 from boostplug.experiments.trees import Trees
+from boostplug.extras import imported
 from boostplug.losses import Loss
 from boostplug.rankers import ReferenceRanker
 from boostplug.rankers.base import Round, Rounds, Training
@@ -60,7 +61,7 @@ class TreeLearner(ReferenceRanker):
         check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
 
     def _rounds(self, training: Training) -> Rounds:
-        lgb, queries = imported("lightgbm"), training.queries
+        lgb, queries = imported("lightgbm", "the paper's trees need"), training.queries
         if queries.pairs is not None or queries.labelled is not None:
             raise ValueError("pairs and labelled are for the losses on pairs themselves; TreeLearner takes grades as y")
         loss = self.objective if isinstance(self.objective, Loss) else None

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.experiments.training import Part, Watch, imported
+from boostplug.experiments.training import Part, Watch
 from boostplug.experiments.trees import Trees
+from boostplug.extras import imported
 from boostplug.losses import Loss
 
 __all__ = ["CatBoost"]
@@ -35,7 +36,7 @@ class CatBoost:
     }
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
-        self.catboost = imported("catboost")
+        self.catboost = imported("catboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.train, self.valid, self.test = map(self._pool, (train, valid, test))
 

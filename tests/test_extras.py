@@ -1,0 +1,120 @@
+"""Optional libraries: errors name the extra that brings one, and say what is wrong with one that is there."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from boostplug.extras import LIBRARIES, failed_imports, imported, install, needed_by
+
+ROOT = Path(__file__).parent.parent
+
+# Libraries that a process is to miss; what asks for one of them, and what is said.
+ASKED = {
+    ("lightgbm", "xgboost", "matplotlib"): {
+        "bp.LGBMRanker": "boostplug.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm]'",
+        "bp.XGBRanker": "boostplug.XGBRanker needs XGBoost: pip install 'boostplug[xgboost]'",
+        "bp.dask.LGBMRanker": "boostplug.dask.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm,dask]'",
+        "bp.dask.XGBRanker": "boostplug.dask.XGBRanker needs XGBoost: pip install 'boostplug[xgboost,dask]'",
+        "model.to_lightgbm()": "Ensemble.to_lightgbm needs LightGBM: pip install 'boostplug[lightgbm]'",
+        "model.to_xgboost()": "Ensemble.to_xgboost needs XGBoost: pip install 'boostplug[xgboost]'",
+        "bp.compare(*parts, frameworks='xgboost')": "pip install 'boostplug[xgboost]'",
+        "bp.compare(*parts)": "pip install 'boostplug[lightgbm,xgboost]'",
+        "require_matplotlib()": "figures need matplotlib: pip install 'boostplug[report]'",
+    },
+    ("dask", "optuna", "pandas", "pyarrow"): {
+        "bp.dask": "boostplug.dask needs Dask: pip install 'boostplug[dask]'",
+        "bp.compare(*parts, tune=1)": "tuning needs optuna: pip install 'boostplug[tune]'",
+        "result.to_frame()": "DataFrames of a comparison need pandas: pip install 'boostplug[report]'",
+        "bp.datasets.batches_by_query(__file__, label='y', qid='q')": (
+            "Parquet files are read by pyarrow: pip install 'boostplug[parquet]'"
+        ),
+    },
+}
+CODE = """
+import sys
+sys.modules.update(dict.fromkeys({libraries!r}))
+import boostplug as bp
+from boostplug.experiments.drawing import require_matplotlib
+from boostplug.experiments.result import CompareResult
+fold = bp.datasets.load_bundled()
+parts = fold.train, fold.vali, fold.test
+model = bp.Ensemble([], n_features=1)
+result = CompareResult({{"methods": []}}, [], [], None)
+__file__ = {file!r}
+for call in {calls!r}:
+    try:
+        eval(call)
+    except ImportError as error:
+        print(call, error, sep=": ")
+"""
+
+
+@pytest.mark.parametrize("libraries", ASKED, ids=" ".join)
+def test_what_needs_a_library_that_is_missing_names_its_extra(libraries, tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    code = CODE.format(libraries=libraries, calls=[*ASKED[libraries]], file=str(tmp_path / "a.parquet"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    for call, message in ASKED[libraries].items():
+        assert said.get(call, "no error").endswith(message), (call, said)
+
+
+def test_extras_bring_the_libraries_that_they_are_named_for():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for library, (_, extra) in LIBRARIES.items():
+        if extra:
+            assert library in {re.match(r"[\w-]+", requirement)[0] for requirement in extras[extra]}
+        else:
+            assert library not in {re.match(r"[\w-]+", r)[0] for name in set(extras) - {"test"} for r in extras[name]}
+
+
+def test_no_sentence_of_their_own():
+    """Whoever misses a library says so by `extras`: an extra that is named elsewhere is not under these tests."""
+    package = ROOT / "boostplug"
+    found = [path.name for path in package.rglob("*.py") if "boostplug[" in path.read_text()]
+    assert found == ["extras.py"]
+
+
+OPENMP = (
+    "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), "
+    "brew install libomp (macOS)"
+)
+BROKEN = {
+    OPENMP: OSError("libgomp.so.1: cannot open shared object file"),
+    "pip install --force-reinstall lightgbm": ValueError("numpy.dtype size changed"),
+    "pip install 'boostplug[lightgbm]'": ModuleNotFoundError("No module named 'narwhals'", name="narwhals"),
+}
+
+
+@pytest.mark.parametrize("remedy", BROKEN)
+def test_a_library_that_is_broken_is_not_called_missing(remedy):
+    error = BROKEN[remedy]
+    with pytest.raises(ImportError) as raised, needed_by("trees need", "lightgbm"):
+        raise error
+    reason = f"{type(error).__name__}: {error}"
+    assert str(raised.value) == f"trees need LightGBM, which cannot be imported ({reason}): {remedy}"
+    assert raised.value.name == "lightgbm"
+    assert raised.value.__cause__ is error
+
+
+def test_imports_by_name(monkeypatch, tmp_path):
+    (tmp_path / "catboost.py").write_text("raise RuntimeError('broken on purpose')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    monkeypatch.delitem(sys.modules, "catboost", raising=False)
+    errors = failed_imports(["catboost", "numpy", "xgboost"])
+    assert {name: type(error) for name, error in errors.items()} == {
+        "catboost": RuntimeError,
+        "xgboost": ModuleNotFoundError,
+    }
+    assert install("catboost") == "pip install catboost"
+    assert install("matplotlib", "xgboost", "pandas", "polars") == "pip install 'boostplug[report,xgboost]' polars"
+    said = r"distributed: pip install 'boostplug\[dask\]'"  # Dask itself is there
+    with pytest.raises(ImportError, match=said), needed_by("clusters need", "dask", "distributed"):
+        raise ModuleNotFoundError("No module named 'distributed'", name="distributed")
+    assert imported("json", "all need").loads("1") == 1
