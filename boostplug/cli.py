@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -166,6 +167,9 @@ def compare(
                 resume=resume,
                 minutes=minutes,
             )
+            paths = {"data": data, "train": train, "valid": valid, "test": test}
+            given = {option: str(path) for option, path in paths.items() if path is not None}
+            result.origin = replace(result.origin, paths=given)
         except RuntimeError as error:  # a process has died
             _complain("compare", f"{error}; add --resume to go on" if folder is not None else str(error))
             raise typer.Exit(_FAILED) from None

@@ -6,7 +6,7 @@ from statistics import fmean
 from time import monotonic
 from typing import NamedTuple
 
-from boostplug.experiments.result import Cell, Method
+from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.runs import FoldRuns, Keeper, Plan
 from boostplug.experiments.training import Part
 

@@ -13,11 +13,13 @@ import numpy as np
 from boostplug.checks import check_flag, check_instance, check_integer, check_number, shown
 from boostplug.experiments import tuning
 from boostplug.experiments.budget import Budget, cells_in_turn
+from boostplug.experiments.cells import Cell, Method, Origin
 from boostplug.experiments.console import progress_bar
-from boostplug.experiments.data import Columns, folds_of
-from boostplug.experiments.kept import Kept, what_runs_depend_on
+from boostplug.experiments.data import PARTS, Columns, folds_of
+from boostplug.experiments.kept import Kept, print_of_part, what_runs_depend_on
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
-from boostplug.experiments.result import Cell, CompareResult, Method
+from boostplug.experiments.reproduce import METRICS
+from boostplug.experiments.result import CompareResult
 from boostplug.experiments.runs import Plan
 from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
@@ -35,6 +37,7 @@ _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
+_DIGITS = 16  # of a digest, enough to tell data apart
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
@@ -48,7 +51,7 @@ def compare(
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 100,
     seeds: int | Iterable[int] = 3,
-    metrics: Metric | str | Iterable[Metric | str] = ("NDCG@5", "NDCG@10", "MAP", "KendallTau"),
+    metrics: Metric | str | Iterable[Metric | str] = METRICS,
     metric: Metric | str = "NDCG@10",
     early_stopping_rounds: int | None = 30,
     params: Mapping[str, Any] | None = None,
@@ -192,6 +195,7 @@ def compare(
         "tune": tune,
         "num_threads": threads,
     }
+    prints = [[print_of_part(part) for part in fold] for fold in folds]
     result = CompareResult.new(
         methods,
         [test_part for _, _, test_part in folds],
@@ -208,7 +212,7 @@ def compare(
                     "queries": sum(fold[i].queries.n_queries for fold in folds),
                     "documents": sum(fold[i].queries.n_rows for fold in folds),
                 }
-                for i, part in enumerate(("train", "valid", "test"))
+                for i, part in enumerate(PARTS)
             },
             **(
                 {"weighted": True}
@@ -218,13 +222,28 @@ def compare(
         },
         notes=notes,
         valid_weights=[valid_part.queries.query_weight for _, valid_part, _ in folds],
+        origin=Origin(
+            paths=_paths(train, valid, test),
+            columns=_columns(label, qid, weight),
+            parts=[
+                {
+                    "part": name,
+                    "fold": f,
+                    "queries": part.queries.n_queries,
+                    "documents": part.queries.n_rows,
+                    "fingerprint": found[:_DIGITS],
+                }
+                for f, fold in enumerate(folds)
+                for name, part, found in zip(PARTS, fold, prints[f], strict=True)
+            ],
+        ),
     )
     kept = None
     if store is not None:
         folder = Path(store)
         names_of_metrics = {"metric": main.name, "metrics": [m.name for m in columns]}
         more = {"seed of the tuning": seed_list[0]} if tune else {}
-        depends = what_runs_depend_on(folds, names, columns, {**settings, **names_of_metrics, **more})
+        depends = what_runs_depend_on(prints, names, columns, {**settings, **names_of_metrics, **more})
         kept = Kept(folder, depends, methods, resume=resume)
     budget = Budget(minutes)
     with progress_bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
@@ -289,6 +308,22 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
     # By parameters too: to a class with a constructor of its own the equality that it inherits says less.
     chosen = list({(loss, repr(loss.get_params())): loss for loss in chosen}.values())
     return dict(zip(distinct_names(chosen), chosen, strict=True))
+
+
+def _paths(train: Any, valid: Any, test: Any) -> dict[str, str] | None:
+    """Return the files or the folder that the data are, by the options of the command; None where they are none."""
+    given = {"data": train} if valid is None else dict(zip(PARTS, (train, valid, test), strict=True))
+    return {name: str(path) for name, path in given.items()} if _are_paths(given.values()) else None
+
+
+def _are_paths(given: Iterable[Any]) -> bool:
+    return all(isinstance(path, (str, PathLike)) for path in given)
+
+
+def _columns(label: str | None, qid: str, weight: str | None) -> dict[str, str]:
+    """Return what is said of DataFrames' columns, but for defaults."""
+    given = {"label": label, "qid": None if qid == "qid" else qid, "weight": weight}
+    return {name: column for name, column in given.items() if column is not None}
 
 
 def _several(values: Any, what: str, single: type | tuple[type, ...]) -> list[Any]:

@@ -11,9 +11,9 @@ from boostplug.datasets.letor import load_files
 from boostplug.experiments.training import Part
 from boostplug.tables import Table, is_frame, refuse_other_columns, refuse_uncomputed, split_columns, table_of
 
-__all__ = ["Columns", "folds_of", "folds_of_folder"]
+__all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder"]
 
-_NAMES = ("train", "valid", "test")
+PARTS = ("train", "valid", "test")
 _FORMS = (
     "a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a DataFrame with "
     "label= naming its column of grades"
@@ -52,7 +52,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[P
     """
     columns.check()
     return [
-        _fold([_data(data, name, columns) for data, name in zip(fold, _NAMES, strict=True)])
+        _fold([_data(data, name, columns) for data, name in zip(fold, PARTS, strict=True)])
         for fold in _triples(train, valid, test)
     ]
 
@@ -70,7 +70,7 @@ def _triples(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:
     if valid is not None:
         parts = (train, valid, test)
         if all(isinstance(part, (str, PathLike)) for part in parts):
-            return [Fold(*load_files([_file(part, name) for part, name in zip(parts, _NAMES, strict=True)]))]
+            return [Fold(*load_files([_file(part, name) for part, name in zip(parts, PARTS, strict=True)]))]
         return [parts]
     if isinstance(train, (str, PathLike)):
         folder = Path(train)
@@ -79,14 +79,14 @@ def _triples(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:
             raise FileNotFoundError(f"train: {what}; name the folder of a fold or of Fold*, or three files")
         return [*folds_of_folder(folder)]
     if (hasattr(train, "train") and hasattr(train, "test")) or (
-        isinstance(train, tuple) and len(train) == len(_NAMES) and all(map(_is_part, train))
+        isinstance(train, tuple) and len(train) == len(PARTS) and all(map(_is_part, train))
     ):
         train = [train]
     try:
         folds = [] if _is_part(train) else [tuple(fold) for fold in train]
     except TypeError:
         folds = [()]
-    if not folds or any(len(fold) != len(_NAMES) for fold in folds):
+    if not folds or any(len(fold) != len(PARTS) for fold in folds):
         raise ValueError(
             "without valid and test, train must be a fold (train, valid, test), a list of folds, or a folder of LETOR "
             f"files; got {shown(train)}"
@@ -168,7 +168,7 @@ def _refuse_columns(columns: Columns, data: Any, name: str) -> None:
 def _fold(parts: list[RankingData]) -> list[Part]:
     """Return a fold as comparisons train on it, refusing parts whose features are not the same."""
     first = parts[0]
-    for part, name in zip(parts, _NAMES, strict=True):
+    for part, name in zip(parts, PARTS, strict=True):
         if part.n_features != first.n_features:
             listed = ", ".join(map(str, sorted({other.n_features for other in parts})))
             raise ValueError(
@@ -176,7 +176,7 @@ def _fold(parts: list[RankingData]) -> list[Part]:
                 "boostplug.datasets.load_fold, or give load_letor the same n_features"
             )
         refuse_other_columns(_table(part), _table(first), name)
-    return [Part(part.X, part.queries, part.qid) for part in parts]
+    return [Part(part.X, part.queries, part.qid, part.feature_names) for part in parts]
 
 
 def _table(part: RankingData) -> Table:

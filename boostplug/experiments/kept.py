@@ -14,19 +14,20 @@ from typing import Any
 import numpy as np
 
 from boostplug.checks import shown
+from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.document import plain, versions
-from boostplug.experiments.result import Cell, Method
 from boostplug.experiments.store import Store, differences, digest, head_of
 from boostplug.experiments.training import Part
 from boostplug.experiments.tuning import Outcome
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["Kept", "fingerprint", "users_modules", "what_runs_depend_on"]
+__all__ = ["Kept", "fingerprint", "print_of_part", "users_modules", "what_runs_depend_on"]
 
 _COUNT = ("boostplug", "numpy", "numba")  # versions that results hang on, beside those of the frameworks
 _PATTERN = "compare-*.results"
 _IDENTITY = ("method", "fold", "seed", "error")  # of a run: not written, or in its key
+_ARRAYS = ("validation_per_query", "curve", "gains", "cutoffs")
 _ROWS = 1 << 16  # of a table at once
 
 
@@ -77,17 +78,15 @@ class Kept:
         if found is None:
             return None
         values = {name: np.array(of_metric, dtype=np.float64) for name, of_metric in found["per_query"].items()}
-        validation = np.array(found["validation_per_query"], dtype=np.float64)
-        arrays = {"per_query": values, "validation_per_query": validation}
-        return Cell(method, fold, seed, **{**found, **arrays, "notes": tuple(found["notes"])})
+        arrays = {name: np.array(found[name], dtype=np.float64) for name in _ARRAYS if found[name] is not None}
+        return Cell(method, fold, seed, **{**found, **arrays, "per_query": values, "notes": tuple(found["notes"])})
 
     def add(self, cell: Cell) -> None:
         """Keep a run; what failed is tried again by the next comparison."""
         if cell.error is None:
             found = {name: value for name, value in vars(cell).items() if name not in _IDENTITY}
             found["per_query"] = {name: of_metric.tolist() for name, of_metric in cell.per_query.items()}
-            assert cell.validation_per_query is not None
-            found["validation_per_query"] = cell.validation_per_query.tolist()
+            found |= {name: found[name].tolist() for name in _ARRAYS if found[name] is not None}
             self.store.add(self._key(cell.method, cell.fold, f"seed {cell.seed}"), found)
 
     def trial(self, method: Method, fold: int, number: int) -> Outcome | None:
@@ -112,20 +111,22 @@ class Kept:
 
 
 def what_runs_depend_on(
-    folds: Sequence[Sequence[Part]], frameworks: Iterable[str], metrics: Iterable[Metric], settings: Mapping[str, Any]
+    folds: Sequence[Sequence[str]], frameworks: Iterable[str], metrics: Iterable[Metric], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what each run of a comparison depends on, beside its method, fold and seed."""
+    """Return what each run depends on, beside its method, fold and seed; `folds` are their parts' `print_of_part`."""
     counted = (*_COUNT, *frameworks, *(["optuna"] if settings["tune"] else []))
     found = versions(*counted)
     return {
-        "what": "trainings of boostplug compare, 2",
+        "what": "trainings of boostplug compare, 3",
         "versions": {name: found.get(name) for name in counted},
         "settings": {**settings, "the metrics' code": digest(fingerprint(metric).encode() for metric in metrics)},
-        "data": {
-            f"the data of fold {f + 1}": digest(piece for part in fold for piece in _pieces(part))
-            for f, fold in enumerate(folds)
-        },
+        "data": {f"the data of fold {f + 1}": digest(part.encode() for part in fold) for f, fold in enumerate(folds)},
     }
+
+
+def print_of_part(part: Part) -> str:
+    """Return a digest of the values of a part, in which those of another differ."""
+    return digest(_pieces(part))
 
 
 def fingerprint(value: Loss | Metric | str) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from boostplug.checks import shown
 from boostplug.experiments.budget import Budget, Kind
+from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.kept import users_modules
-from boostplug.experiments.result import Cell, Method
 from boostplug.experiments.runs import FoldRuns, Keeper, Plan
 from boostplug.experiments.training import Part
 from boostplug.experiments.tuning import Outcome

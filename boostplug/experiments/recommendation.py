@@ -11,7 +11,7 @@ from boostplug.naming import parameters
 from boostplug.plug.aliases import LIGHTGBM, XGBOOST
 from boostplug.values import is_value
 
-__all__ = ["code", "estimator"]
+__all__ = ["code", "estimator", "expression"]
 
 # What changes no tree, or as little as a seed does: it stands in the estimator, and not in the line of code.
 _NOT_SHOWN = {
@@ -53,7 +53,7 @@ def code(framework: str, objective: Loss | str, params: Mapping[str, Any], round
         if name in _ALWAYS_SHOWN or (name not in _NOT_SHOWN and (name not in own or own[name] != value))
     }
     place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
-    arguments = [f"objective={_code(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
+    arguments = [f"objective={expression(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
     return f"{place}.{kind.__name__}({', '.join(arguments)})"
 
 
@@ -82,16 +82,17 @@ def _in_its_words(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[
     return words
 
 
-def _code(value: Any) -> str:
-    """Return the expression that makes a value, with what differs from the defaults."""
+def expression(value: Any, *, place: str = "bp.") -> str:
+    """Return the expression that makes a value, with what differs from the defaults; `place` is before our names."""
     if isinstance(value, LossSum) and value.weights is not None:
-        return " + ".join(
-            f"{weight!r} * {_code(part)}" for part, weight in zip(value.parts, value.weights, strict=True)
-        )
+        parts = zip(value.parts, value.weights, strict=True)
+        return " + ".join(f"{weight!r} * {expression(part, place=place)}" for part, weight in parts)
     if is_value(value) and repr(value).startswith(f"{type(value).__name__}("):
         ours = type(value).__module__.startswith("boostplug.")
-        given = [f"{name}={_code(part)}" for name, part, is_default in parameters(value) if not is_default]
-        return f"{'bp.' * ours}{type(value).__name__}({', '.join(given)})"
+        given = [
+            f"{name}={expression(part, place=place)}" for name, part, is_default in parameters(value) if not is_default
+        ]
+        return f"{place * ours}{type(value).__name__}({', '.join(given)})"
     return str(getattr(value, "__name__", None) or repr(_plain(value)))
 
 

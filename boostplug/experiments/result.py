@@ -1,7 +1,6 @@
 """`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,8 @@ from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
 from boostplug.experiments import recommendation, report
+from boostplug.experiments.cells import Cell, Method, Origin, Runs
+from boostplug.experiments.details import details, ids_of
 from boostplug.experiments.document import as_json, versions, write_whole
 from boostplug.experiments.significance import Pooled, holm, pooled_test, standard_error
 from boostplug.experiments.training import FRAMEWORKS, Part
@@ -32,35 +33,6 @@ _RESAMPLES = 2_000
 _LEAST = float(np.finfo(np.float64).tiny)  # of a sum of weights that is divided by
 
 
-@dataclass(frozen=True)
-class Method:
-    """An objective in a framework; the reference is what the framework's other methods are compared with."""
-
-    name: str
-    framework: str
-    objective: Loss | str
-    is_reference: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """The outcome of one run: one method, one fold, one seed."""
-
-    method: Method
-    fold: int
-    seed: int
-    rounds: int = 0
-    rounds_trained: int = 0
-    seconds_per_round: float = 0.0
-    validation: float = 0.0
-    test: dict[str, float] = field(default_factory=dict)
-    per_query: dict[str, Floats] = field(default_factory=dict)
-    error: str | None = None
-    tuned: dict[str, Any] | None = None
-    notes: tuple[str, ...] = ()
-    validation_per_query: Floats | None = None
-
-
 class CompareResult:
     """What `boostplug.compare` returns: prints as a table, and writes JSON, HTML and Markdown.
 
@@ -72,6 +44,8 @@ class CompareResult:
         Whether its budget, `minutes`, did.
     kept : Path or None
         The file that keeps the results of its trainings, where `compare` was given a `store`.
+    origin : Origin
+        Where the data come from, and what they are.
     """
 
     def __init__(
@@ -81,11 +55,15 @@ class CompareResult:
         tests: Sequence[Part],
         metric: Metric,
         valid_weights: Sequence[Floats | None] | None = None,
+        *,
+        metrics: Sequence[Metric] = (),
+        origin: Origin | None = None,
     ) -> None:
         self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
         self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
         self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
+        self._metrics, self.origin = tuple(metrics), origin or Origin()
         self._cells: list[Cell] = []
         self._notes: list[str] = []
         self._tested: dict[Any, Pooled] = {}  # by method and runs
@@ -103,6 +81,7 @@ class CompareResult:
         data: dict[str, Any],
         notes: Sequence[str],
         valid_weights: Sequence[Floats | None] | None = None,
+        origin: Origin | None = None,
     ) -> "CompareResult":
         """Return a result without runs; `valid_weights` are those of each fold's validation queries, None all 1."""
         whole = {
@@ -116,7 +95,7 @@ class CompareResult:
                 **settings,
             },
         }
-        result = cls(whole, methods, tests, metric, valid_weights)
+        result = cls(whole, methods, tests, metric, valid_weights, metrics=metrics, origin=origin)
         result._notes = list(notes)
         return result
 
@@ -174,8 +153,23 @@ class CompareResult:
             "recommendation": self._recommended(),
         }
 
+    @property
+    def runs(self) -> Runs:
+        """What was trained, on what, and what came of each run."""
+        settings = self._settings["settings"]
+        return Runs(self._methods, self._cells, self._tests, self._metric, self._metrics, settings, self.origin)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a report shows beside `document`, in JSON's types, computed when it is asked for.
+
+        Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
+        how to do it again: see `boostplug.experiments.details`.
+        """
+        return details(self)
+
     def _done(self, method: Method) -> dict[tuple[int, int], Cell]:
-        return {(cell.fold, cell.seed): cell for cell in self._cells if cell.method == method and cell.error is None}
+        return self.runs.finished(method)
 
     def _defined(self, fold: int) -> NDArray[np.bool_]:
         queries = self._tests[fold].queries
@@ -364,7 +358,7 @@ class CompareResult:
         return abs(mean) <= error
 
     def _reference_of(self, method: Method) -> Method | None:
-        return next((m for m in self._methods if m.is_reference and m.framework == method.framework), None)
+        return self.runs.reference_of(method)
 
     @property
     def recommendation(self) -> str:
@@ -427,8 +421,6 @@ class CompareResult:
         for cell in self._cells:
             if cell.error is None:
                 test = self._tests[cell.fold]
-                starts = test.queries.boundaries[:-1]
-                ids = np.arange(len(starts)) if test.qid is None else test.qid[np.minimum(starts, len(test.qid) - 1)]
                 keys = {
                     "framework": cell.method.framework,
                     "method": cell.method.name,
@@ -437,7 +429,7 @@ class CompareResult:
                 }
                 weight = test.queries.query_weight
                 weighted = {} if weight is None else {"weight": weight}
-                frames.append(pd.DataFrame({**keys, "query": ids, **weighted, **cell.per_query}))
+                frames.append(pd.DataFrame({**keys, "query": ids_of(test), **weighted, **cell.per_query}))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def to_json(self, path: str | Path) -> None:

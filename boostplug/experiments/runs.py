@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.experiments import tuning
-from boostplug.experiments.result import Cell, Method
+from boostplug.experiments.cells import CUTOFFS, Cell, Method
 from boostplug.experiments.training import FRAMEWORKS, Framework, Part, Watch
 from boostplug.experiments.trees import Trees
 from boostplug.losses import Loss
-from boostplug.metrics import Metric
+from boostplug.metrics import NDCG, Metric
+from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
 __all__ = ["FoldRuns", "Keeper", "Plan"]
 
+Floats = NDArray[np.float64]
 Report = Callable[[int, float], bool]
 
 
@@ -184,6 +187,7 @@ class FoldRuns:
                 assert watch.scores is not None
                 on_validation = plan.metric.per_query(watch.scores, watch.queries)
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
+                cutoffs = _at_cutoffs(plan.metric, scores, queries)
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
             return Cell(method, self._number, seed, error=_reason(error), notes=tuple(notes))
         return Cell(
@@ -193,13 +197,27 @@ class FoldRuns:
             rounds=watch.best_round,
             rounds_trained=len(watch.values),
             seconds_per_round=float(np.median(watch.seconds)),
+            seconds=watch.whole,
             validation=watch.best_value,
             test=means,
             per_query=per_query,
             validation_per_query=on_validation,
+            curve=np.array(watch.values),
+            gains=watch.gains,
+            cutoffs=cutoffs,
             tuned=None if tuned is None else tuned.as_dict(),
             notes=tuple(notes),
         )
+
+
+def _at_cutoffs(metric: Metric, scores: Floats, queries: Queries) -> Floats | None:
+    """Return NDCG at each of `CUTOFFS`, by the conventions of a metric that is one; None where it has no value."""
+    ndcg = metric if isinstance(metric, NDCG) else NDCG()
+    try:
+        values = np.array([float(ndcg.with_params(k=k)(scores, queries)) for k in CUTOFFS])
+    except ValueError:  # of grades that have no gain, as negative ones; the comparison's own metrics take them
+        return None
+    return None if np.isnan(values).all() else values
 
 
 def _reason(error: Exception) -> str:

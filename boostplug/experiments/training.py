@@ -35,6 +35,7 @@ class Part:
     X: Any
     queries: Queries
     qid: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def group(self) -> NDArray[np.int64]:
@@ -69,6 +70,10 @@ class Watch:
         The validation scores after `best_round` rounds.
     seconds : list of float
         The time of each round.
+    whole : float or None
+        Seconds of the whole training, the metric's among them; None until the framework has said `ended`.
+    gains : ndarray of shape (n_features,), or None
+        The gains of each feature's splits in the first `best_round` rounds, where the framework knows them.
     """
 
     def __init__(
@@ -85,8 +90,10 @@ class Watch:
         self.values: list[float] = []
         self.scores: Floats | None = None
         self.seconds: list[float] = []
+        self.whole: float | None = None
+        self.gains: Floats | None = None
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
-        self._start = perf_counter()
+        self._begun = self._start = perf_counter()
 
     def start_round(self) -> None:
         """Start the clock of a round."""
@@ -103,6 +110,10 @@ class Watch:
             self.scores = np.array(scores, dtype=np.float64)
         self.pruned = self.report is not None and self.report(len(self.values), value)
         return value
+
+    def ended(self) -> None:
+        """Stop the clock of the training, which began with this object."""
+        self.whole = perf_counter() - self._begun
 
     @property
     def best_round(self) -> int:
@@ -210,9 +221,11 @@ class LightGBM:
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[start, stop],
         )
+        watch.ended()
         scores = booster.predict(
             self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
         )
+        watch.gains = booster.feature_importance("gain", iteration=watch.best_round)
         return np.asarray(scores, dtype=np.float64)
 
 
@@ -286,7 +299,11 @@ class XGBoost:
             callbacks=[Callback()],
             verbose_eval=False,
         )
+        watch.ended()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
+        gains = booster[: watch.best_round].get_score(importance_type="total_gain")  # of no feature without a split
+        names = booster.feature_names or [f"f{i}" for i in range(booster.num_features())]
+        watch.gains = np.array([gains.get(name, 0.0) for name in names], dtype=np.float64)
         return np.asarray(scores, dtype=np.float64)
 
 

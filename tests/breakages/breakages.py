@@ -1717,4 +1717,23 @@ BREAKAGES = [
             "        begins = whole",
         ),
     ),
+    *_in(
+        "experiments",
+        ("experiments/test_details.py",),
+        (
+            "importances are of rounds after the best one too",
+            'watch.gains = booster.feature_importance("gain", iteration=watch.best_round)',
+            'watch.gains = booster.feature_importance("gain")',
+        ),
+        (
+            "of errors the greater counts as the better on a query",
+            "    gaps = _joined({fold: sign * (a[fold] - b[fold]) for fold in a})",
+            "    gaps = _joined({fold: a[fold] - b[fold] for fold in a})",
+        ),
+        (
+            "what a store keeps of a run lacks its importances",
+            '_ARRAYS = ("validation_per_query", "curve", "gains", "cutoffs")',
+            '_ARRAYS = ("validation_per_query", "curve", "cutoffs")',
+        ),
+    ),
 ]

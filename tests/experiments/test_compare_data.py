@@ -12,7 +12,8 @@ import xgboost as xgb
 
 import boostplug as bp
 from boostplug.datasets import Fold
-from boostplug.experiments.result import Cell, CompareResult, Method
+from boostplug.experiments.cells import Cell, Method
+from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import Part
 from boostplug.experiments.trees import Trees
 

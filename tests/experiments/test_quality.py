@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from boostplug.datasets import make_ranking
+from boostplug.experiments.cells import Method
 from boostplug.experiments.document import filled, marks
 from boostplug.experiments.quality import __main__ as command
 from boostplug.experiments.quality import page, protocol, result, rules, run, situations, summary
 from boostplug.experiments.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
 from boostplug.experiments.quality.sets import SETS, share_of
 from boostplug.experiments.quality.summary import Arm, Cells, arms
-from boostplug.experiments.result import Method
 from boostplug.experiments.training import FRAMEWORKS, Part, Watch
 from boostplug.experiments.trees import Trees
 from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet

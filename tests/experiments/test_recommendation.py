@@ -10,7 +10,8 @@ from scipy import sparse
 import boostplug as bp
 from boostplug.datasets import make_ranking
 from boostplug.experiments import recommendation, report
-from boostplug.experiments.result import Cell, CompareResult, Method
+from boostplug.experiments.cells import Cell, Method
+from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import FRAMEWORKS, Part, Watch
 from boostplug.experiments.trees import Trees
 from boostplug.experiments.tuning import tuned_objective

@@ -7,8 +7,8 @@ trains its own cells alone.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from boostplug.experiments.cells import Method
 from boostplug.experiments.quality.sets import SETS
-from boostplug.experiments.result import Method
 from boostplug.experiments.trees import Trees
 from boostplug.losses import (
     AdaRank,

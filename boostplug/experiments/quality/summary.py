@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.experiments.cells import Method
 from boostplug.experiments.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
 from boostplug.experiments.quality.sets import SETS
-from boostplug.experiments.result import Method
 from boostplug.experiments.significance import bootstrap_interval, holm, pooled_test, randomisation_test
 from boostplug.metrics import Metric
 
