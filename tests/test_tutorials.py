@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -57,9 +58,10 @@ def test_tutorial_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
         printed = output_of_a_process(whole)
         assert alike(printed, "".join(shown for _, shown in steps(page))), printed
         return
-    names = {"__name__": "__main__"}
+    module = ModuleType("tutorial")  # what a page defines can be pickled
+    monkeypatch.setitem(sys.modules, "tutorial", module)
     for code, shown in steps(page):
-        exec(compile(code, page.name, "exec"), names)  # noqa: S102 (our own pages)
+        exec(compile(code, page.name, "exec"), vars(module))  # noqa: S102 (our own pages)
         printed = capsys.readouterr().out
         assert alike(printed, shown), f"{page.name} shows\n{shown}and prints\n{printed}"
 
