@@ -5,8 +5,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-from sphinx_gallery.sorting import FileNameSortKey
-
 from boostplug import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -31,7 +29,10 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "api",
+    "forge_links",
 ]
+default_role = "py:obj"  # single backticks of docstrings
 exclude_patterns = ["_ext", "_templates", "upstream/*.py", "gallery/*.ipynb", "**/.ipynb_checkpoints"]
 nitpicky = False
 highlight_language = "none"
@@ -46,6 +47,7 @@ nb_execution_timeout = 600
 autosummary_generate = False
 autodoc_typehints = "none"  # numpydoc says them in words
 numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
@@ -53,11 +55,10 @@ sphinx_gallery_conf = {
     "filename_pattern": r"\.py$",
     "ignore_pattern": r"clusters[/\\]",
     "nested_sections": False,
-    "within_subsection_order": FileNameSortKey,
+    "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "remove_config_comments": True,
-    "show_memory": False,
-    "matplotlib_animations": False,
+    "write_computation_times": False,
     "abort_on_example_error": True,
 }
 
@@ -66,7 +67,10 @@ html_title = f"{project} {release}"
 html_static_path = ["_static"]
 html_css_files = ["boostplug.css"]
 html_copy_source = False
+html_domain_indices = False  # the index has all that one of modules would
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system
 html_theme_options = {
+    "logo": {"text": project},
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "show_nav_level": 1,

@@ -1,31 +1,95 @@
-"""Writes the reference pages from the registries: `python docs/generate.py`."""
+"""Writes the reference pages from the code: `python docs/generate.py`.
+
+`PAGES` says where each public name stands. The site makes a page of each name's docstring besides (`_ext/api.py`).
+"""
 
 import inspect
+import re
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple, get_args, get_type_hints
 
-from boostplug.datasets import RankingData
-from boostplug.losses import LOSSES, Loss, PairwiseLoss
-from boostplug.metrics import METRICS, Metric
-from boostplug.model.ensemble import Ensemble
-from boostplug.pairs import Pairs
-from boostplug.plug.preferences import set_pairs
-from boostplug.queries import Queries
-from boostplug.rankers import RANKERS, ReferenceRanker
-from boostplug.selection.search import suggest
+import typer
+
+from boostplug.cli import app
+from boostplug.losses import LOSSES
+from boostplug.metrics import METRICS
+from boostplug.testing import LAWS
 from boostplug.values import Range
 
-REFERENCE = Path(__file__).parent / "reference"
-SET_PAIRS = "set_pairs(dataset, pairs, *, labelled=None)"
-SUGGEST = "suggest(trial, loss, *, prefix='objective__')"
-_NOTE = "<!-- Made by docs/generate.py from the registries; do not edit. -->\n\n"
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+PACKAGE = "boostplug"
+_NOTE = "<!-- Made by docs/generate.py from the code; do not edit. -->"
 
 
-def entry(thing: Any, call: str | None = None) -> str:
-    """Return a heading with the signature, and the docstring."""
-    name = call or f"{thing.__name__}{inspect.signature(thing)}"
-    return f"### `{name}`\n\n```text\n{inspect.getdoc(thing)}\n```\n\n"
+class Section(NamedTuple):
+    """Names that people look for together, as they stand below `boostplug`."""
+
+    title: str
+    names: tuple[str, ...]
+
+
+class Page(NamedTuple):
+    """A page: what it is about, tables of its own, and sections of names."""
+
+    title: str
+    about: str
+    sections: tuple[Section, ...]
+    tables: Callable[[], str] = str  # of "", that is: none
+
+
+def found(name: str) -> Any:
+    """Return what a public name stands for."""
+    *module, last = name.split(".")
+    place = ".".join([PACKAGE, *module])
+    if hasattr(import_module(place), last):
+        return getattr(import_module(place), last)
+    return import_module(f"{place}.{last}")
+
+
+def summary(thing: Any) -> str:
+    """Return the first sentence of a docstring, as Markdown."""
+    if thing is LAWS:
+        return "The functions that check the laws, a tuple."
+    text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    return text.replace("``", "`").replace("|", "\\|")
+
+
+def source(thing: Any) -> str:
+    """Return the path of the file that defines a thing, from the reference pages."""
+    default = "boostplug.testing"  # of its tuple of laws
+    module = thing if isinstance(thing, ModuleType) else sys.modules[getattr(thing, "__module__", default)]
+    file = "/__init__.py" if hasattr(module, "__path__") else ".py"
+    return "../../" + module.__name__.replace(".", "/") + file
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table in Markdown."""
+    head = tuple(head)
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
+
+
+def names_of(section: Section) -> str:
+    """Return a section: each name, linked to where it is defined (on the site: to its page), and its first sentence."""
+    things = [(name, found(name)) for name in section.names]
+    rows = [(f"[`{shown(name)}`]({source(thing)})", summary(thing)) for name, thing in things]
+    return f"## {section.title}\n\n{table(('name', 'what it is'), rows)}"
+
+
+def shown(name: str) -> str:
+    """Return a name as users write it: `bp.` and what `import boostplug as bp` finds, or whole."""
+    top = import_module(PACKAGE)
+    return f"bp.{name}" if name.split(".", maxsplit=1)[0] in top.__all__ else f"{PACKAGE}.{name}"
+
+
+def yes(value: bool) -> str:
+    """Return the word."""
+    return "yes" if value else "no"
 
 
 def signature_of(kind: type) -> str:
@@ -38,31 +102,23 @@ def signature_of(kind: type) -> str:
 
 
 def losses() -> str:
-    """Return the page of losses."""
-    table = ["| loss | Hessian kind | shift-invariant | couples queries |", "|---|---|---|---|"]
-    for variants in LOSSES.values():
-        for loss in variants:
-            shift = "yes" if loss.shift_invariant else "no"
-            couples = "yes" if loss.couples_queries else "no"
-            table.append(f"| `{loss!r}` | {loss.hessian_kind} | {shift} | {couples} |")
-    classes = dict.fromkeys(type(loss) for variants in LOSSES.values() for loss in variants)
-    distances = dict.fromkeys(
-        type(loss.distance) for variants in LOSSES.values() for loss in variants if hasattr(loss, "distance")
-    )
-    body = "".join(entry(kind, signature_of(kind)) for kind in (*classes, PairwiseLoss))
-    body += entry(Loss, "Loss, the base of losses of your own")
-    extra = "".join(entry(kind, signature_of(kind)) for kind in distances)
-    search = f"## Searching\n\n{_spaces()}{entry(suggest, SUGGEST)}"
-    return f"# Losses\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}## Distances\n\n{extra}{search}"
-
-
-def _spaces() -> str:
-    """Return a table of what the losses' parameters are drawn from, of all variants of a loss together."""
-    rows = ["| loss | parameter | drawn from |", "|---|---|---|"]
+    """Return what the registry says of losses, and what searches draw their parameters from."""
+    rows = [
+        (f"`{loss!r}`", loss.hessian_kind, yes(loss.shift_invariant), yes(loss.couples_queries))
+        for variants in LOSSES.values()
+        for loss in variants
+    ]
+    kinds = table(("loss", "Hessian kind", "shift-invariant", "couples queries"), rows)
+    spaces = []
     for variants in LOSSES.values():
         space = {name: drawn for loss in variants for name, drawn in loss.search_space.items()}
-        rows += [f"| `{type(variants[0]).__name__}` | `{name}` | {_words(drawn)} |" for name, drawn in space.items()]
-    return "\n".join(rows) + "\n\n"
+        spaces += [(f"`{type(variants[0]).__name__}`", f"`{name}`", _words(drawn)) for name, drawn in space.items()]
+    search = table(("loss", "parameter", "drawn from"), spaces)
+    return (
+        f"## What the losses are like\n\n{kinds}\n"
+        "## Searching\n\n`bp.suggest` draws a loss's parameters, and so does `bp.compare` with `tune=`:\n\n"
+        f"{search}"
+    )
 
 
 def _words(space: Range | tuple[Any, ...]) -> str:
@@ -72,56 +128,257 @@ def _words(space: Range | tuple[Any, ...]) -> str:
 
 
 def metrics() -> str:
-    """Return the page of metrics."""
-    table = ["| metric | name in the frameworks' logs | higher is better |", "|---|---|---|"]
-    for kind in METRICS.values():
-        metric = kind()
-        better = "yes" if metric.greater_is_better else "no"
-        table.append(f"| `{signature_of(kind)}` | {metric.name} | {better} |")
-    body = entry(Metric, "Metric, the base of all and of metrics of your own")
-    body += "".join(entry(kind, signature_of(kind)) for kind in METRICS.values())
-    return f"# Metrics\n\n{_NOTE}" + "\n".join(table) + f"\n\n{body}"
+    """Return what the registry says of metrics."""
+    rows = [(f"`{signature_of(kind)}`", kind().name, yes(kind().greater_is_better)) for kind in METRICS.values()]
+    head = ("metric", "name in the frameworks' logs", "higher is better")
+    return f"## Their defaults, and their names in logs\n\n{table(head, rows)}"
 
 
-def data() -> str:
-    """Return the page of `Queries`, pairs and whole data sets."""
-    call = "Queries(labels, *, group=None, qid=None, weight=None, pairs=None, labelled=None)"
-    pairs = entry(Pairs, "Pairs(winner, loser, *, weight=None, margin=None)")
-    whole = entry(RankingData, signature_of(RankingData))
-    whole += entry(RankingData.from_frame, "RankingData.from_frame(frame, *, label, qid='qid', weight=None)")
-    return f"# Queries and pairs\n\n{_NOTE}{entry(Queries, call)}{pairs}{entry(set_pairs, SET_PAIRS)}{whole}"
+def laws() -> str:
+    """Return the laws that `check_loss` tries."""
+    rows = [(f"`{law.__name__}`", summary(law)) for law in LAWS]
+    about = "`bp.testing.check_loss` tries each, and names the one that is broken:"
+    return f"## The laws\n\n{about}\n\n{table(('law', 'what it says'), rows)}"
 
 
-def rankers() -> str:
-    """Return the page of the reference rankers and their model."""
-    body = "".join(entry(type(settings[0]), signature_of(type(settings[0]))) for settings in RANKERS.values())
-    methods = "".join(
-        entry(function, f"{name}{_plain_signature(function)}")
-        for name, function in vars(ReferenceRanker).items()
-        if inspect.isfunction(function) and not name.startswith("_")
-    )
-    model = entry(Ensemble, "Ensemble(rounds, *, n_features, feature_names=None)")
-    for name in ("predict", "staged_predict", "first", "save", "load", "to_lightgbm", "to_xgboost"):
-        function = inspect.getattr_static(Ensemble, name)
-        function = getattr(function, "__func__", function)
-        model += entry(function, f"Ensemble.{name}{_plain_signature(function)}")
-    return f"# Reference rankers\n\n{_NOTE}{body}## Methods of all of them\n\n{methods}## The model\n\n{model}"
+def commands() -> str:
+    """Return each command of the command line with its options."""
+    functions = [command.callback for command in app.registered_commands if command.callback is not None]
+    return "\n\n".join(map(_command, functions))
 
 
-def _plain_signature(function: Any) -> str:
-    """Return the parameters and defaults of a method, without self and types."""
-    signature = inspect.signature(function)
-    parameters = [p.replace(annotation=p.empty) for p in signature.parameters.values()][1:]
-    return str(signature.replace(parameters=parameters, return_annotation=signature.empty))
+def _command(function: Callable[..., Any]) -> str:
+    hints = get_type_hints(function, include_extras=True)
+    arguments, options = [], []
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind, info = get_args(hints[name])
+        if isinstance(info, typer.models.ArgumentInfo):
+            arguments.append((f"`{name.upper()}`", _cell(info.help)))
+        else:
+            spelt = " ".join(info.param_decls or ["--" + name.replace("_", "-")])
+            options.append((f"`{spelt}`", _value(kind, parameter.default), _cell(info.help)))
+    usage = " ".join(["boostplug", function.__name__, *(cell.strip("`") for cell, _ in arguments)])
+    about = re.sub(r"docs/([\w/]+\.md)", r"[\1](../\1)", inspect.cleandoc(function.__doc__ or ""))
+    parts = [f"## boostplug {function.__name__}", about]
+    parts.append(f"```text\n{usage}{' [OPTIONS]' if options else ''}\n```")
+    if arguments:
+        parts.append(table(("argument", "what it is"), arguments))
+    if options:
+        parts.append(table(("option", "takes", "what it does"), options))
+    return "\n\n".join(part.rstrip() for part in parts)
 
 
-PAGES = {"losses.md": losses, "metrics.md": metrics, "queries.md": data, "rankers.md": rankers}
+def _value(kind: Any, default: Any) -> str:
+    """Return what an option takes and, where it is a plain value, its default."""
+    if kind is bool:
+        return ""
+    words = {Path: "path", str: "text", int: "integer", float: "number"}
+    (takes,) = (words[one] for one in (get_args(kind) or (kind,)) if one is not type(None))
+    return takes if default is None else f"{takes}, default `{default}`"
+
+
+def _cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+PAGES = {
+    "losses.md": Page(
+        "Losses",
+        "Objectives for LightGBM and XGBoost. Those of papers first, then what losses of your own are made from. "
+        "[Which loss for me?](../guides/which_loss.md) · [The losses in one view](../explanation/losses.md)",
+        (
+            Section(
+                "Losses",
+                (
+                    "MPBoost",
+                    "QBRank",
+                    "NDCGBoost",
+                    "AdaRank",
+                    "RankNet",
+                    "LambdaRank",
+                    "ListNet",
+                    "SquaredError",
+                    "LossSum",
+                ),
+            ),
+            Section("Losses of your own", ("PairwiseLoss", "Loss")),
+            Section(
+                "Distances between grades, for MPBoost",
+                ("BinaryDistance", "LinearDistance", "LogDistance", "LogisticDistance"),
+            ),
+        ),
+        losses,
+    ),
+    "metrics.md": Page(
+        "Metrics",
+        "For evaluation in LightGBM and XGBoost, as scorers of scikit-learn, and on plain arrays. "
+        "[Metrics on plain arrays and TREC files](../guides/metrics.md)",
+        (
+            Section("Gain and discount", ("NDCG", "DCG", "MeanNDCG")),
+            Section(
+                "Relevant or not", ("MAP", "MRR", "Precision", "PrecisionAtPercent", "Recall", "RPrecision", "WTA")
+            ),
+            Section("Models of a reader", ("ERR", "RBP")),
+            Section("Pairs and correlations", ("PairError", "Bpref", "KendallTau", "SpearmanRho")),
+            Section("The base of all, and of your own", ("Metric",)),
+        ),
+        metrics,
+    ),
+    "frameworks.md": Page(
+        "Rankers for LightGBM and XGBoost",
+        "The frameworks' own rankers, with our losses and metrics, queries by `qid` and preference pairs. "
+        "[LightGBM](../guides/lightgbm.md) · [XGBoost](../guides/xgboost.md) · "
+        "[scikit-learn](../guides/scikit-learn.md)",
+        (Section("Rankers", ("LGBMRanker", "XGBRanker")),),
+    ),
+    "rankers.md": Page(
+        "Reference rankers",
+        "The papers' own boosting algorithms, exactly, as estimators of scikit-learn. "
+        "[The guide](../guides/reference_rankers.md)",
+        (
+            Section(
+                "Rankers",
+                (
+                    "RankBoostRanker",
+                    "AdaRankRanker",
+                    "MPBoostRanker",
+                    "NDCGBoostRanker",
+                    "QBRankRanker",
+                    "QuadraticBoundRanker",
+                ),
+            ),
+            Section("What all of them share", ("rankers.ReferenceRanker",)),
+            Section("Their model", ("Ensemble", "load")),
+            Section(
+                "What the model adds up",
+                ("weak_rankers.Stump", "weak_rankers.Feature", "weak_rankers.Tree", "weak_rankers.Fitted"),
+            ),
+        ),
+    ),
+    "comparing.md": Page(
+        "Comparing",
+        "Which loss is best on your data, whether papers' claims hold, and what things cost. "
+        "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md) · "
+        "[Measuring speed](../guides/bench.md)",
+        (
+            Section("Losses on your data", ("compare", "experiments.result.CompareResult")),
+            Section("Claims of papers", ("replicate.replicate", "replicate.ReplicationResult")),
+            Section(
+                "Speed", ("experiments.bench.bench", "experiments.bench.BenchResult", "experiments.bench.BenchResults")
+            ),
+        ),
+    ),
+    "queries.md": Page(
+        "Data and pairs",
+        "Queries and grades, whole data sets, files of LETOR and TREC, and preferences between rows. "
+        "[Preference pairs](../guides/pairs.md) · [More data than memory](../guides/out_of_core.md)",
+        (
+            Section("Data", ("RankingData", "Queries")),
+            Section("Pairs", ("Pairs", "set_pairs")),
+            Section(
+                "Data sets and files",
+                (
+                    "datasets",
+                    "datasets.load_bundled",
+                    "datasets.make_ranking",
+                    "datasets.load_letor",
+                    "datasets.load_fold",
+                    "datasets.load_folds",
+                    "datasets.Fold",
+                    "datasets.batches_by_query",
+                    "datasets.QueryBatches",
+                ),
+            ),
+            Section(
+                "Runs and judgements of TREC",
+                (
+                    "datasets.load_run",
+                    "datasets.save_run",
+                    "datasets.Run",
+                    "datasets.load_qrels",
+                    "datasets.save_qrels",
+                    "datasets.Qrels",
+                    "datasets.JudgedRun",
+                ),
+            ),
+        ),
+    ),
+    "search.md": Page(
+        "Search and folds",
+        "Cross-validation that never splits a query, and searches that reach into losses. "
+        "[scikit-learn](../guides/scikit-learn.md)",
+        (
+            Section("Folds", ("group_folds", "selection.folds.Folds", "selection.folds.GroupSizes")),
+            Section("Scorers", ("make_scorer", "selection.scorer.RankingScorer")),
+            Section("Search", ("suggest",)),
+        ),
+    ),
+    "serving.md": Page(
+        "Serving",
+        "Train with boostplug, serve without. Rankers have `export()`; reference rankers hand over their `model_`, a "
+        "`bp.Ensemble`. [From training to serving](../guides/serving.md)",
+        (Section("Export", ("export",)),),
+    ),
+    "clusters.md": Page(
+        "Clusters",
+        "Training on Dask the model that one machine would. [Clusters: Dask, Spark, Ray](../guides/clusters.md)",
+        (
+            Section(
+                "Dask",
+                ("dask", "dask.LGBMRanker", "dask.XGBRanker", "dask.partition_by_query", "dask.check_partitions"),
+            ),
+        ),
+    ),
+    "testing.md": Page(
+        "Testing",
+        "What a loss of your own must keep, tried on data made to be awkward.",
+        (
+            Section(
+                "Checks",
+                (
+                    "testing",
+                    "testing.check_loss",
+                    "testing.example_data",
+                    "testing.suited_data",
+                    "testing.suited",
+                    "testing.LAWS",
+                ),
+            ),
+        ),
+        laws,
+    ),
+    "threads.md": Page(
+        "Threads and compilation",
+        "How many threads losses and metrics use, and their kernels compiled ahead of time. "
+        "[Containers: compile once](../guides/images.md)",
+        (Section("Settings", ("set_num_threads", "warmup", "warm_up.WarmUp")),),
+    ),
+    "cli.md": Page(
+        "Command line",
+        "`boostplug COMMAND --help` says the same. "
+        "[Comparing losses on your data](../guides/compare.md) · [Measuring speed](../guides/bench.md) · "
+        "[Replicating the papers](../guides/replicate.md)",
+        (),
+        commands,
+    ),
+}
+
+
+def names() -> Iterator[str]:
+    """Yield every public name that has a place, once."""
+    yield from dict.fromkeys(name for page in PAGES.values() for section in page.sections for name in section.names)
+
+
+def text(page: Page) -> str:
+    """Return a page."""
+    parts = [f"# {page.title}", _NOTE, page.about, *map(names_of, page.sections), page.tables()]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
 def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
-        (REFERENCE / name).write_text(page().rstrip("\n") + "\n")
+        (REFERENCE / name).write_text(text(page), encoding="utf-8")
         print(f"wrote reference/{name}", file=sys.stderr)
 
 

@@ -67,8 +67,8 @@ class MPBoost(Loss):
         gap. Define it at the top of a module if the loss is to be pickled.
     hessian : {"newton", "gentle", "bound"}
         "newton": h_i = Σ_j d² w, the true second derivative (kind "exact"). "gentle": h_i = Σ_j w, the paper's
-        GentleBoost step, which takes |d| ≈ 1 (kind "model"). "bound": h_i = 2 Σ_j d² w, which dominates the full
-        Hessian at the current scores, not beyond: an exponential has no global quadratic bound (kind "bound").
+        GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound": h_i = 2 Σ_j d² w, which dominates the
+        full Hessian at the current scores, not beyond: an exponential has no global quadratic bound (kind "bound").
     normalization : {"rows", "none", "query"}
         What the pairs of a query weigh together: see `Loss`. "none" is the paper's sum.
 

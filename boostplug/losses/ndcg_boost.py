@@ -44,22 +44,22 @@ class NDCGBoost(Loss):
     sigmoid : float, default 1.0
         Multiplies score differences; from 1e-100 to 1e100.
     hessian : {"newton", "bound", "global"}
-        J is not convex; with γ = σ(1 - σ) and w_ij = s² c_q √(v_i v_j) |G_i - G_j| / Z_q: "newton": h_i = Σ_j w γ, the
-        curvature of the paper's majoriser (its Proposition 2) at the current scores (kind "model"; never below the
-        size of the true second derivative). "bound": twice that, which dominates the full Hessian at the current
-        scores (kind "bound"). "global": h_i = Σ_j w / (3√3), which no score changes (kind "global").
+        J is not convex; with γ = σ(1 - σ) and :math:`w_{ij} = s^2 c_q \sqrt{v_i v_j}\, |G_i - G_j| / Z_q`: "newton":
+        h_i = Σ_j w γ, the curvature of the paper's majoriser (its Proposition 2) at the current scores (kind "model";
+        never below the size of the true second derivative). "bound": twice that, which dominates the full Hessian at
+        the current scores (kind "bound"). "global": h_i = Σ_j w / (3√3), which no score changes (kind "global").
     gain : {"exp2", "linear"} or callable, default "exp2"
         As in `NDCG`: 2^r - 1, r, or a function of grades. Gains must not fall as grades rise; grades of equal gains
         make no pair.
     normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together, before their \|G_i - G_j\|/Z_q: see `Loss`.
+        What the pairs of a query weigh together, before their :math:`|G_i - G_j|`/Z_q: see `Loss`.
 
     Notes
     -----
     Gradient: g_i = -s c_q Σ_j (G_i - G_j)/Z_q γ(s (F_i - F_j)), the paper's Eq. 16.
 
     Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and
-    W_q = Σ √(v_i v_j) |G_i - G_j| / Z_q over the pairs: a document stands for about 1.
+    :math:`W_q = \sum \sqrt{v_i v_j}\, |G_i - G_j| / Z_q` over the pairs: a document stands for about 1.
 
     Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores;
     others are exact. Cost: O(n) for grades, O(n log n) for many real-valued ones; no exponential per pair.

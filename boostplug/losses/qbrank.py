@@ -73,7 +73,7 @@ class QBRank(Loss):
     "rows" and "documents".
 
     A pair is active where (r_i - F_i) - (r_j - F_j) > 0 or, for a constant margin, F_i - F_j < τ, in float64: exactly
-    at its margin it is not. |r - F| is cut at 1e150.
+    at its margin it is not. :math:`|r - F|` is cut at 1e150.
 
     Cost: a query of n documents takes O(n log n), for any number of grades, and O(n) memory (72 bytes each). One
     query of 10⁶ documents takes about .25 s with five grades, .7 s with real-valued ones.

@@ -25,7 +25,7 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
     loss : Loss
         What is not drawn stays as it is here: the kind of distance, a gain, functions. A loss without anything to draw
         is returned as it is.
-    prefix : str, default "objective__"
+    prefix : str, default ``"objective__"``
         Begins every name in the trial.
 
     Returns
