@@ -1,6 +1,6 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from itertools import islice
@@ -14,9 +14,9 @@ from boostplug.checks import check_flag, check_instance, check_integer, check_nu
 from boostplug.experiments import tuning
 from boostplug.experiments.budget import Budget, cells_in_turn
 from boostplug.experiments.cells import Cell, Method, Origin
-from boostplug.experiments.console import progress_bar
 from boostplug.experiments.data import PARTS, Columns, folds_of
 from boostplug.experiments.kept import Kept, print_of_part, what_runs_depend_on
+from boostplug.experiments.live import live_table
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
 from boostplug.experiments.reproduce import METRICS
 from boostplug.experiments.result import CompareResult
@@ -113,7 +113,7 @@ def compare(
         them. Losses and metrics must be picklable; in a script, the call must stand under
         ``if __name__ == "__main__":``.
     progress : bool, optional
-        A progress bar on stderr, where that is no terminal a line every 30 seconds. Default: the bar alone.
+        The table as it grows, on stderr; where that is no terminal a line every 30 seconds. Default: the table alone.
     data : str, optional
         What the table calls the data.
     store : str or path-like, optional
@@ -246,14 +246,14 @@ def compare(
         depends = what_runs_depend_on(prints, names, columns, {**settings, **names_of_metrics, **more})
         kept = Kept(folder, depends, methods, resume=resume)
     budget = Budget(minutes)
-    with progress_bar(progress, len(folds) * (len(seed_list) + tune) * len(methods)) as advance:
+    with live_table(progress, plan, methods, len(folds), jobs=jobs, minutes=minutes) as (advance, show):
         try:
             cells = (
                 cells_in_turn(plan, folds, methods, kept, advance, budget)
                 if jobs == 1
                 else cells_over_processes(plan, folds, methods, kept, advance, jobs, budget)
             )
-            _add_in_order(result, cells, plan, methods)
+            _add_in_order(result, cells, plan, methods, show)
             result.out_of_time = budget.limited and bool(result.not_run)
         except KeyboardInterrupt:
             result.interrupted = True
@@ -263,13 +263,21 @@ def compare(
     return result
 
 
-def _add_in_order(result: CompareResult, cells: Iterator[Cell], plan: Plan, methods: Sequence[Method]) -> None:
-    """Add outcomes by fold, seed and method, however they come; where Ctrl-C ends it, those that there are."""
+def _add_in_order(
+    result: CompareResult,
+    cells: Iterator[Cell],
+    plan: Plan,
+    methods: Sequence[Method],
+    show: Callable[[Cell], None],
+) -> None:
+    """Show outcomes as they come, and add them by fold, seed and method; where Ctrl-C ends it, those that there are."""
     place = {id(method): i for i, method in enumerate(methods)}
     found: list[Cell] = []
     try:
         with closing(cells) as running:  # type: ignore[type-var]
-            found.extend(running)
+            for cell in running:
+                found.append(cell)
+                show(cell)
     finally:
         for cell in sorted(found, key=lambda cell: (cell.fold, plan.seeds.index(cell.seed), place[id(cell.method)])):
             result.add(cell)

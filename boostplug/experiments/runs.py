@@ -17,7 +17,7 @@ from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["FoldRuns", "Keeper", "Plan"]
+__all__ = ["FoldRuns", "Keeper", "Plan", "announced"]
 
 Floats = NDArray[np.float64]
 Report = Callable[[int, float], bool]
@@ -51,6 +51,11 @@ class Keeper(Protocol):
 
     def add_trial(self, method: Method, fold: int, number: int, outcome: tuning.Outcome) -> None:
         """Keep what came of a setting."""
+
+
+def announced(method: Method, seed: int, fold: int) -> str:
+    """Return how a run is called when it begins."""
+    return f"{method.framework} {method.name}, seed {seed}, fold {fold + 1}"
 
 
 class FoldRuns:
@@ -87,7 +92,7 @@ class FoldRuns:
     def cell(self, method: Method, seed: int) -> Cell:
         """Return the outcome of one run."""
         plan = self._plan
-        self._advance(f"{method.framework} {method.name}, seed {seed}, fold {self._number + 1}", 0)
+        self._advance(announced(method, seed, self._number), 0)
         cell = None if self._kept is None else self._kept.cell(method, self._number, seed)
         if cell is not None:
             self._advance("", 1 + self._trials_of(seed))

@@ -107,7 +107,7 @@ def test_threads_are_shared_out(tiny, monkeypatch):
 
 def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     @contextmanager
-    def until_two_steps(*_):
+    def until_two_steps(*_args, **_options):
         steps = []
 
         def advance(_description, n):
@@ -115,10 +115,10 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
             if len(steps) >= 2:
                 raise KeyboardInterrupt
 
-        yield advance
+        yield advance, lambda _cell: None
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "progress_bar", until_two_steps)
+        patch.setattr(module, "live_table", until_two_steps)
         result = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path)
     assert result.interrupted
     assert sum(row["runs_finished"] for row in result.document["methods"]) in {2, 3}  # a cell comes before its step
