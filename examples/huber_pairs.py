@@ -1,7 +1,13 @@
-"""Any convex loss, by any regressor: Huber's function of what a pair lacks, boosted on a bound of its Hessian."""
+"""
+Any convex loss, by any regressor
+=================================
+
+Huber's function of what a pair lacks, boosted on a bound of its Hessian: no round can raise the risk.
+"""
 
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import boostplug as bp
@@ -35,5 +41,15 @@ class HuberPairs:
 fold = bp.datasets.load_bundled()
 ranker = bp.QuadraticBoundRanker(loss=HuberPairs(), n_estimators=25, learning_rate=0.3, random_state=1)
 ranker.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
-print("risk after each round", ranker.history_["risk"].round())
 print(f"test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
+
+# %%
+# The risk after each round, beside what it does for the ranking of test queries.
+
+ndcg = [bp.NDCG(10)(scores, fold.test.queries) for scores in ranker.staged_predict(fold.test.X)]
+_, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+left.plot(ranker.history_["risk"], marker=".")
+left.set(xlabel="round", ylabel="risk of the training pairs", title="Falls in every round")
+right.plot(range(1, len(ndcg) + 1), ndcg, marker=".")
+right.set(xlabel="round", ylabel="test NDCG@10", title="May go up and down")
+plt.show()

@@ -1,5 +1,11 @@
-"""A distance of one's own: any growing function of the grade gap."""
+"""
+A distance of one's own
+=======================
 
+How far apart should two grades score? Any growing function of their gap says so to ``MPBoost``.
+"""
+
+import matplotlib.pyplot as plt
 import numpy as np
 
 import boostplug as bp
@@ -21,3 +27,15 @@ ranker.fit(
     verbose=False,
 )
 print(f"{ranker.objective}: test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
+
+# %%
+# Beside those that the paper has.
+
+gap = np.linspace(0.02, 4.0, 200)
+_, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+for distance in (bp.BinaryDistance(), bp.LinearDistance(), bp.LogDistance(), bp.LogisticDistance()):
+    axes.plot(gap, distance(gap), label=bp.MPBoost(distance=distance).name)
+axes.plot(gap, root(gap), "k--", label="root, ours")
+axes.set(xlabel="gap between two grades", ylabel="distance", title="The wider the gap, the further apart")
+axes.legend()
+plt.show()

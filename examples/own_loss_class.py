@@ -1,7 +1,13 @@
-"""A loss of one's own from scratch: derive from bp.Loss, say the value of each query and two derivatives per row."""
+"""
+A loss of one's own, from scratch
+=================================
+
+Derive from ``bp.Loss``, say the value of each query and two derivatives per row.
+"""
 
 from dataclasses import dataclass
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import boostplug as bp
@@ -35,3 +41,14 @@ fold = bp.datasets.load_bundled()
 ranker = bp.XGBRanker(objective=PseudoHuber(), n_estimators=60, max_depth=4, learning_rate=0.1, random_state=1)
 ranker.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
 print(f"test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
+
+# %%
+# Scores are in the unit of the grades, as a regression's are, and rare high grades are drawn towards the many zeros.
+
+scores = ranker.predict(fold.test.X)
+_, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+axes.boxplot([scores[fold.test.y == grade] for grade in range(5)], tick_labels=range(5), showfliers=False)
+axes.plot(range(1, 6), range(5), "k:", label="score = grade")
+axes.set(xlabel="grade of a test document", ylabel="score", title="What the regression says of each grade")
+axes.legend()
+plt.show()

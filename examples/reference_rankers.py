@@ -1,28 +1,48 @@
-"""The papers' own boosting algorithms beside the same ideas on trees, and a stump ensemble deployed in LightGBM."""
+"""
+The papers' own algorithms
+==========================
+
+Boosted stumps and features beside the same ideas on trees, and a stump ensemble that is deployed in LightGBM.
+"""
 
 import lightgbm as lgb
+import matplotlib.pyplot as plt
 import numpy as np
 
 import boostplug as bp
 
 fold = bp.datasets.load_bundled()
-train, vali, test = fold.train, fold.vali, fold.test
-validation = {"eval_set": [(vali.X, vali.y)], "eval_qid": [vali.qid], "early_stopping_rounds": 30}
+train, vali, test = fold
 
 rankers = {
     "RankBoost+, stumps": bp.RankBoostRanker(n_estimators=150, random_state=0),
     "RankBoost, stumps": bp.RankBoostRanker(variant="continuous", n_estimators=150, random_state=0),
     "AdaRank-MAP, features": bp.AdaRankRanker(),
 }
+curves = {}
 for name, ranker in rankers.items():
-    ranker.fit(train.X, train.y, qid=train.qid, **validation)
-    score = ranker.score(test.X, test.y, qid=test.qid)
-    print(f"{name:22}  NDCG@10 {score:.4f}  {ranker.best_iteration_:3} rounds")
+    ranker.fit(train.X, train.y, qid=train.qid)
+    curves[name] = [bp.NDCG(10)(scores, vali.queries) for scores in ranker.staged_predict(vali.X)]
+    print(f"{name:22} NDCG@10 {ranker.score(test.X, test.y, qid=test.qid):.4f}, {len(curves[name])} rounds")
 
 data = lgb.Dataset(train.X, train.y, group=train.group)
 booster = lgb.train({"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1}, data, num_boost_round=60)
-score = bp.NDCG(10)(booster.predict(test.X), bp.Queries(test.y, qid=test.qid))
-print(f"{'MPBoost, trees':22}  NDCG@10 {score:.4f}   60 rounds")
+print(f"{'MPBoost, trees':22} NDCG@10 {bp.NDCG(10)(booster.predict(test.X), test.queries):.4f}, 60 rounds")
+stages = range(1, 61)
+curves["MPBoost, trees"] = [bp.NDCG(10)(booster.predict(vali.X, num_iteration=n), vali.queries) for n in stages]
+
+# %%
+# A stump asks one question of one feature, a tree several in a row.
+
+_, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+for name, curve in curves.items():
+    axes.plot(range(1, len(curve) + 1), curve, label=name, marker="." if len(curve) < 20 else None)
+axes.set(xlabel="round", ylabel="validation NDCG@10", title="Boosting weak rankers and boosting trees")
+axes.legend(loc="lower right")
+plt.show()
+
+# %%
+# The ensemble of stumps as a LightGBM model, which predicts the same.
 
 model = rankers["RankBoost+, stumps"].model_
 deployed = model.to_lightgbm()

@@ -1,5 +1,12 @@
-"""One added argument in an XGBoost script: obj=a loss over all pairs."""
+"""
+One added argument in an XGBoost script
+=======================================
 
+``obj=`` takes a loss over all pairs. A mean says little of queries: which ones win by it, and which lose?
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
 import xgboost as xgb
 
 import boostplug as bp
@@ -17,6 +24,7 @@ params = {
     "seed": 1,
 }
 
+per_query = []
 for loss in (None, bp.MPBoost()):
     booster = xgb.train(
         params,
@@ -30,9 +38,17 @@ for loss in (None, bp.MPBoost()):
     )
     best = (0, booster.best_iteration + 1)
     scores = booster.predict(xgb.DMatrix(fold.test.X), iteration_range=best)
-    name = loss or "rank:pairwise"
-    print(f"{name}: {best[1]} rounds, test NDCG@10 {bp.NDCG(10)(scores, fold.test.queries):.4f}")
+    print(f"{loss or 'rank:pairwise'}: {best[1]} rounds, test NDCG@10 {bp.NDCG(10)(scores, fold.test.queries):.4f}")
+    per_query.append(bp.NDCG(10).per_query(scores, fold.test.queries))
 
-booster.save_model("model.ubj")
-plain = xgb.Booster(model_file="model.ubj")
-assert (plain.predict(xgb.DMatrix(fold.test.X), iteration_range=best) == scores).all()
+# %%
+# A bar for each test query that has something to find.
+
+difference = np.sort((per_query[1] - per_query[0])[~np.isnan(per_query[0])])
+_, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+axes.bar(range(len(difference)), difference, width=1.0, color=np.where(difference > 0, "tab:blue", "tab:red"))
+axes.axhline(difference.mean(), color="black", linestyle="--", label=f"mean {difference.mean():+.3f}")
+axes.set(xlabel="test queries, sorted", ylabel="NDCG@10, MPBoost − rank:pairwise", xticks=[])
+axes.set_title(f"{(difference > 0).sum()} queries win, {(difference < 0).sum()} lose")
+axes.legend()
+plt.show()
