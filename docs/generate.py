@@ -56,6 +56,7 @@ def summary(thing: Any) -> str:
     if thing is LAWS:
         return "The functions that check the laws, a tuple."
     text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    text = re.sub(r":math:`([^`]*)`", r"$\1$", text)
     return text.replace("``", "`").replace("|", "\\|")
 
 

@@ -59,7 +59,7 @@ class DirectedDistance(Named, ABC):
 
 @dataclass(frozen=True)
 class BinaryDistance(DirectedDistance):
-    """BINARY, d = 1 for every gap: RankBoost's pairs, the paper's baseline. It does not grow, as its (4) asks."""
+    r"""BINARY, :math:`d = 1` for every gap: RankBoost's pairs, the paper's baseline; not growing, as its (4) asks."""
 
     kind: ClassVar[int] = derivatives.BINARY
 
@@ -69,7 +69,7 @@ class BinaryDistance(DirectedDistance):
 
 @dataclass(frozen=True)
 class LinearDistance(DirectedDistance):
-    """LDD, d = alpha · gap (Eq. 6)."""
+    r"""LDD, :math:`d = \alpha \cdot \mathrm{gap}` (Eq. 6)."""
 
     alpha: float = 0.2
     kind: ClassVar[int] = derivatives.LINEAR
@@ -87,7 +87,7 @@ class LinearDistance(DirectedDistance):
 
 @dataclass(frozen=True)
 class LogDistance(DirectedDistance):
-    """LOGDD, d = ln(1 + lam · gap) (Eq. 7)."""
+    r"""LOGDD, :math:`d = \ln(1 + \lambda \cdot \mathrm{gap})` (Eq. 7)."""
 
     lam: float = 3.0
     kind: ClassVar[int] = derivatives.LOG
@@ -105,7 +105,7 @@ class LogDistance(DirectedDistance):
 
 @dataclass(frozen=True)
 class LogisticDistance(DirectedDistance):
-    """LOGITDD, d = 1 / (1 + exp(-beta · gap)) (Eq. 8), between 1/2 and 1."""
+    r"""LOGITDD, :math:`d = 1 / (1 + e^{-\beta \cdot \mathrm{gap}})` (Eq. 8), between 1/2 and 1."""
 
     beta: float = 0.5
     kind: ClassVar[int] = derivatives.LOGISTIC

@@ -35,10 +35,10 @@ class LambdaRank(Loss):
     with :math:`\Delta_{ij}` the difference of the metric when the documents i and j change places in the current order,
     held constant, s of `sigmoid` and v the row weights. Burges et al. (2006); LambdaMART's gradient in Burges (2010).
 
-    NDCG: :math:`|\Delta_{ij}| = |G_i - G_j|\,|D_i - D_j| / Z_q`, with D = 1/log2(1 + rank) down the whole list. The
-    metric's k cuts the ideal DCG Z_q and nothing else, as in LightGBM: a document below rank k is to hear how far it
-    has to go. MAP: relevant documents (`MAP.relevant`) against the others, by what the swap moves all relevant ones
-    between the two; its k does cut: ranks below k are worth nothing to AP@k.
+    NDCG: :math:`|\Delta_{ij}| = |G_i - G_j|\,|D_i - D_j| / Z_q`, with :math:`D = 1/\log_2(1 + \mathrm{rank})` down the
+    whole list. The metric's k cuts the ideal DCG :math:`Z_q` and nothing else, as in LightGBM: a document below rank k
+    is to hear how far it has to go. MAP: relevant documents (`MAP.relevant`) against the others, by what the swap moves
+    all relevant ones between the two; its k does cut: ranks below k are worth nothing to AP@k.
 
     Parameters
     ----------
@@ -51,25 +51,29 @@ class LambdaRank(Loss):
         Multiplies score differences; from 1e-100 to 1e100.
     norm : bool, default False
         With a truncation alone: LightGBM's ``lambdarank_norm``. Each pair's weight is divided by
-        0.01 + \|F_i - F_j\| (unless all scores of the list are equal), then the list's gradient and Hessian are times
-        log2(1 + Σ)/Σ, with Σ twice the sum of its pairs' gradients, in units of the list's mean row weight.
+        :math:`0.01 + |F_i - F_j|` (unless all scores of the list are equal), then the list's gradient and Hessian are
+        times :math:`\log_2(1 + \Sigma)/\Sigma`, with Σ twice the sum of its pairs' gradients, in units of the list's
+        mean row weight.
 
     Notes
     -----
-    Gradient: g_i = -s Σ_j w_ij σ(-s (F_i - F_j)) over the documents of lower grades, plus the like over higher ones,
-    with w_ij = √(v_i v_j) \|Δ_ij\|. Hessian: h_i = s² Σ_j w_ij σ(1 - σ) (kind "model", since the weights jump with the
-    ranks); never below 1e-16 of the gradient. It is LightGBM's own formula.
+    Gradient: :math:`g_i = -s \sum_j w_{ij}\, \sigma(-s\,(F_i - F_j))` over the documents of lower grades, plus the like
+    over higher ones, with :math:`w_{ij} = \sqrt{v_i v_j}\, |\Delta_{ij}|`. Hessian:
+    :math:`h_i = s^2 \sum_j w_{ij}\, \sigma (1 - \sigma)` (kind "model", since the weights jump with the ranks); never
+    below 1e-16 of the gradient. It is LightGBM's own formula.
 
     ``LambdaRank(metric=NDCG(30), truncation=30, norm=True)`` is LightGBM's ``lambdarank`` as it is by default, up to
-    the scale, on lists of any length, with real-valued grades, and with √(v_i v_j) where that has v_i.
+    the scale, on lists of any length, with real-valued grades, and with :math:`\sqrt{v_i v_j}` where that has
+    :math:`v_i`.
 
-    Ties. Over the whole list tied documents count as a random order of them: \|D_i - D_j\| is the expected one, and for
-    MAP each position of a tied block is as relevant as its documents on average. With a truncation they stand in row
-    order, as in LightGBM, so that there the order of rows matters. Ranks are those among the judged documents of
+    Ties. Over the whole list tied documents count as a random order of them: :math:`|D_i - D_j|` is the expected one,
+    and for MAP each position of a tied block is as relevant as its documents on average. With a truncation they stand
+    in row order, as in LightGBM, so that there the order of rows matters. Ranks are those among the judged documents of
     positive weight.
 
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q W_q over the queries that hold documents of different grades, with
-    n_q documents and W_q what the pairs weigh in a random order (without `norm`): a document stands for about 1.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q W_q` over the queries that hold documents of different
+    grades, with :math:`n_q` documents and :math:`W_q` what the pairs weigh in a random order (without `norm`): a
+    document stands for about 1.
 
     Accuracy: lists of up to 160 documents, and all with a truncation, are summed pair by pair; longer ones by halves of
     their order, to 1e-9 of every pair. Cost: O(n log n), O(n) memory; with a truncation T, O(n T).

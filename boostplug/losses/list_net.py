@@ -37,9 +37,10 @@ class ListNet(Loss):
     Parameters
     ----------
     target : {"softmax", "xendcg"}
-        "softmax": P_i ∝ v_i e^{r_i}, ListNet's top-one probabilities; labels may be any real numbers, and their unit
-        matters: a gap of 1 makes a document e times as likely to be the best. "xendcg": P_i ∝ v_i (2^{r_i} - γ_i), with
-        Bruch's steps (see Notes), as LightGBM's ``rank_xendcg`` has them; labels are ≥ 0.
+        "softmax": :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities; labels may be any real numbers,
+        and their unit matters: a gap of 1 makes a document e times as likely to be the best. "xendcg":
+        :math:`P_i \propto v_i\, (2^{r_i} - \gamma_i)`, with Bruch's steps (see Notes), as LightGBM's ``rank_xendcg``
+        has them; labels are ≥ 0.
     random_state : int, optional
         Of the γ of "xendcg"; "softmax" has none, and takes no notice. None: all are ½, their mean, and nothing is left
         to chance. A seed from 0 on: they are uniform from 0 to 1 and new in every round, as in LightGBM (other numbers
@@ -47,9 +48,9 @@ class ListNet(Loss):
 
     Notes
     -----
-    "softmax": the gradient is p - P, the Hessian p (1 - p), the second derivative (kind "exact"). It is the same with
-    "xendcg", where the gradient is not J's but adds two more terms, which stand for the Hessian's inverse (kind
-    "model"):
+    "softmax": the gradient is :math:`p - P`, the Hessian :math:`p\,(1 - p)`, the second derivative (kind "exact"). It
+    is the same with "xendcg", where the gradient is not J's but adds two more terms, which stand for the Hessian's
+    inverse (kind "model"):
 
     .. math:: g = t^1 + t^2 + t^3, \quad t^1_i = p_i - P_i, \quad
               t^{k+1}_i = p_i \sum_{j \ne i} \frac{t^k_j}{1 - p_j} .
@@ -59,15 +60,16 @@ class ListNet(Loss):
     at 1e-16 of the gradient, as XGBoost does.
 
     Weights: a document of weight v stands in its list v times, so that little weight means little pull, and a document
-    drawn with probability 1/v stands for those that were not. The list itself weighs :math:`\bar v = Σv²/Σv`: what its
-    documents weigh, where they all weigh the same (a query weight). Weight 0 removes the document.
+    drawn with probability 1/v stands for those that were not. The list itself weighs
+    :math:`\bar v = \sum v^2 / \sum v`: what its documents weigh, where they all weigh the same (a query weight). Weight
+    0 removes the document.
 
     Equal grades teach too: P is then uniform (in proportion to weights), and the scores are pulled together. A document
     alone in its list gets no step.
 
-    Scale: outputs are multiplied by Σ n_q / Σ v̄_q over the lists of two documents and more: a list's Hessians sum to
-    less than 1 before and to less than the mean length after, so that a document stands for about 1. LightGBM has no
-    such factor.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q \bar v_q` over the lists of two documents and more: a
+    list's Hessians sum to less than 1 before and to less than the mean length after, so that a document stands for
+    about 1. LightGBM has no such factor.
 
     With a seed the γ are a pure function of seed, row (its number in the data) and the bits of the row's score: equal
     calls return equal numbers, any number of threads the same; but another order of rows, rows left out, a constant

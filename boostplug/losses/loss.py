@@ -34,7 +34,7 @@ _ADAPTED: dict[str, Callable[..., Any]] = {
 
 
 class Loss(Named, ABC):
-    """A ranking loss: a value per query and derivatives per row, over plain arrays; it knows no framework.
+    r"""A ranking loss: a value per query and derivatives per row, over plain arrays; it knows no framework.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
     Subclasses are frozen dataclasses that say their `hessian_kind` and write `compute_value` and
@@ -46,12 +46,13 @@ class Loss(Named, ABC):
     - `value`: shape (n_queries,), float64, 0 for a query without pairs or labels to learn from.
     - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
       by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
-    - a row's weight multiplies what it contributes; the pair (i, j) weighs √(w_i w_j); weight 0 removes the row.
-      Weights are relative: all of them times c give c times the value (a sum's stays: it holds the scales), and the
-      same gradient and Hessian.
+    - a row's weight multiplies what it contributes; the pair (i, j) weighs :math:`\sqrt{w_i w_j}`; weight 0 removes the
+      row. Weights are relative: all of them times c give c times the value (a sum's stays: it holds the scales), and
+      the same gradient and Hessian.
     - `normalization`, in losses on pairs, says what the pairs of a query weigh together, before row weights and what
-      else the loss gives a pair: "none": their number P_q (the factor c_q is 1), so long lists dominate; "rows": the
-      number n_q of the query's judged documents (c_q = n_q / P_q); "query": 1 (c_q = 1 / P_q).
+      else the loss gives a pair: "none": their number :math:`P_q` (the factor :math:`c_q` is 1), so long lists
+      dominate; "rows": the number :math:`n_q` of the query's judged documents (:math:`c_q = n_q / P_q`); "query": 1
+      (:math:`c_q = 1 / P_q`).
 
     `get_params` lists the parameters, rankers have them as own (``objective__sigmoid``), ``with_params(sigmoid=2.0)``
     returns a new value. A subclass may say what `boostplug.suggest` draws them from, in

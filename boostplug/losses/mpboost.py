@@ -53,9 +53,10 @@ class MPBoost(Loss):
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
 
-    with v the row weights and c_q of `normalization`. Zhu et al. (2009), Eq. 10, with c_q = 1 ("none") and each pair
-    once (the paper counts both directions: its J is twice ours). Where the queries come with explicit `Pairs`, the sum
-    runs over them instead: d is the distance of a pair's margin, and √(v_i v_j) is times the pair's own weight.
+    with v the row weights and :math:`c_q` of `normalization`. Zhu et al. (2009), Eq. 10, with :math:`c_q = 1` ("none")
+    and each pair once (the paper counts both directions: its J is twice ours). Where the queries come with explicit
+    `Pairs`, the sum runs over them instead: d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times
+    the pair's own weight.
 
     Parameters
     ----------
@@ -66,19 +67,21 @@ class MPBoost(Loss):
         4: a warning otherwise). It sees each gap rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
         gap. Define it at the top of a module if the loss is to be pickled.
     hessian : {"newton", "gentle", "bound"}
-        "newton": h_i = Σ_j d² w, the true second derivative (kind "exact"). "gentle": h_i = Σ_j w, the paper's
-        GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound": h_i = 2 Σ_j d² w, which dominates the
-        full Hessian at the current scores, not beyond: an exponential has no global quadratic bound (kind "bound").
+        "newton": :math:`h_i = \sum_j d^2 w`, the true second derivative (kind "exact"). "gentle":
+        :math:`h_i = \sum_j w`, the paper's GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound":
+        :math:`h_i = 2 \sum_j d^2 w`, which dominates the full Hessian at the current scores, not beyond: an exponential
+        has no global quadratic bound (kind "bound").
     normalization : {"rows", "none", "query"}
         What the pairs of a query weigh together: see `Loss`. "none" is the paper's sum.
 
     Notes
     -----
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and W_q
-    the sum over the pairs of their weight times d² (for "gentle": of their weight). At equal scores a document's
-    "newton" Hessian is then 2 on average, whatever the lengths of the lists and the units of grades and weights.
-    Scores far in the wrong order (log w past 69) would not fit the frameworks' float32: then all rows of the call are
-    multiplied by one common factor, which leaves every Newton step -Σg/Σh as it is.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
+    :math:`n_q` documents and :math:`W_q` the sum over the pairs of their weight times :math:`d^2` (for "gentle": of
+    their weight). At equal scores a document's "newton" Hessian is then 2 on average, whatever the lengths of the lists
+    and the units of grades and weights. Scores far in the wrong order (log w past 69) would not fit the frameworks'
+    float32: then all rows of the call are multiplied by one common factor, which leaves every Newton step
+    :math:`-\sum g / \sum h` as it is.
 
     Cost: a query of n documents and K grades takes O(nK), all pairs exactly. With many distinct real-valued grades
     (K(K - 1)/2 past 4n + 64, or K past 1,500) it takes O(n log n) and O(n) memory, one thread a query: between boxes of

@@ -33,36 +33,40 @@ class NDCGBoost(Loss):
 
     .. math:: J_q(F) = \frac{c_q}{Z_q} \sum_{r_i > r_j} \sqrt{v_i v_j}\; |G_i - G_j|\; \sigma(-s\,(F_i - F_j))
 
-    with G the gains, σ the logistic function, s of `sigmoid`, v the row weights and c_q of `normalization`. Z_q is the
-    ideal DCG of the whole list (judged documents of positive weight) with discount 1/log2(1 + j), as in
-    ``NDCG(k=None)``; a query with Z_q = 0 teaches nothing. Valizadegan et al. (2009), Eq. 11 times their n, without the
-    pairs of equal grades, which add a constant. Their F is twice the ranking score: ``sigmoid=2`` is theirs. Their
-    discount is written 1/log(1 + j); another base of the logarithm would multiply everything by a constant.
+    with G the gains, σ the logistic function, s of `sigmoid`, v the row weights and :math:`c_q` of `normalization`.
+    :math:`Z_q` is the ideal DCG of the whole list (judged documents of positive weight) with discount
+    :math:`1/\log_2(1 + j)`, as in ``NDCG(k=None)``; a query with :math:`Z_q = 0` teaches nothing. Valizadegan et al.
+    (2009), Eq. 11 times their n, without the pairs of equal grades, which add a constant. Their F is twice the ranking
+    score: ``sigmoid=2`` is theirs. Their discount is written :math:`1/\log(1 + j)`; another base of the logarithm would
+    multiply everything by a constant.
 
     Parameters
     ----------
     sigmoid : float, default 1.0
         Multiplies score differences; from 1e-100 to 1e100.
     hessian : {"newton", "bound", "global"}
-        J is not convex; with γ = σ(1 - σ) and :math:`w_{ij} = s^2 c_q \sqrt{v_i v_j}\, |G_i - G_j| / Z_q`: "newton":
-        h_i = Σ_j w γ, the curvature of the paper's majoriser (its Proposition 2) at the current scores (kind "model";
-        never below the size of the true second derivative). "bound": twice that, which dominates the full Hessian at
-        the current scores (kind "bound"). "global": h_i = Σ_j w / (3√3), which no score changes (kind "global").
+        J is not convex; with :math:`\gamma = \sigma (1 - \sigma)` and
+        :math:`w_{ij} = s^2 c_q \sqrt{v_i v_j}\, |G_i - G_j| / Z_q`: "newton": :math:`h_i = \sum_j w_{ij} \gamma`, the
+        curvature of the paper's majoriser (its Proposition 2) at the current scores (kind "model"; never below the size
+        of the true second derivative). "bound": twice that, which dominates the full Hessian at the current scores
+        (kind "bound"). "global": :math:`h_i = \sum_j w_{ij} / (3 \sqrt 3)`, which no score changes (kind "global").
     gain : {"exp2", "linear"} or callable, default "exp2"
-        As in `NDCG`: 2^r - 1, r, or a function of grades. Gains must not fall as grades rise; grades of equal gains
-        make no pair.
+        As in `NDCG`: :math:`2^r - 1`, r, or a function of grades. Gains must not fall as grades rise; grades of equal
+        gains make no pair.
     normalization : {"none", "rows", "query"}
-        What the pairs of a query weigh together, before their :math:`|G_i - G_j|`/Z_q: see `Loss`.
+        What the pairs of a query weigh together, before their :math:`|G_i - G_j| / Z_q`: see `Loss`.
 
     Notes
     -----
-    Gradient: g_i = -s c_q Σ_j (G_i - G_j)/Z_q γ(s (F_i - F_j)), the paper's Eq. 16.
+    Gradient: :math:`g_i = -s\, c_q \sum_j \frac{G_i - G_j}{Z_q}\, \gamma\bigl(s\,(F_i - F_j)\bigr)`, the paper's Eq.
+    16.
 
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and
-    :math:`W_q = \sum \sqrt{v_i v_j}\, |G_i - G_j| / Z_q` over the pairs: a document stands for about 1.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
+    :math:`n_q` documents and :math:`W_q = \sum \sqrt{v_i v_j}\, |G_i - G_j| / Z_q` over the pairs: a document stands
+    for about 1.
 
-    Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores;
-    others are exact. Cost: O(n) for grades, O(n log n) for many real-valued ones; no exponential per pair.
+    Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores; others
+    are exact. Cost: :math:`O(n)` for grades, :math:`O(n \log n)` for many real-valued ones; no exponential per pair.
 
     References
     ----------

@@ -47,8 +47,8 @@ class PairwiseLoss(Loss):
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w(r_i, r_j)\; \rho(F_i - F_j)
 
-    with v the row weights, w of `weight` and c_q of `normalization`. Explicit pairs (`boostplug.Pairs`) take the place
-    of those from the grades, with their own weights in place of w.
+    with v the row weights, w of `weight` and :math:`c_q` of `normalization`. Explicit pairs (`boostplug.Pairs`) take
+    the place of those from the grades, with their own weights in place of w.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class PairwiseLoss(Loss):
     weight : callable, optional
         Weight of a pair by its grades: two float64 arrays (higher, lower) to positive numbers. Default: 1.
     hessian : {"newton", "bound", "global"}
-        "newton": h_i = Σ_j w ρ'', the true second derivative (kind "exact"); "bound": twice that, which dominates the
-        full Hessian at the current scores (kind "bound"). Both need ρ'' ≥ 0. "global": h_i = 2 max(ρ'') Σ_j w, which
-        no score changes (kind "global"); for any ρ with a bounded ρ''.
+        "newton": :math:`h_i = \sum_j w \rho''`, the true second derivative (kind "exact"); "bound": twice that, which
+        dominates the full Hessian at the current scores (kind "bound"). Both need :math:`\rho'' \ge 0`. "global":
+        :math:`h_i = 2 \max(\rho'') \sum_j w`, which no score changes (kind "global"); for any ρ with a bounded ρ''.
     normalization : {"none", "rows", "query"}
         What the pairs of a query weigh together, before `weight`: see `Loss`.
 
@@ -69,22 +69,23 @@ class PairwiseLoss(Loss):
     ----------
     summation : {"linear", "linear within", "pairs"}
         How long lists are summed. "linear": in O(n) for scores of any range. "linear within": in O(n) while a query's
-        scores lie within `reach` of each other, since no tail of the form a + b d + c e^(-λ d) was found; pair by pair
-        past it. "pairs": no table describes the functions, so that every query costs O(n²) (a warning says so).
+        scores lie within `reach` of each other, since no tail of the form :math:`a + b d + c e^{-\lambda d}` was found;
+        pair by pair past it. "pairs": no table describes the functions, so that every query costs :math:`O(n^2)` (a
+        warning says so).
     reach : float
         Largest range of scores for "linear within"; infinite for "linear", 0 for "pairs".
 
     Notes
     -----
-    Scale: outputs are multiplied by Σ_q n_q / Σ_q c_q W_q over the queries that hold a pair, with n_q documents and W_q
-    what the pairs weigh together, Σ √(v_i v_j) w.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
+    :math:`n_q` documents and :math:`W_q` what the pairs weigh together, :math:`\sum \sqrt{v_i v_j}\, w`.
 
     Accuracy: tables are good to 2e-7 of the largest value within each pair of boxes (functions that vanish faster than
     an exponential: plus 2e-9 of the largest value near 0); short lists are summed pair by pair, to 1e-12 within the
     tables' reach. A Hessian that vanishes is held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
 
-    Cost: O(n) for grades. Without `weight`, O(n log n) for many real-valued ones; with it, pair by pair where the
-    grades' table would outgrow the documents. Memory is O(n) always.
+    Cost: :math:`O(n)` for grades. Without `weight`, :math:`O(n \log n)` for many real-valued ones; with it, pair by
+    pair where the grades' table would outgrow the documents. Memory is O(n) always.
 
     Examples
     --------

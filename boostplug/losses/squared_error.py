@@ -33,8 +33,8 @@ class SquaredError(Loss):
 
     .. math:: J_q(F) = \frac12 \sum_i v_i\, (r_i - F_i - m_q)^2
 
-    with v the row weights, over the labelled rows. m is 0, or with `centred` the weighted mean of r - F over the query:
-    then how far documents are apart counts alone, and not where a query's labels stand.
+    with v the row weights, over the labelled rows. m is 0, or with `centred` the weighted mean of :math:`r - F` over
+    the query: then how far documents are apart counts alone, and not where a query's labels stand.
 
     Parameters
     ----------
@@ -45,10 +45,11 @@ class SquaredError(Loss):
 
     Notes
     -----
-    Hessian: v_i (kind "global"). Not centred it is the second derivative too. Centred that is v_i (1 - v_i/Σv), with
-    mixed ones of -v_i v_j/Σv: v_i is what lies above the loss for any step, as CatBoost has it, and differs from the
-    second derivative by a document's share of its list. A document alone in its list gets no step there, and its
-    Hessian is 0 (CatBoost: v_i), so that it holds no other one back.
+    Hessian: :math:`v_i` (kind "global"). Not centred it is the second derivative too. Centred that is
+    :math:`v_i\,(1 - v_i / \sum v)`, with mixed ones of :math:`-v_i v_j / \sum v`: :math:`v_i` is what lies above the
+    loss for any step, as CatBoost has it, and differs from the second derivative by a document's share of its list. A
+    document alone in its list gets no step there, and its Hessian is 0 (CatBoost: :math:`v_i`), so that it holds no
+    other one back.
 
     Scale: outputs are multiplied by the number of the labelled rows over their total weight: 1 without weights.
 

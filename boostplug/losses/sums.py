@@ -42,9 +42,9 @@ class LossSum(Loss):
 
     .. math:: J_q(F) = \sum_k a_k\, s_k\, J_{k,q}(F)
 
-    with J_k the parts, a_k their `weights` and s_k their scales (`Loss.scale`), by which a document stands for about 1
-    in each. So weights of .7 and .3 are those of what the parts teach, whatever their units. Write it as what it is:
-    ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``, ``loss / 2``.
+    with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`), by which a
+    document stands for about 1 in each. So weights of .7 and .3 are those of what the parts teach, whatever their
+    units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``, ``loss / 2``.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class LossSum(Loss):
     Notes
     -----
     The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
-    are the sums of a_k times the parts' ones.
+    are the sums of :math:`a_k` times the parts' ones.
 
     Hessian kind: that of the parts where all have the same; "bound" where some are "bound" and others "global", since a
     quadratic that lies above everywhere has at least the curvature here; else "model": of an "exact" diagonal nothing
