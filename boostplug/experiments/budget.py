@@ -9,6 +9,7 @@ from typing import NamedTuple
 from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.runs import FoldRuns, Keeper, Plan
 from boostplug.experiments.training import Part
+from boostplug.experiments.tuning import OutOfTime
 
 __all__ = ["Budget", "Kind", "cells_in_turn"]
 
@@ -43,13 +44,18 @@ class Budget:
         self._end = math.inf if minutes is None else clock() + 60.0 * minutes
         self._took: dict[Kind, float] = {}
 
+    @property
+    def left(self) -> float:
+        """Seconds, below 0 where time is up."""
+        return self._end - self.clock()
+
     def took(self, kind: Kind, seconds: float) -> None:
         """Take down how long a piece of work took."""
         self._took[kind] = seconds
 
     def fits(self, kinds: Iterable[Kind]) -> bool:
         """Return whether pieces of work, one after another, are expected to end in time."""
-        left = self._end - self.clock()
+        left = self.left
         return left > 0.0 and sum(map(self._expected, kinds)) <= left
 
     def knows(self, kinds: Iterable[Kind]) -> bool:
@@ -92,7 +98,7 @@ def cells_in_turn(
         As `progress_bar` yields it.
     budget : Budget
     """
-    runs = [FoldRuns(plan, f, fold, kept, advance) for f, fold in enumerate(folds)]
+    runs = [FoldRuns(plan, f, fold, kept, advance, is_late=lambda: budget.left < 0.0) for f, fold in enumerate(folds)]
     turns = [(f, seed) for f in range(len(folds)) for seed in plan.seeds]
     if budget.limited:
         turns = [(f, seed) for seed in plan.seeds for f in range(len(folds))]
@@ -113,7 +119,11 @@ def cells_in_turn(
                 whole = False  # what still fits would be ahead of what was left out
                 continue
             start = budget.clock()
-            cell = runs[f].cell(method, seed)
+            try:
+                cell = runs[f].cell(method, seed)
+            except OutOfTime:
+                whole = False
+                continue
             if method in due:
                 budget.took(due[method], budget.clock() - start)
                 tuned.add((f, method))

@@ -1,10 +1,13 @@
 """The runs of a comparison over processes, of which the parent alone keeps what is finished."""
 
+import math
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from time import monotonic
 from typing import Any, Literal
 
 from boostplug.checks import shown
@@ -13,7 +16,7 @@ from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.kept import users_modules
 from boostplug.experiments.runs import FoldRuns, Keeper, Plan
 from boostplug.experiments.training import Part
-from boostplug.experiments.tuning import Outcome
+from boostplug.experiments.tuning import Outcome, OutOfTime
 from boostplug.experiments.workers import pieces_from_processes
 
 __all__ = ["cells_over_processes", "check_picklable"]
@@ -30,6 +33,8 @@ class _Unit:
     seeds: tuple[int, ...]
     trials: Mapping[int, Outcome]
     """Those that are kept, by number."""
+    left: float = math.inf
+    """Seconds until tuning ends."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +105,9 @@ def cells_over_processes(
             if cut not in {None, turn}:
                 return
             if budget.fits([_kind(unit)]):
-                started[id(unit)] = budget.clock()
-                yield unit
+                begins = replace(unit, left=budget.left) if plan.tune and budget.limited else unit
+                started[id(begins)] = budget.clock()
+                yield begins
             else:
                 cut = turn
 
@@ -187,5 +193,8 @@ def _worked(plan: Plan, folds: Folds, unit: _Unit, say: Callable[[_Piece], None]
         _LAST[unit.fold] = relay, FoldRuns(plan, unit.fold, folds[unit.fold], relay, relay.advance)
     relay, runs = _LAST[unit.fold]
     relay.say, relay.trials = say, unit.trials
-    for seed in unit.seeds:
-        runs.cell(unit.method, seed)
+    end = monotonic() + unit.left
+    runs.is_late = lambda: monotonic() > end
+    with suppress(OutOfTime):
+        for seed in unit.seeds:
+            runs.cell(unit.method, seed)

@@ -42,8 +42,13 @@ def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], 
     return kind(objective=objective, n_estimators=rounds, **_in_its_words(kind, framework, params))
 
 
-def code(framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int) -> str:
-    """Return the line of code that makes the estimator, but for threads, seeds and what changes no tree."""
+def code(
+    framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int, *, weighted: bool = False
+) -> str:
+    """Return the line of code that makes the estimator, but for threads, seeds and what changes no tree.
+
+    Of weighted data, with a comment on how it takes weights: it is made without.
+    """
     kind = _kind(framework, objective)
     own = kind().get_params()
     given = {"n_estimators": rounds, **_in_its_words(kind, framework, params)}
@@ -54,7 +59,9 @@ def code(framework: str, objective: Loss | str, params: Mapping[str, Any], round
     }
     place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
     arguments = [f"objective={expression(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
-    return f"{place}.{kind.__name__}({', '.join(arguments)})"
+    given_to_fit = "qid=qid, sample_weight=weight" if place == "bp" else "sample_weight=weight / weight.mean()"
+    fit = f"  # .fit(X, y, {given_to_fit})" if weighted else ""
+    return f"{place}.{kind.__name__}({', '.join(arguments)}){fit}"
 
 
 def _kind(framework: str, objective: Loss | str) -> Any:

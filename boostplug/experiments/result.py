@@ -333,7 +333,7 @@ class CompareResult:
             "queries": None if found is None else found.n_queries,
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
-            "code": recommendation.code(**of_estimator),
+            "code": recommendation.code(**of_estimator, weighted="weighted" in self._settings["data"]),
         }
 
     def _is_close(self, best: Method, other: Method, runs: Sequence[tuple[int, int]]) -> bool:
@@ -372,7 +372,9 @@ class CompareResult:
         Fitted as ``result.best.fit(X, y, qid=qid)``, on all data, say. On the training part of a run, with that run's
         seed and rounds, its scores are those of the run. An `LGBMRanker` or `XGBRanker` of this package, for built-in
         objectives too; but an ``xgboost.XGBRegressor``, whose `fit` takes no `qid`, where XGBoost's regression is best.
-        Where `tune` chose other settings in each fold, those of the first.
+        Where `tune` chose other settings in each fold, those of the first. It knows no weights: those of the data go to
+        its `fit` too, ``result.best.fit(X, y, qid=qid, sample_weight=weight)``; to the ``XGBRegressor`` divided by
+        their mean, as the rankers divide them.
 
         Raises
         ------

@@ -73,6 +73,8 @@ class FoldRuns:
         As `progress_bar` yields it: a step for each run and for each setting that tuning tries.
     frameworks : mapping of str to type
         By name; default: LightGBM and XGBoost.
+    is_late : callable
+        Whether time is up, so that tuning ends with the round that is at work.
     """
 
     def __init__(
@@ -83,14 +85,21 @@ class FoldRuns:
         kept: Keeper | None,
         advance: Callable[[str, int], None],
         frameworks: Mapping[str, type[Framework]] = FRAMEWORKS,
+        is_late: Callable[[], bool] = lambda: False,
     ) -> None:
         self._plan, self._number, self._parts, self._kept, self._advance = plan, number, parts, kept, advance
-        self._frameworks = frameworks
+        self._frameworks, self.is_late = frameworks, is_late
         self._binned: dict[str, Framework | Exception] = {}
         self._tuned: dict[Method, tuning.Tuned | None] = {}
 
     def cell(self, method: Method, seed: int) -> Cell:
-        """Return the outcome of one run."""
+        """Return the outcome of one run.
+
+        Raises
+        ------
+        OutOfTime
+            If time is up before the method is tuned; the settings that were tried are kept.
+        """
         plan = self._plan
         self._advance(announced(method, seed, self._number), 0)
         cell = None if self._kept is None else self._kept.cell(method, self._number, seed)
@@ -142,9 +151,7 @@ class FoldRuns:
             outcome = None if self._kept is None else self._kept.trial(method, self._number, tried)
             if outcome is None:
                 assert not isinstance(framework, Exception)
-                watch = self._watch(report)
-                framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
-                outcome = tuning.Outcome(watch.best_value, watch.values, watch.pruned)
+                outcome = self._try(framework, objective, parameters, report)
                 if self._kept is not None:
                     self._kept.add_trial(method, self._number, tried, outcome)
             self._advance("", min(1, self._trials_of(seed)))
@@ -166,6 +173,25 @@ class FoldRuns:
                 )
         self._advance("", max(0, self._trials_of(seed) - tried))  # those that failed
         return best
+
+    def _try(
+        self, framework: Framework, objective: Loss | str, parameters: Mapping[str, Any], report: Report | None
+    ) -> tuning.Outcome:
+        """Return what comes of a setting, or raise `OutOfTime` where time is up before its end."""
+        plan, late = self._plan, self.is_late()
+        if late:
+            raise tuning.OutOfTime
+
+        def ends(number: int, value: float) -> bool:
+            nonlocal late
+            late = self.is_late()
+            return late or (report is not None and report(number, value))
+
+        watch = self._watch(ends)
+        framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
+        if late:
+            raise tuning.OutOfTime
+        return tuning.Outcome(watch.best_value, watch.values, watch.pruned)
 
     def _run(self, method: Method, seed: int, tuned: tuning.Tuned | None) -> Cell:
         """Return the outcome of a training; what goes wrong in it is an outcome too."""

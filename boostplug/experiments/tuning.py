@@ -13,7 +13,7 @@ from boostplug.losses import Loss
 from boostplug.selection.search import suggest
 from boostplug.values import Range
 
-__all__ = ["TREE_SPACE", "Outcome", "Tuned", "require_optuna", "tune", "tuned_objective"]
+__all__ = ["TREE_SPACE", "OutOfTime", "Outcome", "Tuned", "require_optuna", "tune", "tuned_objective"]
 
 TREE_SPACE: dict[str, Range] = {
     "learning_rate": Range(0.02, 0.3, log=True),
@@ -115,6 +115,10 @@ class Outcome:
     pruned: bool = False
 
 
+class OutOfTime(Exception):  # noqa: N818 (nothing is wrong)
+    """Time is up before a setting has been tried to its end."""
+
+
 def tune(
     framework: Framework,
     objective: Loss | str,
@@ -155,6 +159,11 @@ def tune(
     -------
     Tuned or None
         None where every trial failed.
+
+    Raises
+    ------
+    OutOfTime
+        If `run` does.
     """
     optuna = require_optuna()
     best: Tuned | None = None
@@ -172,6 +181,8 @@ def tune(
             outcome = run(chosen, parameters, report)
             if report is not None:
                 report.complete(outcome.values)
+        except OutOfTime:
+            raise
         except Exception:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
             if trial is not None:
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)

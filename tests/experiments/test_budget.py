@@ -1,6 +1,7 @@
 """Which trainings begin within a budget, and what a partial result says."""
 
 import itertools
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -10,8 +11,12 @@ import boostplug as bp
 from boostplug.cli import app
 from boostplug.datasets import make_ranking
 from boostplug.experiments import compare as module
+from boostplug.experiments import parallel
 from boostplug.experiments.budget import Budget, Kind
-from boostplug.experiments.training import FRAMEWORKS
+from boostplug.experiments.cells import Method
+from boostplug.experiments.runs import Plan
+from boostplug.experiments.training import FRAMEWORKS, Part, Watch
+from boostplug.experiments.trees import Trees
 
 SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
 SOME |= {"metrics": "NDCG@5", "progress": False}
@@ -143,6 +148,49 @@ def test_processes(tiny, monkeypatch):
     result = bp.compare(*tiny, **SOME, seeds=2, minutes=1, jobs=2)
     assert finished(result) == {"lambdarank": [(0, 0)], "RankNet": [(0, 0)]}
     assert result.out_of_time
+
+
+def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
+    """Each round takes a second, and the third setting of the first method would end after time is up."""
+    pytest.importorskip("optuna")
+    now, measure, rounds = [0.0], Watch.measure, []
+
+    def timed(self, scores):
+        now[0] += 1.0
+        rounds.append(now[0])
+        return measure(self, scores)
+
+    monkeypatch.setattr(Watch, "measure", timed)
+    monkeypatch.setattr(module, "Budget", partial(Budget, clock=lambda: now[0]))
+    some = {**SOME, "rounds": 10, "early_stopping_rounds": None, "seeds": 2, "tune": 3}
+    whole = bp.compare(*tiny, **some)
+    assert len(rounds) == 2 * 10 * (3 + 2)
+    now[0] = 0.0
+    rounds.clear()
+    part = bp.compare(*tiny, **some, minutes=25 / 60, store=tmp_path)
+    assert len(rounds) == 26  # it ends with the round that was at work
+    assert finished(part) == {"lambdarank": [], "RankNet": []}
+    assert "Nothing to recommend: no run is finished." in str(part)
+    assert part.out_of_time
+    assert not part.failed
+    rounds.clear()
+    again = bp.compare(*tiny, **some, store=tmp_path, resume=True)
+    assert len(rounds) == 100 - 20  # all but two settings
+    assert without_times(again) == without_times(whole)
+
+
+def test_tuning_ends_in_other_processes_too(tiny, monkeypatch):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(parallel, "_LAST", {})
+    metric = bp.NDCG(5)
+    plan = Plan(metric, [metric], Trees(), 2, None, 1, 2, [0])
+    folds = [[Part(part.X, part.queries, part.qid) for part in tiny]]
+    unit = parallel._Unit(0, Method("lambdarank", "lightgbm", "lambdarank"), (0,), {}, left=-1.0)
+    said = []
+    parallel._worked(plan, folds, unit, said.append)
+    assert [piece.kind for piece in said] == ["steps"]  # that it has begun
+    parallel._worked(plan, folds, replace(unit, left=100.0), said.append)
+    assert [piece.kind for piece in said if piece.kind != "steps"] == ["trial", "trial", "cell"]
 
 
 def test_the_command(clock, tmp_path, monkeypatch):

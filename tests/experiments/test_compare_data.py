@@ -225,3 +225,17 @@ def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp
     with pytest.raises(ValueError, match=r"holds no results of this comparison; .* the data of fold 1"):
         bp.compare(*other, **some, resume=True)
     assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
+
+
+@pytest.mark.parametrize("baseline", ["lambdarank", "rank:ndcg", "reg:squarederror"])
+def test_the_recommended_estimator_takes_the_weights(weighted, baseline):
+    train, _, test = weighted
+    found = bp.compare(*weighted, losses=[], baselines=baseline, **QUICK)
+    code = found.document["recommendation"]["code"]
+    value = next(m for m in found.document["methods"] if m["runs"])["test"]["NDCG@5"]["mean"]
+    names = {"X": train.X, "y": train.y, "qid": train.qid, "weight": train.weight}
+    line, comment = code.split("  # ")
+    model = eval(f"found.best{comment}", {"found": found, **names})  # noqa: S307 (ours)
+    assert bp.NDCG(5)(model.predict(test.X), test.queries) == pytest.approx(value, abs=1e-12)
+    eval(line + comment, {"bp": bp, "xgb": xgb, **names})  # noqa: S307
+    assert comment in " ".join(str(found).split())
