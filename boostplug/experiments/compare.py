@@ -127,8 +127,9 @@ def compare(
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
     minutes : float, optional
         A budget, from the first training on: none begins that the time passed suggests cannot end in it; one that is at
-        work then is finished, but tuning ends with the round that is at work. ``result.out_of_time`` says whether it was too short, ``result.not_run`` what is missing;
-        with `store`, `resume` goes on from there. Methods have the same folds and seeds where that is possible.
+        work then is finished, but tuning ends with the round that is at work. ``result.out_of_time`` says whether it
+        was too short, ``result.not_run`` what is missing; with `store`, `resume` goes on from there. Methods have the
+        same folds and seeds where that is possible.
 
     Returns
     -------
