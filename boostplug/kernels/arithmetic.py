@@ -1,16 +1,14 @@
-"""Elementary functions that LLVM can vectorise, and sums in several lanes."""
+"""Elementary functions that LLVM can vectorise."""
 
 import math
-from typing import Any
 
 import numba
 
-from boostplug.kernels.compiling import compiled
 from boostplug.kernels.lanes import exponent, mantissa, power_of_two
 
 # compiled in: lanes.py 8910ae3bcd31
 
-__all__ = ["EXP_MAX", "exponential", "log1p", "total"]
+__all__ = ["EXP_MAX", "exponential", "log1p"]
 
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here
 
@@ -70,12 +68,3 @@ def log1p(y: float) -> float:
     rest = e * _LN2_LOW + (y - (u - 1.0)) / u
     log: float = e * _LN2_HIGH + (2.0 * s * z * p + rest + 2.0 * s)
     return log
-
-
-@compiled(fastmath={"reassoc"})
-def total(x: Any, first: int, last: int) -> float:
-    """Return the sum of ``x[first:last]``; any order of adding is allowed, so that the loop vectorises."""
-    s = 0.0
-    for i in range(first, last):
-        s += x[i]
-    return s

@@ -46,7 +46,7 @@ from boostplug.kernels.lanes import WIDTH, load, only, spread, store, sum_of
 from boostplug.kernels.views import Listed, Runs
 from boostplug.threads import run_over_queries
 
-# compiled in: arithmetic.py b39e51498b82
+# compiled in: arithmetic.py 30d505fbe38f
 # compiled in: lanes.py 8910ae3bcd31
 # compiled in: derivatives.py 430c3f6e470d
 

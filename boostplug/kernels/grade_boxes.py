@@ -44,7 +44,7 @@ from boostplug.kernels.lanes import WIDTH, larger, largest_of, least_of, load, o
 from boostplug.kernels.views import Runs
 from boostplug.threads import run_over_queries
 
-# compiled in: arithmetic.py b39e51498b82
+# compiled in: arithmetic.py 30d505fbe38f
 # compiled in: lanes.py 8910ae3bcd31
 # compiled in: derivatives.py 430c3f6e470d
 

@@ -38,8 +38,8 @@ from boostplug.kernels.lambdas import (
 from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, spread, store, sum_of, where_positive
 from boostplug.kernels.ranking import room_for, sort
 
-# compiled in: arithmetic.py b39e51498b82
-# compiled in: lambdas.py 83e6013855b9
+# compiled in: arithmetic.py 30d505fbe38f
+# compiled in: lambdas.py fd7023be87fd
 # compiled in: lanes.py 8910ae3bcd31
 # compiled in: ranking.py 7ad0754252ce
 

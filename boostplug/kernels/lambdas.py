@@ -26,7 +26,7 @@ from boostplug.kernels.lanes import WIDTH, absolute, larger, load, only, smaller
 from boostplug.kernels.lists import order_by_score, over_ties
 from boostplug.kernels.ranking import room_for
 
-# compiled in: arithmetic.py b39e51498b82
+# compiled in: arithmetic.py 30d505fbe38f
 # compiled in: lanes.py 8910ae3bcd31
 # compiled in: lists.py e0957fcc449a
 # compiled in: ranking.py 7ad0754252ce

@@ -30,7 +30,7 @@ from boostplug.kernels.documents import (
 from boostplug.kernels.tables import NDCG, NDCG_VALUE, PIECES, RANKNET, Functions
 from boostplug.kernels.ways import SAFE_RANGE
 
-# compiled in: arithmetic.py b39e51498b82
+# compiled in: arithmetic.py 30d505fbe38f
 # compiled in: documents.py fc34a48656c7
 # compiled in: tables.py 21012e798eb9
 # compiled in: ways.py 33d9892b606d

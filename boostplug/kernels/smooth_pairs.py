@@ -35,7 +35,7 @@ from boostplug.threads import run_over_queries
 # compiled in: blocks.py 4b9c03612aae
 # compiled in: cells.py 679cc02fe8e1
 # compiled in: documents.py fc34a48656c7
-# compiled in: pair_by_pair.py 5ae97a6564b0
+# compiled in: pair_by_pair.py a22a66dc2edc
 # compiled in: tables.py 21012e798eb9
 # compiled in: ways.py 33d9892b606d
 

@@ -16,7 +16,7 @@ from boostplug.kernels.arithmetic import EXP_MAX, exponential
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.lanes import WIDTH, larger, largest_of, load, only, spread, store, sum_of
 
-# compiled in: arithmetic.py b39e51498b82
+# compiled in: arithmetic.py 30d505fbe38f
 # compiled in: lanes.py 8910ae3bcd31
 
 __all__ = ["derivatives", "exp2_targets", "targets", "values"]
