@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from importlib import metadata
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -15,6 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
+from boostplug.extras import LIBRARIES, install, is_installed
 from boostplug.version import __version__
 
 __all__ = ["app", "main"]
@@ -35,7 +37,7 @@ _PLAIN = dict(zip("─│–…±Δ×≥≤→↓", "-|-.~Dx><>v", strict=True))
 
 app = typer.Typer(
     help="Learning-to-rank losses in LightGBM and XGBoost, and reference rankers.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -68,11 +70,47 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _command(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 (its callback acts)
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
     """Learning-to-rank losses in LightGBM and XGBoost."""
+    if context.invoked_subcommand is None:
+        typer.echo(_next_steps())
+
+
+def _next_steps() -> str:
+    """Return what a new user may do, found without importing a framework."""
+    frameworks = ("lightgbm", "xgboost")
+    found = [LIBRARIES[name].shown for name in frameworks if is_installed(name)]
+    absent = [name for name in frameworks if not is_installed(name)]
+    have = f"Found: {' and '.join(found)}." if found else "Found: neither LightGBM nor XGBoost."
+    get = f" To get {' and '.join(LIBRARIES[name].shown for name in absent)}: {install(*absent)}" if absent else ""
+    return f"""\
+boostplug {__version__}: learning-to-rank losses for LightGBM and XGBoost
+
+  boostplug compare                 our losses beside lambdarank and rank:ndcg on a small set, in a minute or two
+  boostplug compare --data FOLDER   the same on your data: train.txt, vali.txt and test.txt of LETOR lines
+  boostplug doctor                  whether all that is installed works here, and what to do where it does not
+
+In Python:
+  import boostplug as bp
+  booster = lgb.train({{"objective": bp.QBRank()}}, dataset)        # LightGBM
+  booster = xgb.train({{"base_score": 0}}, matrix, obj=bp.QBRank())  # XGBoost
+
+{have}{get}
+All commands: boostplug --help. Documentation: {_documentation()}"""
+
+
+def _documentation() -> str:
+    """Return where the documentation is: at the project's address, or in its sources where none is settled yet."""
+    addresses: list[str] = []
+    with suppress(metadata.PackageNotFoundError):
+        addresses = metadata.metadata("boostplug").get_all("Project-URL", [])
+    found = dict(line.split(", ", 1) for line in addresses)
+    address = found.get("Documentation", found.get("Repository", ".invalid"))
+    return "docs/index.md in the sources" if ".invalid" in address else address
 
 
 @app.command()
@@ -145,8 +183,11 @@ def compare(
             _check_outputs({"--json": json, "--report": report})
             folder = _check_store(store, needed=resume)
             from boostplug.experiments.compare import compare as run
+            from boostplug.experiments.console import progress_bar
 
-            folds, name = _load(data, train, valid, test)
+            with progress_bar(True, 1) as advance:
+                advance("reading the data", 0)
+                folds, name = _load(data, train, valid, test)
             params = {"num_leaves": leaves, "learning_rate": learning_rate}
             result = run(
                 folds,
@@ -310,16 +351,22 @@ def warmup() -> None:
 
     Exit status: 0; 1 if it cannot be kept; 130 after Ctrl-C, 143 after SIGTERM, after which the same command goes on.
     """
-
-    def show(name: str, n_compiled: int, seconds: float) -> None:
-        if n_compiled:
-            typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
-
     with _ended_by_signals() as signals, _plain_warnings("warmup"):
         try:
+            from boostplug.experiments.console import progress_bar
+            from boostplug.warm_up import names
             from boostplug.warm_up import warmup as run
 
-            done = run(show)
+            left = iter([*names(), ""])
+            with progress_bar(True, len(names())) as advance:
+
+                def show(name: str, n_compiled: int, seconds: float) -> None:
+                    if n_compiled:
+                        typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
+                    advance(next(left, ""), 1)
+
+                advance(next(left), 0)
+                done = run(show)
         except KeyboardInterrupt:
             _complain("warmup", "interrupted; the same command goes on where it was")
             raise typer.Exit(signals()) from None
@@ -327,6 +374,36 @@ def warmup() -> None:
             _complain("warmup", str(error))
             raise typer.Exit(_FAILED) from None
     if _show("warmup", done):
+        raise typer.Exit(_FAILED)
+
+
+@app.command()
+def doctor(json: Annotated[Path | None, typer.Option(help="Write what was found as JSON.")] = None) -> None:
+    """Say what is installed on this machine and whether it works: libraries, trainings, threads, compiled code, GPU.
+
+    Some seconds; more where nothing is compiled yet. Its text is made to be pasted into a report: the home folder
+    stands in it as ~. docs/guides/troubleshooting.md says more of what it may find.
+
+    Exit status: 0; 1 if something that is installed does not work, or the file could not be written; 2 for what makes
+    no sense; 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    with _ended_by_signals() as signals, _plain_warnings("doctor"):
+        try:
+            _check_outputs({"--json": json})
+            from boostplug.doctor import N_TRIALS
+            from boostplug.doctor import doctor as run
+            from boostplug.experiments.console import progress_bar
+
+            with progress_bar(True, N_TRIALS) as advance:
+                found = run(advance)
+        except (ValueError, OSError) as error:
+            _complain("doctor", str(error))
+            raise typer.Exit(_REFUSED) from None
+        except KeyboardInterrupt:
+            _complain("doctor", "interrupted")
+            raise typer.Exit(signals()) from None
+    unwritten = _write("doctor", {json: found.to_json}) | _show("doctor", found)
+    if unwritten or found.problems:
         raise typer.Exit(_FAILED)
 
 

@@ -3,9 +3,20 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-__all__ = ["LIBRARIES", "Library", "failed_imports", "imported", "install", "is_missing", "needed_by", "remedy_of"]
+__all__ = [
+    "LIBRARIES",
+    "Library",
+    "failed_imports",
+    "imported",
+    "install",
+    "is_installed",
+    "is_missing",
+    "needed_by",
+    "remedy_of",
+]
 
 _OPENMP = (
     "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), brew install libomp "
@@ -86,6 +97,14 @@ def install(*libraries: str) -> str:
     extras = dict.fromkeys(LIBRARIES[name].extra for name in libraries if LIBRARIES[name].extra)
     named = [name for name in libraries if not LIBRARIES[name].extra]
     return " ".join(["pip install", *([f"'boostplug[{','.join(extras)}]'"] if extras else []), *named])
+
+
+def is_installed(library: str) -> bool:
+    """Return whether a library is there, without importing it: it may be broken."""
+    try:
+        return find_spec(library) is not None
+    except ValueError:  # imported, by a loader that leaves no trace
+        return True
 
 
 def is_missing(library: str, error: Exception) -> bool:

@@ -28,7 +28,7 @@ from boostplug.pairs import Pairs
 from boostplug.queries import Queries
 from boostplug.rankers import RANKERS
 
-__all__ = ["WarmUp", "warmup"]
+__all__ = ["WarmUp", "names", "warmup"]
 
 Floats = NDArray[np.float64]
 
@@ -105,6 +105,11 @@ def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmU
         )
     n_compiled, n_found = after.n_compiled - before.n_compiled, after.n_found + before.n_compiled
     return WarmUp(n_compiled, n_found, time.perf_counter() - began, after.folders)
+
+
+def names() -> list[str]:
+    """Return what `warmup` calls, in its order."""
+    return [name for name, _ in _calls()]
 
 
 def _calls() -> Iterator[tuple[str, Callable[[], None]]]:

@@ -48,6 +48,7 @@ QUICK = frozenset(
         "test_checks.py",
         "test_ci.py",
         "test_cli.py",
+        "test_doctor.py",
         "test_extras.py",
         "test_layers.py",
         "test_naming.py",

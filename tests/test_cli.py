@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -333,6 +334,46 @@ def test_files_that_count_features_from_0_in_part(folder, tmp_path, monkeypatch)
     assert name == "train, vali, test"
     assert [part.X.shape[1] for part in parts] == [7, 7, 7]
     assert not parts[1].X[:, 0].any()
+
+
+@pytest.mark.parametrize(
+    ("installed", "said"),
+    [
+        ({"lightgbm", "xgboost"}, "Found: LightGBM and XGBoost.\n"),
+        ({"xgboost"}, "Found: XGBoost. To get LightGBM: pip install 'boostplug[lightgbm]'\n"),
+        (
+            set(),
+            "To get LightGBM and XGBoost: pip install 'boostplug[lightgbm,xgboost]'\n",
+        ),
+    ],
+)
+def test_the_bare_command_says_what_to_do_next(installed, said, monkeypatch):
+    monkeypatch.setattr(cli, "is_installed", installed.__contains__)
+    outcome = runner.invoke(cli.app, [])
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    assert said in outcome.stdout
+    commands = re.findall(r"^  boostplug (\w+)", outcome.stdout, re.MULTILINE)
+    assert len(commands) == 3
+    assert set(commands) <= {command.callback.__name__ for command in cli.app.registered_commands}
+    assert all(len(line) <= 120 for line in outcome.stdout.splitlines())
+    assert "Usage: " in runner.invoke(cli.app, ["--help"]).stdout
+    assert runner.invoke(cli.app, ["nonsense"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("addresses", "said"),
+    [
+        ([], "docs/index.md in the sources"),
+        (["Repository, https://example.invalid/boostplug"], "docs/index.md in the sources"),
+        (["Repository, https://a.example/b", "Documentation, https://a.example/docs"], "https://a.example/docs"),
+    ],
+)
+def test_where_the_documentation_is(addresses, said, monkeypatch):
+    found = Message()
+    for address in addresses:
+        found["Project-URL"] = address
+    monkeypatch.setattr(cli.metadata, "metadata", lambda _: found)
+    assert cli._documentation() == said
 
 
 def test_version():

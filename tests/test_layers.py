@@ -33,6 +33,7 @@ FLOORS = [
     ["warm_up"],
     ["experiments"],
     ["replicate"],
+    ["doctor"],
     ["cli"],
     ["ensemble", "frameworks"],  # old names, for pickles of 0.1.0
 ]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug import cli, warm_up
+from boostplug.experiments import console
 from boostplug.kernels import compiling
 from boostplug.warm_up import WarmUp
 
@@ -18,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 CALLS = """
 import itertools
 import numpy as np, boostplug as bp
-from boostplug.kernels.compiling import kept
+from boostplug.kernels.compiling import kept, stored
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
 from boostplug.rankers import RANKERS
@@ -103,6 +105,8 @@ for framework in ("lightgbm", "xgboost"):
         fitted = kind(objective=objective, n_estimators=2, n_jobs=1, **of_kind)
         fitted.fit(X, y, group=[50, 40], eval_set=[(X, y)], eval_group=[[50, 40]], **of_fit)
         known((framework, objective))
+n_stored, n_kernels = stored()
+assert n_stored == n_kernels > 50, "a kernel that nothing calls"
 print(before.lost or "kept")
 """
 
@@ -120,6 +124,20 @@ def test_no_first_call_compiles_after_it():
     """By the number of types that kernels are compiled for, whatever the cache has of earlier processes."""
     pytest.importorskip("sklearn")
     assert run(CALLS) == "kept"
+
+
+def test_the_command_s_bar_counts_what_is_called(monkeypatch):
+    steps = []
+
+    @contextmanager
+    def bar(shown, total):
+        steps.append((shown, total))
+        yield lambda name, step: steps.append((name, step))
+
+    monkeypatch.setattr(console, "progress_bar", bar)
+    monkeypatch.setattr(warm_up, "_calls", lambda: iter([("first", int), ("second", int)]))
+    assert CliRunner().invoke(cli.app, ["warmup"]).exit_code == 0
+    assert steps == [(True, 2), ("first", 0), ("second", 1), ("", 1)]  # what is now called, and how many are done
 
 
 def test_a_loss_of_the_registry_is_called(monkeypatch):
@@ -140,20 +158,22 @@ def test_a_loss_of_the_registry_is_called(monkeypatch):
 PROBE = """
 import warnings; warnings.simplefilter("error")
 import numpy as np, boostplug as bp
-from boostplug.kernels.compiling import kept
+from boostplug.kernels.compiling import kept, stored
+import boostplug.metrics
+already = stored()[0]
 bp.MRR()(np.arange(3.0), bp.Queries([0, 1, 0], group=[3]))
 found = kept()
-print(found.n_compiled, found.n_found, *found.folders)
+print(found.n_compiled, found.n_found, already, *found.folders)
 """
 
 
 def test_a_cache_for_any_processor_is_found_again_under_that_name_alone(tmp_path):
     generic = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_CPU_NAME": "generic"}
     first, second = run(PROBE, **generic), run(PROBE, **generic)
-    assert [first[:3], second[:3]] == ["1 0", "0 1"]
-    assert second.split()[2].startswith(str(tmp_path))
-    assert run(PROBE, NUMBA_CACHE_DIR=str(tmp_path))[:3] == "1 0"  # for this machine's own processor
-    assert run(PROBE, **generic)[:3] == "0 1"
+    assert [first[:5], second[:5]] == ["1 0 0", "0 1 1"]
+    assert second.split()[3].startswith(str(tmp_path))
+    assert run(PROBE, NUMBA_CACHE_DIR=str(tmp_path))[:5] == "1 0 0"  # for this machine's own processor
+    assert run(PROBE, **generic)[:5] == "0 1 1"
 
 
 def test_what_this_process_has_compiled_is_there(monkeypatch):

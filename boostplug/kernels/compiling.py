@@ -27,7 +27,7 @@ from boostplug.version import __version__
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Kept", "compiled", "inner", "kept"]
+__all__ = ["Kept", "compiled", "inner", "kept", "stored"]
 
 
 _complained = False
@@ -93,6 +93,23 @@ def kept() -> Kept:
         sorted({Path(cache.cache_path) for cache in (*caches, *shelves) if isinstance(cache, _Cache)}),
         lost,
     )
+
+
+def stored() -> tuple[int, int]:
+    """Return of how many kernels code for this processor is on disk, and how many there are in what is imported.
+
+    Those that are always written into their callers have no code of their own.
+    """
+    own = [kernel for kernel in _kernels if kernel.targetoptions.get("inline", "never") == "never"]
+    return sum(map(_is_stored, own)), len(own)
+
+
+def _is_stored(kernel: Any) -> bool:
+    cache = kernel._cache  # noqa: SLF001 (numba has no public way)
+    if not isinstance(cache, _Cache):
+        return False
+    machine = kernel.targetctx.codegen().magic_tuple()
+    return any(key[1] == machine for part in (cache, cache.shelf) if part is not None for key in part.index())
 
 
 def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -222,6 +239,14 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         # Numba reads an index no further than to the version. Another version's may name types that are gone.
         self._cache_file._version = numba.__version__, __version__, self._impl.locator.get_source_stamp()  # noqa: SLF001
+
+    def index(self) -> dict[Any, str]:
+        """Return the file of each signature, processor and function that is kept; empty where none can be read."""
+        try:
+            found: dict[Any, str] = self._cache_file._load_index()  # noqa: SLF001 (as above)
+        except Exception:  # noqa: BLE001 (damaged bytes, unpickled, raise anything)
+            return {}
+        return found
 
     @property
     def lock(self) -> Path:
