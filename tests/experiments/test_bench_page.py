@@ -1,12 +1,13 @@
 """The page on speed: every benchmark's section, tables, targets and figures, from JSON files alone."""
 
+import itertools
 import json
 import sys
 
 import pytest
 
 from boostplug.experiments.bench import BENCHES, page
-from boostplug.experiments.bench.figures import Bars, Growth
+from boostplug.experiments.bench.figures import Bars, Growth, Headline
 from boostplug.experiments.bench.result import SCHEMA
 
 
@@ -104,14 +105,43 @@ def test_lines_are_drawn_where_the_numbers_are():
     matplotlib = pytest.importorskip("matplotlib.figure")
     axes = matplotlib.Figure().add_subplot()
     scaling = document("scaling")
-    scaling["rows"][1]["milliseconds_at_1000000"] = None  # stopped before
-    figure = next(figure for figure in BENCHES["scaling"].figures if figure.part == scaling["rows"][3]["part"])
+    figure = next(figure for figure in BENCHES["scaling"].figures if type(figure) is Growth)
+    rows = [row for row in scaling["rows"] if row["part"] == figure.part]
+    rows[1]["milliseconds_at_1000000"] = None  # stopped before
     figure.plot(axes, scaling)
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert list(lines["MPBoost(Log)"].get_xdata()) == [10, 100, 1000, 10_000, 100_000, 1_000_000]
+    assert list(lines["MPBoost(Binary)"].get_xdata()) == [10, 100, 1000, 10_000, 100_000]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     colours = {name: line.get_color() for name, line in lines.items()}
     assert colours["MPBoost(Log)"] == colours["MPBoost(Binary)"] != colours["lambda_rank"]
+
+
+def test_the_headline_names_lines_at_their_ends_and_no_name_covers_another():
+    matplotlib = pytest.importorskip("matplotlib.figure")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = matplotlib.Figure(figsize=(7.6, 5.6), layout="constrained")
+    FigureCanvasAgg(canvas)
+    axes = canvas.add_subplot()
+    figure = next(figure for figure in BENCHES["scaling"].figures if isinstance(figure, Headline))
+    some = document("scaling")
+    names = [*figure.ours, *figure.peers, "another"]
+    some["rows"] = [
+        {"part": figure.part, "name": name, "peer": name in figure.peers}
+        | {f"nanoseconds_at_{n}": 20.0 for n in (10, 100, 10_000 if name in figure.peers else 1_000_000)}
+        for name in names
+    ]
+    some["rows"][0] |= {"nanoseconds_at_1000000": 2e5, "nanoseconds_at_10": 3.0}
+    figure.plot(axes, some)
+    texts = {text.get_text(): text for text in axes.texts}
+    assert texts.keys() == {*figure.ours.values(), *figure.peers.values()}
+    boxes = [text.get_window_extent(canvas.canvas.get_renderer()) for text in texts.values()]
+    assert not [(a, b) for a, b in itertools.combinations(boxes, 2) if a.overlaps(b)]
+    assert texts["LambdaRank"].xy == (1_000_000, pytest.approx(2e5))  # no other is near
+    assert {texts[name].xy[0] for name in figure.peers.values()} == {10_000}
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["10 ns", "100 ns", "1 µs", "10 µs", "100 µs"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["10", "100", "10,000", "1 million"]
 
 
 def test_bars_show_numbers_ranges_and_targets():

@@ -11,7 +11,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-__all__ = ["ask_process", "growing", "in_turns", "seconds_of"]
+__all__ = ["ask_process", "foreseen", "growing", "in_turns", "seconds_of"]
 
 _PACKAGES = str(Path(__file__).parents[3])  # where this boostplug is imported from
 _TURNS = 3
@@ -43,7 +43,7 @@ def growing(calls: Mapping[int, Callable[[], object]], number: int, *, longest: 
     """
     seconds: dict[int, float] = {}
     for n, call in sorted(calls.items()):
-        expected = _foreseen(seconds, n)
+        expected = foreseen(seconds, n)
         if expected > longest:
             break
         first = seconds_of(call)
@@ -53,14 +53,14 @@ def growing(calls: Mapping[int, Callable[[], object]], number: int, *, longest: 
     return seconds
 
 
-def _foreseen(seconds: Mapping[int, float], n: int) -> float:
+def foreseen(seconds: Mapping[int, float], n: int) -> float:
     """Return what a size will take by the growth over the two largest that were measured; 0 for fewer."""
     if len(seconds) < 2:
         return 0.0
     (k, earlier), (m, last) = list(seconds.items())[-2:]
     exponent: float = log(last / earlier) / log(m / k)
-    foreseen: float = last * (n / m) ** exponent
-    return foreseen
+    most: float = last * (n / m) ** exponent
+    return most
 
 
 def seconds_of(call: Callable[[], object]) -> float:

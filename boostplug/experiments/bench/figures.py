@@ -5,15 +5,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import log10
 from pathlib import Path
 from typing import Any
 
 from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 
-__all__ = ["Bars", "Figure", "Growth", "draw"]
+__all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]
 
 _WIDTH, _PER_BAR, _FRAME = 7.6, 0.15, 1.6  # inches
 _GREYS = ("#000000", "#666666", "#999999", "#BBBBBB")
+_INK, _FAINT = "#222222", "#6B6B6B"
+_LEGIBLE = 12  # points: at half a figure's size, as on a telephone, still to be read
+_LINES_OF_LABELS = 17  # that stand one above the other in the height of the axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +110,107 @@ def _styles(names: list[str]) -> dict[str, tuple[str, str, str]]:
         for number, name in enumerate(variants):
             styles[name] = (colour, marker, DASHES[number % len(DASHES)])
     return styles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline(Growth):
+    """Lines of a `Growth` in nanoseconds, for readers in passing: ours in colour, peers in grey, named at their ends.
+
+    Attributes
+    ----------
+    ours, peers : mapping of str to str
+        Names of rows to what the lines are called.
+    heading : str
+        What the figure says.
+    note : str
+        Below it.
+    """
+
+    ours: Mapping[str, str]
+    peers: Mapping[str, str]
+    heading: str
+    note: str
+
+    def _lines(self, document: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
+        """Return the points of each line that is drawn, peers first: ours lie above them."""
+        lines = super()._lines(document)
+        return {name: lines[name] for name in (*self.peers, *self.ours) if name in lines}
+
+    def plot(self, axes: Any, document: Mapping[str, Any]) -> None:
+        """Draw into matplotlib's axes, with labels."""
+        lines = self._lines(document)
+        colours = dict(zip(self.ours, COLOURS, strict=False))
+        dashes = dict(zip(self.peers, DASHES, strict=False))
+        for name, points in lines.items():
+            x, y = zip(*points, strict=True)
+            if name in self.ours:
+                axes.plot(x, y, color=colours[name], marker="o", markersize=5, linewidth=2.4)
+            else:
+                axes.plot(x, y, dashes[name], color=_FAINT, marker="o", markersize=3.5, linewidth=1.6)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        values = [value for points in lines.values() for _, value in points]
+        axes.set_ylim(min(values) / 1.6, max(values) * 1.6)
+        gap = log10(max(values) / min(values) * 1.6**2) / _LINES_OF_LABELS
+        ends = {name: points[-1] for name, points in lines.items()}
+        last = max(n for n, _ in ends.values())
+        above = {name: y if n == last else y * 10 ** (gap / 2) for name, (n, y) in ends.items()}  # lines that go on
+        for name, height in _apart(above, gap).items():
+            label = axes.annotate(
+                {**self.ours, **self.peers}[name],
+                (ends[name][0], height),
+                xytext=(7, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=_LEGIBLE,
+                color=colours.get(name, _FAINT),
+                weight="bold" if name in self.ours else "normal",
+            )
+            label.set_path_effects([_halo()])
+        axes.spines[["top", "right"]].set_visible(False)
+        sizes = sorted({n for points in lines.values() for n, _ in points})
+        axes.set_xticks(sizes, [f"{n:,}" if n < 1e6 else f"{n / 1e6:g} million" for n in sizes])
+        decades = [10.0**n for n in range(12) if min(values) / 1.6 <= 10**n <= max(values) * 1.6]
+        axes.set_yticks(decades, [_duration(decade) for decade in decades])
+        axes.minorticks_off()
+        axes.tick_params(labelsize=_LEGIBLE - 1, colors=_INK)
+        axes.set_xlabel(self.axis, fontsize=_LEGIBLE, color=_INK)
+        axes.set_title(self.unit, fontsize=_LEGIBLE, color=_INK, loc="left")
+        axes.figure.suptitle(self.heading, fontsize=_LEGIBLE + 3, color=_INK, weight="bold", x=0.01, ha="left")
+        axes.figure.supxlabel(self.note, fontsize=_LEGIBLE - 2, color=_FAINT, x=0.01, ha="left")
+        axes.figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
+
+
+def _apart(heights: Mapping[str, float], gap: float) -> dict[str, float]:
+    """Return heights that are at least `gap` powers of ten apart, in the same order, and centred on those given."""
+    order = sorted(heights, key=heights.__getitem__)
+    clusters: list[tuple[float, list[str]]] = []  # the middle of each, and what is in it
+    for name in order:
+        middle, names = log10(heights[name]), [name]
+        while clusters and middle - clusters[-1][0] < gap * (len(names) + len(clusters[-1][1])) / 2:
+            below, others = clusters.pop()
+            middle = (middle * len(names) + below * len(others)) / (len(names) + len(others))
+            names = others + names
+        clusters.append((middle, names))
+    return {
+        name: 10 ** (middle + gap * (number - (len(names) - 1) / 2))
+        for middle, names in clusters
+        for number, name in enumerate(names)
+    }
+
+
+def _duration(nanoseconds: float) -> str:
+    factor, unit = next(
+        (factor, unit) for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")) if nanoseconds >= factor
+    )
+    return f"{nanoseconds / factor:g} {unit}"
+
+
+def _halo() -> Any:
+    """Return what keeps a text legible on lines."""
+    from matplotlib.patheffects import withStroke
+
+    return withStroke(linewidth=3, foreground="white")
 
 
 @dataclass(frozen=True, kw_only=True)

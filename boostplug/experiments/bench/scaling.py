@@ -8,10 +8,10 @@ import numpy as np
 
 from boostplug.experiments.bench.arithmetic import EFFICIENCY, Cluster, Costs, needs
 from boostplug.experiments.bench.benchmark import Benchmark, Column, Row, Setting
-from boostplug.experiments.bench.clock import ask_process, growing
+from boostplug.experiments.bench.clock import ask_process, foreseen, growing
 from boostplug.experiments.bench.costs import TRAININGS
 from boostplug.experiments.bench.data import Floats, grades, named_losses, real_grades, scores_of
-from boostplug.experiments.bench.figures import Growth
+from boostplug.experiments.bench.figures import Growth, Headline
 from boostplug.experiments.bench.peers import Own, lightgbm_own, xgboost_own
 from boostplug.losses import MPBoost
 from boostplug.queries import Queries
@@ -21,14 +21,14 @@ __all__ = ["Scaling"]
 _SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 _GROWTHS = _SIZES[3:]
 _CALLS, _ROUNDS, _FEW_ROUNDS = 9, 15, 3
-_ALL_PAIRS = 100  # times the work, for ten times the documents
 _LONGEST, _LONGEST_AGAIN, _LONGEST_OF_PEERS = 30.0, 2.0, 2.0  # seconds of a call
 _MOST_BUILT_IN = 10_000  # documents of a query that LightGBM takes
-_BATCH = 10_000  # documents at least of a built-in's round
+_BATCH = 10_000  # documents at least of a built-in's round, and of a call where what a document costs is measured
 _LAMBDARANK, _NUMPY = "LightGBM's lambdarank", "NumPy, all pairs (RankNet)"
-_PAIRWISE = "XGBoost's rank:pairwise, all pairs"
+_PAIRWISE, _NDCG = "XGBoost's rank:pairwise, all pairs", "XGBoost's rank:ndcg"
 _STEPS = ("BinaryDistance",)  # distances of which a call groups documents by grade
 _FIVE, _DIFFERENT = "Five grades", "Different grades"
+_EACH = "Five grades, a document"
 _BLOCK = 256  # rows of the matrix of pairs at once
 
 _QUERIES, _FEATURES, _OF_TRAINING = 8_333, 100, 9  # of 120 documents: a million; rounds
@@ -66,6 +66,9 @@ takes no query beyond {_MOST_BUILT_IN:,} documents and no real-valued grades), X
 and its rank:pairwise told to take all pairs, each less its round of squared errors as in the gradients; and RankNet
 as one would write it in NumPy, over all pairs. *Of lambdarank's* is the time on 1,000 documents over lambdarank's.
 
+A call of ours on a short list is mostly the call. So *a document* is measured on lists of one length that are
+{_BATCH:,} documents together, on one thread, as trainings have many; the peers' numbers are of such lists anyway.
+
 What a training costs is measured on a million documents × {_FEATURES} features (lists of 120, {_LOSS}), each way in a
 process of its own, on one thread: the median round without the first, less the loss's part, for a document and a
 feature (*tree*); the loss as the framework calls it, for a document (*gradient*); and the resident set beyond the
@@ -77,6 +80,7 @@ beside it the features as float32, while a frame of them is in memory; what a wo
 """
     columns = (
         *(Column(f"milliseconds_at_{n}", f"{n:,}: ms") for n in _SIZES),
+        *(Column(f"nanoseconds_at_{n}", f"lists of {n:,}: ns") for n in _SIZES),
         *(Column(f"growth_to_{n}", f"×10 to {n:,}", "ratio", 1) for n in _GROWTHS),
         Column("share", "of lambdarank's", "ratio", 3),
         Column("documents", "documents", "given"),
@@ -92,9 +96,40 @@ beside it the features as float32, while a frame of them is in memory; what a wo
         Column("gradient_share", "of it the gradient", digits=3),
         Column("network_megabytes", "a worker sends, MB/round", "given", digits=0),
     )
-    figures = tuple(
-        Growth(name=part, title=f"Time of one query, {part.lower()}", part=part, prefix="milliseconds_at_", unit="ms")
-        for part in (_FIVE, _DIFFERENT)
+    figures = (
+        Headline(
+            name="cost",
+            title="",
+            part=_EACH,
+            prefix="nanoseconds_at_",
+            heading="All pairs of a list, without the price of all pairs",
+            unit="Time per document: gradient and Hessian, five grades, one thread",
+            axis="documents in the list",
+            note=(
+                f"LightGBM takes {_MOST_BUILT_IN:,} documents of a list; all pairs by others end where a call would "
+                f"take\n{_LONGEST_OF_PEERS:g} s. lambdarank and rank:ndcg take pairs with the top 30 and 32 documents "
+                "alone."
+            ),
+            ours={
+                "LambdaRank": "LambdaRank",
+                "QBRank": "QBRank",
+                "NDCGBoost": "NDCGBoost",
+                "RankNet": "RankNet",
+                "MPBoost(Log)": "MPBoost",
+            },
+            peers={
+                _NUMPY: "NumPy, all pairs",
+                _PAIRWISE: "XGBoost rank:pairwise, all pairs",
+                _NDCG: "XGBoost rank:ndcg",
+                _LAMBDARANK: "LightGBM lambdarank",
+            },
+        ),
+        *(
+            Growth(
+                name=part, title=f"Time of one query, {part.lower()}", part=part, prefix="milliseconds_at_", unit="ms"
+            )
+            for part in (_FIVE, _DIFFERENT)
+        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -119,10 +154,11 @@ beside it the features as float32, while a frame of them is in memory; what a wo
         peers = {name: self._built_in(name, own, lists) for name, own in _OWNS_OF[lists].items()}
         peers[_NUMPY] = self._numpy(queries)
         lambdarank = peers.get(_LAMBDARANK, {})
+        ours = {}
         for name, loss in named_losses().items():
             self.setting.say(f"{part.lower()}: {name}")
             calls = {n: partial(loss.gradient_hessian, scores[n], queries[n]) for n in queries}
-            seconds = growing(calls, _CALLS, longest=self._longest)
+            ours[name] = seconds = growing(calls, _CALLS, longest=self._longest)
             if self._first and len(seconds) < len(queries):
                 smallest = min(queries.keys() - seconds.keys())
                 self.note(f"{part}, {name}: from {smallest:,} on a call would take more than {self._longest:g} s.")
@@ -131,6 +167,23 @@ beside it the features as float32, while a frame of them is in memory; what a wo
         for name, found in peers.items():
             if found:
                 yield self._row(part, name, found, lambdarank, peer=True)
+        if lists is grades:
+            yield from self._of_documents(ours, peers)
+
+    def _of_documents(
+        self, ours: Mapping[str, Mapping[int, float]], peers: Mapping[str, Mapping[int, float]]
+    ) -> Iterator[Row]:
+        """Yield what a document costs, by the length of its list; ours are seconds of one list, as the peers' are."""
+        several = {n: grades(_BATCH // n, n) for n in self._sizes if n < _BATCH}
+        losses = named_losses()
+        for name, seconds in ours.items():
+            self.setting.say(f"{_EACH.lower()}: {name}")
+            calls = {n: partial(losses[name].gradient_hessian, scores_of(q), q) for n, q in several.items()}
+            found = growing(calls, _CALLS, longest=self._longest)
+            yield _each(name, {**seconds, **{n: n * taken / several[n].n_rows for n, taken in found.items()}})
+        for name, seconds in peers.items():
+            if seconds:
+                yield _each(name, seconds, peer=True)
 
     def _row(
         self,
@@ -154,8 +207,8 @@ beside it the features as float32, while a frame of them is in memory; what a wo
     def _built_in(self, name: str, own: _OwnOf, lists: Lists) -> dict[int, float]:
         """Return what a framework's own gradient of one list takes, by its size."""
         seconds: dict[int, float] = {}
-        for n in (n for n in self._sizes if n <= _MOST_BUILT_IN):
-            if _ALL_PAIRS * seconds.get(n // 10, 0.0) > _LONGEST_OF_PEERS * self._shorter:
+        for n in (n for n in self._sizes if name != _LAMBDARANK or n <= _MOST_BUILT_IN):
+            if foreseen(seconds, n) > _LONGEST_OF_PEERS * self._shorter:
                 break
             self.setting.say(f"{name}, {n:,} documents")
             n_lists = max(1, _BATCH // n)
@@ -211,6 +264,10 @@ beside it the features as float32, while a frame of them is in memory; what a wo
             yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster.name}", values)
 
 
+def _each(name: str, seconds: Mapping[int, float], *, peer: bool = False) -> Row:
+    return Row(_EACH, name, {f"nanoseconds_at_{n}": 1e9 * taken / n for n, taken in seconds.items()}, peer=peer)
+
+
 def _bytes(answer: Mapping[str, Any]) -> dict[str, float]:
     """Return the memory for a document and a feature; empty where it is not known."""
     if answer["peak"] is None:
@@ -244,7 +301,7 @@ def _rank_pairwise(lists: Queries) -> Own:
 
 
 _OWNS_OF: Mapping[Lists, Mapping[str, _OwnOf]] = {
-    grades: {_LAMBDARANK: _lambdarank, "XGBoost's rank:ndcg": _rank_ndcg, _PAIRWISE: _rank_pairwise},
+    grades: {_LAMBDARANK: _lambdarank, _NDCG: _rank_ndcg, _PAIRWISE: _rank_pairwise},
     real_grades: {_PAIRWISE: _rank_pairwise},
 }
 
