@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -118,3 +119,29 @@ def test_every_page_can_be_reached():
         if "://" not in target
     }
     assert {page.resolve() for page in PAGES[1:]} <= linked
+
+
+# All addresses outside; the tests need no network.
+ADDRESSES = {
+    "https://github.com/dmlc/xgboost/issues/4663",
+    "https://github.com/dmlc/xgboost/issues/8475",
+    "https://github.com/dmlc/xgboost/issues/8491",
+    "https://github.com/dmlc/xgboost/pull/10408",
+    "https://github.com/lightgbm-org/LightGBM/issues/6963",
+    "https://github.com/lightgbm-org/LightGBM/pull/7290",
+    "https://keepachangelog.com/en/1.1.0/",
+    "https://kubernetes.dask.org",
+    "https://www.contributor-covenant.org/version/2/1/code_of_conduct/",
+}
+# Where figures of baselines are from, as it was.
+CITED = {"http://research.microsoft.com/en-us/um/beijing/projects/letor/letor3baseline.aspx"}
+
+
+def test_addresses_outside_are_few_and_whole():
+    pages = [*PAGES, *ROOT.glob("*.md")]
+    found = {address for page in pages for address in re.findall(r"https?://[^\s)>\"'`\]]+", page.read_text())}
+    assert found == ADDRESSES | CITED, "look whether a new one leads where it says, then list it"
+    for address in ADDRESSES:
+        parts = urlsplit(address)
+        assert parts.scheme == "https"
+        assert re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)
