@@ -1,4 +1,4 @@
-"""A comparison's document (what `CompareResult.to_json` writes) as a table: terminal, text, HTML, Markdown.
+"""A comparison's document (what `CompareResult.to_json` writes) in words and as a table: terminal, text, Markdown, TeX.
 
 ``python -m boostplug.experiments.report RESULT.json PAGE.md`` makes the page of a saved comparison.
 """
@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +18,51 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table
 
-__all__ = ["SCHEMA", "advice", "html", "latex", "markdown", "render", "text"]
+__all__ = [
+    "NONE",
+    "SCHEMA",
+    "SIGNIFICANT",
+    "Row",
+    "about_data",
+    "about_differences",
+    "about_means",
+    "about_times",
+    "about_training",
+    "advice",
+    "interval",
+    "is_code",
+    "latex",
+    "markdown",
+    "metric_heads",
+    "percent",
+    "probability",
+    "render",
+    "rows",
+    "short",
+    "signed",
+    "text",
+    "tuned",
+    "uncompared",
+    "unfinished",
+    "verdicts",
+    "without_zero",
+]
 
 SCHEMA = "boostplug.compare/2"
 
-_NONE = "–"
+NONE = "–"
 _RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
 _MOST_MISSING = 8  # runs that are named one by one
 _MOST_NAMES = 4  # of those that are close to the recommended one
-_SIGNIFICANT = 0.05
+SIGNIFICANT = 0.05
 _LEAST_NAME = 16  # width to which names may be folded
 _UNLIMITED = 10_000
 _WIDEST = 130  # of text in a file, where a layout has it
 
 
 @dataclass(frozen=True)
-class _Row:
+class Row:
     """One method, all in strings."""
 
     framework: str
@@ -51,14 +78,17 @@ class _Row:
 
     @property
     def verdict_cells(self) -> list[str]:
+        """The difference with its interval, and p."""
         return [f"{self.difference} {self.interval}".rstrip(), self.p]
 
     @property
     def cost_cells(self) -> list[str]:
+        """Milliseconds per round, and rounds."""
         return [self.milliseconds, self.rounds]
 
     @property
     def last(self) -> list[str]:
+        """What stands to the right of the metrics."""
         return self.verdict_cells + self.cost_cells
 
 
@@ -67,7 +97,7 @@ def render(document: dict[str, Any], console: "Console", options: "ConsoleOption
     from rich.text import Text
 
     unlimited = options.update(max_width=_UNLIMITED)
-    slack = max(len(row.name) for row in _rows(document)) - _LEAST_NAME  # what folding the names can save
+    slack = max(len(row.name) for row in rows(document)) - _LEAST_NAME  # what folding the names can save
     for table, less in (
         (_table(document, column=True, inline=True), 0),
         (_table(document, column=False, inline=True), 0),
@@ -106,14 +136,14 @@ def natural_width(document: dict[str, Any]) -> int:
 
 def markdown(document: dict[str, Any]) -> str:
     """Return the table and what stands below it as Markdown."""
-    head = ["framework", "method", *_metric_heads(document), *_last_heads(document)]
+    head = ["framework", "method", *metric_heads(document), *_last_heads(document)]
     lines = [
         f"# {document['data']['name'] or 'Comparison'}",
         "",
         _markdown_row(head),
         _markdown_row(["---", "---", *["---:"] * (len(head) - 2)]),
     ]
-    for row in _rows(document):
+    for row in rows(document):
         means = [
             f"**{mean}**{spread and ' ± ' + spread}" if best else mean + (spread and " ± " + spread)
             for (mean, spread), best in zip(row.metrics, row.best, strict=True)
@@ -121,16 +151,16 @@ def markdown(document: dict[str, Any]) -> str:
         lines.append(_markdown_row([row.framework, row.name, *means, *row.last]))
     lines += ["", *(f"- {line}" for line in _below(document)), ""]
     for line in advice(document):
-        lines += ["```python", line.strip(), "```"] if _is_code(line) else [line, ""]
+        lines += ["```python", line.strip(), "```"] if is_code(line) else [line, ""]
     return "\n".join(lines) + "\n"
 
 
 def latex(document: dict[str, Any], caption: str | None = None, label: str | None = None) -> str:
     """Return the table for LaTeX with booktabs, and what stands below it as comments."""
-    heads = ["method", *_metric_heads(document), *_last_heads(document)[:2]]
+    heads = ["method", *metric_heads(document), *_last_heads(document)[:2]]
     body = []
     framework = ""
-    for row in _rows(document):
+    for row in rows(document):
         if row.framework != framework:
             framework = row.framework
             body.append(rf"\midrule \multicolumn{{{len(heads)}}}{{l}}{{\emph{{{_tex(framework)}}}}} \\")
@@ -178,53 +208,18 @@ def _tex(text: str) -> str:
     return re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", escaped)
 
 
-def html(document: dict[str, Any]) -> str:
-    """Return the table and what stands below it as a self-contained page."""
-    heads = ["framework", "method", *_metric_heads(document), *_last_heads(document)]
-    rows = []
-    for row in _rows(document):
-        cells = [f"<td>{escape(row.framework)}</td><td>{escape(row.name)}</td>"]
-        for (mean, spread), best in zip(row.metrics, row.best, strict=True):
-            inner = f"<b>{escape(mean)}</b>" if best else escape(mean)
-            cells.append(f"<td class=n>{inner}{f' <small>± {escape(spread)}</small>' if spread else ''}</td>")
-        sign = {1: " up", -1: " down", 0: ""}[row.verdict]
-        cells += [f'<td class="n{sign}">{escape(value)}</td>' for value in row.verdict_cells]
-        cells += [f'<td class="n">{escape(value)}</td>' for value in row.cost_cells]
-        rows.append(f"<tr>{''.join(cells)}</tr>")
-    title = escape(f"boostplug compare: {document['data']['name'] or 'comparison'}")
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>\n'
-        "<style>body{font:15px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
-        "table{border-collapse:collapse}th,td{padding:.25em .7em;border-bottom:1px solid #ccc;text-align:left;"
-        "white-space:nowrap}.n,th.n{text-align:right;font-variant-numeric:tabular-nums}small{color:#555}"
-        ".up{color:#060;font-weight:bold}.down{color:#900}pre{white-space:pre-wrap}"
-        "p{margin:.4em 0}"
-        "div{overflow-x:auto}</style></head>\n"
-        f"<body><h1>{title}</h1>\n<div><table><thead><tr>"
-        + "".join(f"<th{' class=n' if i > 1 else ''}>{escape(head)}</th>" for i, head in enumerate(heads))
-        + "</tr></thead>\n<tbody>\n"
-        + "\n".join(rows)
-        + "\n</tbody></table></div>\n"
-        + "\n".join(f"<p>{escape(line)}</p>" for line in _below(document))
-        + "\n<h2>Recommendation</h2>\n"
-        + "\n".join(
-            f"<pre>{escape(line.strip())}</pre>" if _is_code(line) else f"<p>{escape(line)}</p>"
-            for line in advice(document)
-        )
-        + "\n</body></html>\n"
-    )
-
-
-def _metric_heads(document: dict[str, Any]) -> list[str]:
+def metric_heads(document: dict[str, Any]) -> list[str]:
+    """Return the metrics' names, marked where lower is better."""
     settings = document["settings"]
     return [f"{name} ↓" if name in settings["lower_is_better"] else name for name in settings["metrics"]]
 
 
 def _last_heads(document: dict[str, Any]) -> list[str]:
-    return [f"Δ [{_percent(document)}]", "p", "ms/round", "rounds"]
+    return [f"Δ [{percent(document)}]", "p", "ms/round", "rounds"]
 
 
-def _percent(document: dict[str, Any]) -> str:
+def percent(document: dict[str, Any]) -> str:
+    """Return the level of the intervals."""
     return f"{100 * document['test']['level']:.3g} %"
 
 
@@ -245,10 +240,10 @@ def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
     table.add_column("method", no_wrap=inline, overflow="fold", min_width=_LEAST_NAME)
     names = _last_heads(document)
     heads = names if inline else [*names[:2], "ms", "rounds"]
-    for head in [*_metric_heads(document), *heads]:
+    for head in [*metric_heads(document), *heads]:
         table.add_column(head, justify="right", no_wrap=True)
     framework = ""
-    for row in _rows(document):
+    for row in rows(document):
         if row.framework != framework:
             if framework:
                 table.add_section()
@@ -273,17 +268,18 @@ def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
 def _stacked(document: dict[str, Any]) -> list[str]:
     """Return a few lines per method, for terminals too narrow for any table."""
     lines = []
-    for row in _rows(document):
-        pairs = zip(_metric_heads(document), row.metrics, strict=True)
+    for row in rows(document):
+        pairs = zip(metric_heads(document), row.metrics, strict=True)
         values = [f"{name} {mean}{spread and ' ± ' + spread}" for name, (mean, spread) in pairs]
         rest = [f"{head} {value}" for head, value in zip(_last_heads(document), row.last, strict=True)]
         lines += [f"{row.framework} {row.name}", f"  {', '.join(values)}", f"  {', '.join(rest)}"]
     return lines
 
 
-def _rows(document: dict[str, Any]) -> list[_Row]:
+def rows(document: dict[str, Any]) -> list[Row]:
+    """Return the methods as strings, in the document's order."""
     settings = document["settings"]
-    rows = []
+    shown_rows = []
     for method in document["methods"]:
         finished, planned = method["runs_finished"], method["runs_planned"]
         peers = [m for m in document["methods"] if m["framework"] == method["framework"]]
@@ -292,64 +288,99 @@ def _rows(document: dict[str, Any]) -> list[_Row]:
             value = method["test"][name]
             if value["mean"] is None:
                 state = "failed" if method["errors"] else "not run"
-                means.append((state if i == 0 else _NONE, ""))
+                means.append((state if i == 0 else NONE, ""))
                 best.append(False)
             else:
                 shown = name == settings["metric"] and value["spread"] is not None
-                means.append((_short(value["mean"]), _short(value["spread"]) if shown else ""))
+                means.append((short(value["mean"]), short(value["spread"]) if shown else ""))
                 others = [m["test"][name]["mean"] for m in peers if m["test"][name]["mean"] is not None]
                 best.append(value["mean"] == (min if name in settings["lower_is_better"] else max)(others))
         better = (method["difference"] or 0.0) * (1 if settings["greater_is_better"] else -1)
-        clear = method["p_holm"] is not None and method["p_holm"] < _SIGNIFICANT
-        rows.append(
-            _Row(
+        clear = method["p_holm"] is not None and method["p_holm"] < SIGNIFICANT
+        shown_rows.append(
+            Row(
                 framework=method["framework"],
                 name=method["method"] + (f" [{finished} of {planned}]" if 0 < finished < planned else ""),
                 metrics=means,
                 best=best,
-                difference=_signed(method["difference"]),
-                interval=_interval(method["interval"]),
-                p=_probability(method["p_holm"]),
-                milliseconds=_NONE
+                difference=signed(method["difference"]),
+                interval=interval(method["interval"]),
+                p=probability(method["p_holm"]),
+                milliseconds=NONE
                 if method["seconds_per_round"] is None
                 else f"{1e3 * method['seconds_per_round']:.1f}",
-                rounds=_NONE if method["rounds"] is None else f"{method['rounds']:.0f}",
+                rounds=NONE if method["rounds"] is None else f"{method['rounds']:.0f}",
                 verdict=(1 if better > 0 else -1) if clear else 0,
             )
         )
-    return rows
+    return shown_rows
 
 
 def _below(document: dict[str, Any]) -> list[str]:
     """Return the lines below the table."""
-    data, settings, test = document["data"], document["settings"], document["test"]
-    methods, metric = document["methods"], settings["metric"]
+    return [
+        *unfinished(document),
+        *verdicts(document),
+        about_data(document),
+        about_means(document),
+        *about_differences(document),
+        *uncompared(document),
+        about_training(document),
+        about_times(document),
+        *tuned(document),
+        "Versions: " + ", ".join(f"{name} {number}" for name, number in document["versions"].items()) + ".",
+        *(f"Note: {note}" for note in document["notes"]),
+        *(f"FAILED: {m['framework']} {m['method']}: {error}" for m in document["methods"] for error in m["errors"]),
+    ]
+
+
+def unfinished(document: dict[str, Any]) -> list[str]:
+    """Return a line where Ctrl-C or a budget has left out runs."""
     lines = []
     if document["interrupted"]:
-        done, planned = (sum(m[key] for m in methods) for key in ("runs_finished", "runs_planned"))
+        done, planned = (sum(m[key] for m in document["methods"]) for key in ("runs_finished", "runs_planned"))
         lines.append(f"INCOMPLETE: interrupted after {done} of {planned} runs.")
     if document.get("out_of_time"):
         lines.append(_partial(document))
-    lines += _verdicts(document)
+    return lines
 
+
+def about_data(document: dict[str, Any]) -> str:
+    """Return how large the parts are, and on how many test queries the metric is defined."""
+    data, test = document["data"], document["test"]
     sizes = ", ".join(
         f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in ("train", "valid", "test")
     )
     folds = "" if data["folds"] == 1 else f" over {data['folds']} folds together"
     undefined = data["test"]["queries"] - test["queries"]
-    lines.append(
+    return (
         f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']} features"
         + (", weighted: means and tests are by the weights of the queries." if data.get("weighted") else ".")
-        + (f" {metric} is defined on {test['queries']:,} of the test queries." if undefined else "")
+        + (
+            f" {document['settings']['metric']} is defined on {test['queries']:,} of the test queries."
+            if undefined
+            else ""
+        )
     )
 
+
+def about_means(document: dict[str, Any]) -> str:
+    """Return what the columns of metrics show."""
+    data, settings = document["data"], document["settings"]
+    metric = settings["metric"]
     n_seeds, n_folds = len(settings["seeds"]), data["folds"]
     runs = f"{n_seeds} seed{'s' * (n_seeds > 1)}" + (f" × {n_folds} folds" if n_folds > 1 else "")
     several = n_seeds * n_folds > 1
     spread = f", {metric} ± standard deviation over the runs ({runs})" if several else " of one run"
     lower = "; ↓: lower is better" if settings["lower_is_better"] else ""
-    lines.append(f"Test mean{spread}; bold: the framework's best{lower}.")
+    return f"Test mean{spread}; bold: the framework's best{lower}."
 
+
+def about_differences(document: dict[str, Any]) -> list[str]:
+    """Return what Δ, its interval and p are, where there are any."""
+    settings, test, methods = document["settings"], document["test"], document["methods"]
+    metric = settings["metric"]
+    lines = []
     references = {m["framework"]: m["reference"] for m in methods if m["difference"] is not None}
     if references:
         listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
@@ -359,16 +390,30 @@ def _below(document: dict[str, Any]) -> list[str]:
             for framework, n in numbers.items()
         )
         lines.append(
-            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {_percent(document)} "
+            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {percent(document)} "
             f"interval: bootstrap over the {test['queries']:,} test queries (BCa, {test['n_resamples']:,} resamples), "
             f"on values averaged over seeds. p: paired randomisation test over them (two-sided, {test['flips']:,} "
             f"sign flips, or all where they are fewer), by Holm's method for {many}."
         )
+    return lines
+
+
+def uncompared(document: dict[str, Any]) -> list[str]:
+    """Return a line for each framework whose reference has no finished run."""
+    methods = document["methods"]
+    lines = []
     for framework, name in dict.fromkeys((m["framework"], m["reference"]) for m in methods if m["reference"]):
         reference = next(m for m in methods if (m["framework"], m["method"]) == (framework, name))
         if not reference["runs_finished"]:
             state = "failed" if reference["errors"] else "was not run"
             lines.append(f"No Δ and p in {framework}: {name}, which its methods are compared with, {state}.")
+    return lines
+
+
+def about_training(document: dict[str, Any]) -> str:
+    """Return what all methods have in common: rounds, trees, and what is the frameworks' own."""
+    settings, methods = document["settings"], document["methods"]
+    metric = settings["metric"]
     stopping = settings["early_stopping_rounds"]
     stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
     trees = ", ".join(f"{key}={value}" for key, value in settings["params"].items() if not isinstance(value, dict))
@@ -378,29 +423,23 @@ def _below(document: dict[str, Any]) -> list[str]:
         if settings["params"][name]
     )
     pairs = " rank:ndcg and rank:pairwise sample pairs as XGBoost does by default (lambdarank_pair_method=topk)."
-    lines.append(
+    return (
         f"All methods: at most {settings['rounds']} rounds{stop}; {trees} (min_rows: LightGBM alone has it)"
         + (f"; {extra}." if extra else ".")
         + (pairs if any(m["framework"] == "xgboost" for m in methods) else "")
     )
+
+
+def about_times(document: dict[str, Any]) -> str:
+    """Return what the columns of times and rounds show."""
+    settings = document["settings"]
     threads = f"{settings['num_threads']} thread{'s' * (settings['num_threads'] > 1)}"
     if settings["jobs"] > 1:
         threads += f", {settings['jobs']} trainings at once"
-    lines.append(
+    return (
         f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores. "
         "rounds: those used, mean over runs."
     )
-    if settings["tune"]:
-        lines.append(
-            f"Tuned per method and fold: the best of {settings['tune']} settings by validation {metric} with the "
-            "first seed, of trees from one space for all and the objective's own parameters (optuna's TPE, hopeless "
-            "ones pruned); the first setting is the above."
-        )
-        lines += _chosen(document)
-    lines.append("Versions: " + ", ".join(f"{name} {number}" for name, number in document["versions"].items()) + ".")
-    lines += [f"Note: {note}" for note in document["notes"]]
-    lines += [f"FAILED: {m['framework']} {m['method']}: {error}" for m in methods for error in m["errors"]]
-    return lines
 
 
 def _partial(document: dict[str, Any]) -> str:
@@ -436,9 +475,17 @@ def _turns(document: dict[str, Any], turns: Sequence[tuple[int, int]]) -> str:
     return ", ".join(words)
 
 
-def _chosen(document: dict[str, Any]) -> list[str]:
-    """Return a line per method and fold with the setting that tuning chose."""
-    lines = []
+def tuned(document: dict[str, Any]) -> list[str]:
+    """Return how the methods were tuned, where they were, and a line per method and fold with the setting chosen."""
+    settings = document["settings"]
+    if not settings["tune"]:
+        return []
+    how = (
+        f"Tuned per method and fold: the best of {settings['tune']} settings by validation {settings['metric']} with "
+        "the first seed, of trees from one space for all and the objective's own parameters (optuna's TPE, hopeless "
+        "ones pruned); the first setting is the above."
+    )
+    lines = [how]
     for method in document["methods"]:
         by_fold = {run["fold"]: run["tuned"] for run in method["runs"] if run["tuned"]}
         for fold, chosen in by_fold.items():
@@ -450,7 +497,7 @@ def _chosen(document: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _verdicts(document: dict[str, Any]) -> list[str]:
+def verdicts(document: dict[str, Any]) -> list[str]:
     """Return one sentence per framework on how the one of our losses that validation chooses does on test."""
     settings = document["settings"]
     sign = 1 if settings["greater_is_better"] else -1
@@ -463,7 +510,7 @@ def _verdicts(document: dict[str, Any]) -> list[str]:
         ]
         if ours:
             chosen = max(ours, key=lambda m: sign * m["validation"]["mean"])
-            clear = "" if chosen["p_holm"] < _SIGNIFICANT else ", not significant"
+            clear = "" if chosen["p_holm"] < SIGNIFICANT else ", not significant"
             lines.append(
                 f"{framework}: of our losses, {chosen['method']} is best on validation; on test it is "
                 f"{_against(chosen, document)} (corrected p {_equal(chosen['p_holm'])}{clear})."
@@ -480,7 +527,7 @@ def advice(document: dict[str, Any]) -> list[str]:
     runs = f"{found['runs']} run{'s' * (found['runs'] > 1)}"
     words = (
         f"{_RECOMMENDED}{found['method']} in {found['framework']}, the best of {found['among']} by validation {metric} "
-        f"({_short(found['validation'])}, mean of {runs}; test {_short(found['test'])})."
+        f"({short(found['validation'])}, mean of {runs}; test {short(found['test'])})."
     )
     if document["interrupted"]:
         words += " The comparison was interrupted: this is of what is finished."
@@ -517,7 +564,7 @@ def _expected(document: dict[str, Any]) -> str:
     queries = f"{found['queries']:,} test queries"
     against = f"On test it is {_against(found, document)}, p {_equal(found['p'])}"
     better = (found["difference"] > 0) == document["settings"]["greater_is_better"]
-    if not found["p"] < _SIGNIFICANT:
+    if not found["p"] < SIGNIFICANT:
         return f"{against}: no significant difference on {queries}; either will do, and more queries would tell."
     if better:
         return f"{against}: significantly better on {queries}."
@@ -527,45 +574,49 @@ def _expected(document: dict[str, Any]) -> str:
 
 def _against(found: dict[str, Any], document: dict[str, Any]) -> str:
     """Return a difference to the reference in words, with its interval."""
-    difference, interval = found["difference"], _interval(found["interval"])
+    difference, between = found["difference"], interval(found["interval"])
     level = round(difference, 4) == 0
-    words = "level with" if level else f"{_short(abs(difference))} {'above' if difference > 0 else 'below'}"
-    ends = f" ({_percent(document)} interval {interval[1:-1].replace(', ', ' to ')})" if interval else ""
+    words = "level with" if level else f"{short(abs(difference))} {'above' if difference > 0 else 'below'}"
+    ends = f" ({percent(document)} interval {between[1:-1].replace(', ', ' to ')})" if between else ""
     return f"{words} {found['reference']} in {document['settings']['metric']}{ends}"
 
 
 def _equal(p: float) -> str:
-    shown = _probability(p)
+    shown = probability(p)
     return shown if shown[0] == "<" else f"= {shown}"
 
 
-def _is_code(line: str) -> bool:
+def is_code(line: str) -> bool:
+    """Return whether a line of the advice is code."""
     return line.startswith(_INDENT)
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Return four decimals, without a leading zero."""
-    return _without_zero(f"{value:.4f}")
+    return without_zero(f"{value:.4f}")
 
 
-def _signed(value: float | None) -> str:
-    return _NONE if value is None else _without_zero(f"{round(value, 4) + 0.0:+.4f}")  # + 0.0: no -.0000
+def signed(value: float | None) -> str:
+    """Return four decimals with their sign, without a leading zero."""
+    return NONE if value is None else without_zero(f"{round(value, 4) + 0.0:+.4f}")  # + 0.0: no -.0000
 
 
-def _interval(ends: list[float | None] | None) -> str:
+def interval(ends: list[float | None] | None) -> str:
     """Return the ends of an interval in brackets, nothing where they are not known."""
     if ends is None or None in ends or ends[0] != ends[0]:  # NaN: of one query
         return ""
-    return f"[{', '.join(_signed(end) for end in ends)}]"
+    return f"[{', '.join(signed(end) for end in ends)}]"
 
 
-def _probability(value: float | None) -> str:
+def probability(value: float | None) -> str:
+    """Return three decimals, without a leading zero."""
     if value is None:
-        return _NONE
-    return "<.001" if value < 0.0005 else _without_zero(f"{value:.3f}")
+        return NONE
+    return "<.001" if value < 0.0005 else without_zero(f"{value:.3f}")
 
 
-def _without_zero(number: str) -> str:
+def without_zero(number: str) -> str:
+    """Return a number of a text without the zero before its point."""
     for sign in ("", "+", "-"):
         if number.startswith(f"{sign}0."):
             return sign + number[len(sign) + 1 :]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
 from boostplug.experiments import recommendation, report
+from boostplug.experiments.bench.machine import machine
 from boostplug.experiments.cells import Cell, Method, Origin, Runs
 from boostplug.experiments.details import details, ids_of
 from boostplug.experiments.document import as_json, versions, write_whole
@@ -16,6 +17,7 @@ from boostplug.experiments.significance import Pooled, holm, pooled_test, standa
 from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
 from boostplug.experiments.tuning import tuned_objective
+from boostplug.experiments.webpage import page
 from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -439,8 +441,12 @@ class CompareResult:
         write_whole(Path(path), as_json(self.document))
 
     def to_html(self, path: str | Path) -> None:
-        """Write the table and what stands below it as one self-contained HTML page."""
-        write_whole(Path(path), report.html(self.document))
+        """Write one self-contained HTML page to be sent to whoever decides; it fetches nothing.
+
+        The recommendation, the differences with their intervals, all methods, learning curves, single queries won and
+        lost, NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
+        """
+        write_whole(Path(path), page(self.document, details(self), machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and what stands below it as Markdown; without `path`, return it."""
