@@ -153,7 +153,10 @@ def compare(
         int,
         typer.Option(min=1, max=_MOST_THREADS, help="Processes that train at once, each with its part of the threads."),
     ] = 1,
-    report: Annotated[Path | None, typer.Option(help="Write the table as an HTML page.")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write an HTML page to send: recommendation, figures, tables, how to make it again."),
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
     store: Annotated[
         Path | None,

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
 from boostplug.experiments import recommendation, report
-from boostplug.experiments.bench.machine import machine
 from boostplug.experiments.cells import Cell, Method, Origin, Runs
 from boostplug.experiments.details import details, ids_of
 from boostplug.experiments.document import as_json, versions, write_whole
+from boostplug.experiments.machine import machine
 from boostplug.experiments.significance import Pooled, holm, pooled_test, standard_error
 from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
@@ -446,7 +446,7 @@ class CompareResult:
         The recommendation, the differences with their intervals, all methods, learning curves, single queries won and
         lost, NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
         """
-        write_whole(Path(path), page(self.document, details(self), machine()))
+        write_whole(Path(path), page(self.document, self.details, machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and what stands below it as Markdown; without `path`, return it."""

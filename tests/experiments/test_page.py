@@ -446,6 +446,33 @@ def test_a_logarithmic_axis_has_ticks_within_a_decade_too():
     assert Scale(1.0, 100.0, logarithmic=True).at(10.0) == pytest.approx(0.5)
 
 
+def shape(value):
+    """Return what a value of JSON is made of: names, and of lists the shape of their first item."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value[:1]]
+    return "number" if isinstance(value, (int, float)) else type(value).__name__
+
+
+def test_these_details_have_the_form_of_real_ones(result):
+    made, real = made_up(result.document), result.details
+    real["reproduce"]["command"] = made["reproduce"]["command"]  # data from memory have none
+    assert shape(made) == shape(real)
+
+
+def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
+    result.to_html(tmp_path / "report.html")
+    read = Read((tmp_path / "report.html").read_text())
+    sections = [attributes["id"] for attributes in read.of_tag("section")]
+    assert sections == [
+        "recommendation", "differences", "methods", "curves", "queries", "cutoffs", "features", "time", "setup",
+        "reproduce",
+    ]  # fmt: skip
+    assert "processor" in read.text
+    assert f"result = {result.details['reproduce']['python']}" in read.text
+
+
 # In a browser
 
 

@@ -9,9 +9,9 @@ from time import monotonic
 
 from boostplug.checks import check_integer, check_number
 from boostplug.experiments.bench.benchmark import Benchmark, Row, Setting
-from boostplug.experiments.bench.machine import machine
 from boostplug.experiments.bench.result import SCHEMA, BenchResult, merged
 from boostplug.experiments.document import versions
+from boostplug.experiments.machine import machine
 from boostplug.threads import get_num_threads
 
 __all__ = ["run"]

@@ -22,6 +22,7 @@ _T = TypeVar("_T")
 
 _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
+_LABEL = 0.25  # of the width of a plot: what a label takes
 _LONGEST = 26  # characters of a label at the end of a line; the legend has the whole name
 
 
@@ -118,8 +119,8 @@ def scatter(
     """Return a mark for each method at (x, y), with its name where it has a colour; the most important first."""
     named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.colour != "c0"]
     names = _short_names([method for method, *_ in named])
-    wanted = _apart([height for *_, height in named])
-    heights = {method.number: at - height for (method, _, height), at in zip(named, wanted, strict=True)}
+    shifts = _shifted([(place, height) for _, place, height in named])
+    heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
     drawn = []
     for method, a, b, note in _with_the_best_on_top(points, [method for method, *_ in points]):
         place = x.at(a), 1 - y.at(b)
@@ -207,6 +208,22 @@ def _apart(wanted: Sequence[float]) -> list[float]:
         places[i] = most = min(places[i], most)
         most -= _LINE
     return places
+
+
+def _shifted(places: Sequence[tuple[float, float]]) -> list[float]:
+    """Return by how much labels beside points are moved down, so that none is on one to its left or right."""
+    shifts = [0.0] * len(places)
+    put: list[tuple[float, float]] = []
+    for i in sorted(range(len(places)), key=lambda i: places[i][1]):
+        across, height = places[i]
+        wish = height
+        for other, taken in put:  # from the top down
+            if abs(across - other) < _LABEL and abs(wish - taken) < _LINE:
+                wish = taken + _LINE
+        put.append((across, wish))
+        put.sort(key=lambda one: one[1])
+        shifts[i] = wish - height
+    return shifts
 
 
 def _short_names(methods: Sequence[Shown]) -> dict[int, str]:

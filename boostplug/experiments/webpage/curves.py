@@ -89,9 +89,7 @@ def curves(view: View) -> Child:
                 + "Lines without a colour are the other methods.",
                 id="about-curves",
             ),
-            el(
-                "div", chart, legend(view, [method for method, _ in found], "Methods in colour"), class_="beside-legend"
-            ),
+            el("div", chart, legend(view, [method for method, _ in found]), class_="beside-legend"),
             role="group",
             aria_labelledby="about-curves",
         ),
@@ -102,8 +100,8 @@ def curves(view: View) -> Child:
     ]
 
 
-def legend(view: View, shown: Sequence[Shown], what: str) -> Markup:
-    """Return the methods with their lines; the script makes each one a choice."""
+def legend(view: View, shown: Sequence[Shown]) -> Markup:
+    """Return the methods with their lines, those in colour first; the script makes each one a choice."""
     items = [
         el(
             "li",
@@ -117,11 +115,11 @@ def legend(view: View, shown: Sequence[Shown], what: str) -> Markup:
             data_m=method.number,
             data_framework=method.framework,
         )
-        for method in shown
+        for method in sorted(shown, key=lambda method: method.colour == "c0")
     ]
     return el(
         "fieldset",
-        el("legend", what),
+        el("legend", "Methods in colour"),
         el("ul", items),
         class_="legend",
     )
@@ -162,17 +160,21 @@ def _in_sight(series: Sequence[Series]) -> list[float]:
 
 
 def cutoffs(view: View) -> Child:
-    """Return NDCG over cut-offs."""
+    """Return NDCG over cut-offs: the lines are differences to a reference, beside which all else looks alike."""
     part = view.detail("cutoffs")
     found = [(m, e) for m, e in view.with_details(part) if any(mean is not None for mean in e["means"])]
     if not found:
         return None
     at, name = part["at"], part["metric"]
+    base = _reference_of_all([method for method, _ in found])
+    own = next((entry["means"] for method, entry in found if method is base), [0.0] * len(at))
     series = []
     for method, entry in found:
-        points = [(float(i), mean) for i, mean in enumerate(entry["means"]) if mean is not None]
-        note = ": " + ", ".join(f"{name}@{at[int(i)]} {short(mean)}" for i, mean in points)
+        known = [(i, mean) for i, mean in enumerate(entry["means"]) if mean is not None]
+        points = [(float(i), mean - own[i]) for i, mean in known if own[i] is not None]
+        note = ": " + ", ".join(f"{name}@{at[i]} {short(mean)}" for i, mean in known)
         series.append(Series(method, points, note=note, every=True))
+    less = "" if base is None else f" less that of {base.full_name if view.several else base.name}"
     y = Scale.around([v for one in series if one.method.colour != "c0" for _, v in one.points] or [0.0, 1.0])
     last = max(1, len(at) - 1)
     chart = line_chart(
@@ -181,8 +183,8 @@ def cutoffs(view: View) -> Child:
         lambda i: i / last,
         [(float(i), str(k)) for i, k in enumerate(at)],
         x_label="cut-off k",
-        y_label=f"{name}@k on test",
-        described=f"Lines: {name} on test at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
+        y_label=f"{name}@k on test{less}",
+        described=f"Lines: {name} on test{less} at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
         "the table below has all values.",
     )
     columns = [Column("method", numbers=False), Column("framework", numbers=False), *(Column(f"@{k}") for k in at)]
@@ -196,8 +198,9 @@ def cutoffs(view: View) -> Child:
             "figure",
             el(
                 "figcaption",
-                f"{name} of the first k documents, mean over the test queries. In colour are those chosen at "
-                "the learning curves; the grey lines are the other methods.",
+                f"{name} of the first k documents, mean over the test queries{less and f',{less}'}. "
+                + ("" if base is None else f"{base.name} itself: {_listed(name, at, own)}. ")
+                + "In colour are those chosen at the learning curves; the grey lines are the other methods.",
                 id="about-cutoffs",
             ),
             el("div", chart, key_of(view, coloured, [m for m, _ in found]), class_="beside-legend"),
@@ -209,3 +212,18 @@ def cutoffs(view: View) -> Child:
             table(f"{name} by cut-off, test means", columns, rows, frameworks=[m.framework for m, _ in found]),
         ),
     ]
+
+
+def _reference_of_all(methods: Sequence[Shown]) -> Shown | None:
+    """Return the recommended method's reference, else the best one, None where there is none."""
+    chosen = next((method for method in methods if method.recommended), None)
+    references = [method for method in methods if method.reference]
+    its_own = [method for method in references if chosen is not None and method.framework == chosen.framework]
+    return next(iter(its_own or references), None)
+
+
+def _listed(name: str, at: Sequence[int], means: Sequence[float | None]) -> str:
+    """Return the first, the middle and the last of means at cut-offs."""
+    known = [(k, mean) for k, mean in zip(at, means, strict=True) if mean is not None]
+    chosen = {0: None, len(known) // 2: None, len(known) - 1: None}
+    return ", ".join(f"{short(known[i][1])} in {name}@{known[i][0]}" for i in chosen)

@@ -53,7 +53,8 @@ def _outcomes(view: View, part: dict[str, Any], counted: Sequence[tuple[Shown, d
                         el("span", class_="key ties"),
                         "tied ",
                         el("span", class_="key losses"),
-                        f"lost, by {part['metric']} on test, mean over seeds ({tied}). Sorted by won less lost.",
+                        f"lost, by {part['metric']} on test, mean over seeds ({tied}). Sorted by won less lost; "
+                        "the line is at half of the queries.",
                     ),
                     id=name,
                 ),
@@ -185,7 +186,8 @@ def _hardest(view: View) -> Child:
         cells = [Cell(str(one["query"]), str(one["query"]))]
         cells += [number(one["fold"] + 1)] if view.folds > 1 else []
         cells += [number(one["documents"]), number(one["relevant"]), value(one["mean"]), value(one["best"])]
-        cells.append(Cell(one["best_method"] or NONE, one["best_method"]))
+        by = one["best_method"] if one["best"] != one["mean"] else None  # all are alike
+        cells.append(Cell(by or NONE, by))
         rows.append(cells)
     return [
         el("h3", "The hardest queries of all"),

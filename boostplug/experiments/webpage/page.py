@@ -42,12 +42,12 @@ def page(document: dict[str, Any], details: dict[str, Any] | None = None, machin
     details : dict, optional
         What `boostplug.experiments.details.details` returns; without, the page has what the document knows.
     machine : dict, optional
-        What `boostplug.experiments.bench.machine.machine` returns.
+        What `boostplug.experiments.machine.machine` returns.
     """
     view = View(document, details, machine)
     name = document["data"]["name"]
     shown = [(id_, head, short, made) for id_, head, short, section in _SECTIONS if (made := section(view))]
-    title = f"boostplug compare: {name or 'comparison'}"
+    title = f"boostplug compare: {name}" if name else "boostplug compare"
     style, script = (files(__package__).joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
     body = el(
         "body",

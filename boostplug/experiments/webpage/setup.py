@@ -76,7 +76,7 @@ def setup(view: View) -> Child:
             el(
                 "div",
                 el("h3", "Data"),
-                el("p", f"{data['name'] or 'Given in memory'}; {features_of}{weighted}.{defined}"),
+                el("p", f"{data['name'] and data['name'] + '; '}{features_of}{weighted}.{defined}"),
                 table(f"Parts{in_all}", [Column("part", numbers=False), Column("queries"), Column("documents")], rows),
                 el("h3", "Versions"),
                 pairs(list(document["versions"].items())),
@@ -119,7 +119,7 @@ def reproduce(view: View) -> Child:
         if command
         else el("p", "No command makes this comparison: its data or its losses are Python's own."),
         el("h3", "In Python"),
-        copyable("The call in Python", part["python"]),
+        copyable("The call in Python", f"import boostplug as bp\n\nresult = {part['python']}"),
         el("h3", "The data it was made with"),
         el(
             "p",

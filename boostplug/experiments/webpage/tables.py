@@ -96,7 +96,7 @@ def table(
     ]
     whole = el(
         "table",
-        el("caption", caption),
+        el("caption", el("span", caption)),
         el("thead", el("tr", heads)),
         el("tbody", [["\n", row] for row in body]),
         class_=class_ or None,
