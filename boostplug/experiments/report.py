@@ -366,11 +366,12 @@ def about_data(document: dict[str, Any]) -> str:
 
 def about_means(document: dict[str, Any]) -> str:
     """Return what the columns of metrics show."""
-    data, settings = document["data"], document["settings"]
-    metric = settings["metric"]
-    n_seeds, n_folds = len(settings["seeds"]), data["folds"]
+    settings, metric = document["settings"], document["settings"]["metric"]
+    done = {(run["fold"], run["seed"]) for m in document["methods"] for run in m["runs"] if run["error"] is None}
+    n_folds, n_seeds = len({fold for fold, _ in done}), len({seed for _, seed in done})
     runs = f"{n_seeds} seed{'s' * (n_seeds > 1)}" + (f" × {n_folds} folds" if n_folds > 1 else "")
-    several = n_seeds * n_folds > 1
+    runs = runs if len(done) == n_seeds * n_folds else f"{len(done)} at most"
+    several = len(done) > 1
     spread = f", {metric} ± standard deviation over the runs ({runs})" if several else " of one run"
     lower = "; ↓: lower is better" if settings["lower_is_better"] else ""
     return f"Test mean{spread}; bold: the framework's best{lower}."

@@ -90,6 +90,7 @@ def test_methods_have_the_same_seeds(tiny, clock):
     assert said in text
     assert "The time was up before all was run: this is of what is finished." in text
     assert "[2 of 3]" in text
+    assert "± standard deviation over the runs (2 seeds); " in text
     assert clock == [("lambdarank", 0), ("RankNet", 0), ("lambdarank", 1), ("RankNet", 1)]
 
 
@@ -99,7 +100,9 @@ def test_every_fold_before_the_second_seed(tiny, clock):
     assert finished(result) == {name: [(0, 0), (0, 1), (1, 0)] for name in ("lambdarank", "RankNet")}
     assert [seed for _, seed in clock] == [0, 0, 0, 0, 1, 1]
     said = "6 of 8 runs in 1.5 minutes. All methods have seeds 0, 1 on fold 1, seed 0 on fold 2. Not run: any method"
-    assert f"PARTIAL: {said} with seed 1 on fold 2." in " ".join(str(result).split())
+    text = " ".join(str(result).split())
+    assert f"PARTIAL: {said} with seed 1 on fold 2." in text
+    assert "± standard deviation over the runs (3 at most); " in text
 
 
 def test_the_first_turn_may_be_cut_short(tiny, clock):
