@@ -141,7 +141,7 @@ def _try_imports(*names: str) -> Iterator[dict[str, Any]]:
 
 
 def _try_kernels() -> Iterator[dict[str, Any]]:
-    from boostplug.experiments.bench.machine import machine
+    from boostplug.experiments.machine import machine
 
     yield {"machine": machine()}
     with suppress(Exception):
