@@ -26,8 +26,8 @@ def curves(view: View) -> Child:
     for method, entry in found:
         mean = mean_curve([run["values"] for run in entry["runs"]])
         best, rounds = method.summary["validation"]["mean"], method.summary["rounds"]
-        marked = None if best is None or rounds is None else (float(rounds), best)
-        note = f": {short(best)} after {rounds:.0f} rounds" if marked else ""
+        marked = None if rounds is None else min(mean, key=lambda point: abs(point[0] - rounds))
+        note = f": {short(best)} after {rounds:.0f} rounds" if best is not None and rounds is not None else ""
         series.append(Series(method, mean, marked, note))
     longest = max((one.points[-1][0] for one in series if one.points), default=1.0)
     y = Scale.around(_in_sight(series))
@@ -81,11 +81,7 @@ def curves(view: View) -> Child:
                 "figcaption",
                 f"{metric} on the validation part after each round"
                 + (", mean over the runs; one that has stopped counts on with its last value. " if several else ". ")
-                + (
-                    "The mark is the mean best round and the mean value there. "
-                    if several
-                    else "The mark is the best round. "
-                )
+                + _about_marks(view, several=several)
                 + "Lines without a colour are the other methods.",
                 id="about-curves",
             ),
@@ -98,6 +94,13 @@ def curves(view: View) -> Child:
             table("Best rounds", columns, rows, frameworks=[method.framework for method, _ in found]),
         ),
     ]
+
+
+def _about_marks(view: View, *, several: bool) -> str:
+    if not several:
+        return "The mark is at the best round. "
+    beyond = "higher" if view.sign > 0 else "lower"
+    return f"The mark is at the mean best round; the mean of the runs' own best values, which is {beyond}, is in the table. "
 
 
 def legend(view: View, shown: Sequence[Shown]) -> Markup:

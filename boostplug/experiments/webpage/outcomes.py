@@ -129,11 +129,7 @@ def _named_queries(view: View, found: Sequence[tuple[Shown, dict[str, Any]]]) ->
             ("best", f"Furthest ahead of {entry['reference']}"),
         ):
             if entry[key] and (compared or key == "worst"):
-                tables.append(
-                    _query_table(
-                        view, entry[key], f"{caption}: {method.full_name}", entry["reference"] if compared else None
-                    )
-                )
+                tables.append(_query_table(view, entry[key], caption, method, entry["reference"] if compared else None))
         summary = el(
             "span",
             "The worst and best queries of " if compared else "The worst queries of ",
@@ -157,7 +153,9 @@ def _named_queries(view: View, found: Sequence[tuple[Shown, dict[str, Any]]]) ->
     ]
 
 
-def _query_table(view: View, entries: Sequence[dict[str, Any]], caption: str, reference: str | None) -> Markup:
+def _query_table(
+    view: View, entries: Sequence[dict[str, Any]], caption: str, method: Shown, reference: str | None
+) -> Markup:
     metric = view.metric
     columns = [Column("query", numbers=False)]
     columns += [Column("fold")] if view.folds > 1 else []
@@ -170,7 +168,7 @@ def _query_table(view: View, entries: Sequence[dict[str, Any]], caption: str, re
         cells += [number(one["documents"]), number(one["relevant"]), value(one["value"])]
         cells += [] if reference is None else [value(one["reference_value"]), difference(one["difference"])]
         rows.append(cells)
-    return table(caption, columns, rows)
+    return table(caption, columns, rows, name=f"{caption}: {method.full_name}")
 
 
 def _hardest(view: View) -> Child:

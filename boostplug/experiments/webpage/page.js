@@ -36,6 +36,14 @@
     }
   }
 
+  // A box that scrolls can be reached by the keyboard, one that does not is no stop on the way.
+  const reach = ({ target }) => {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  };
+  const boxesOfTables = new ResizeObserver((seen) => seen.forEach(reach));
+  for (const box of all(".scrolls")) boxesOfTables.observe(box);
+
   // One framework or all.
   const filter = document.querySelector(".filter");
   if (filter) {
@@ -87,18 +95,22 @@
   // Copying, where the browser can.
   for (const place of all(".code")) {
     const button = document.createElement("button");
+    const show = (word) => {
+      button.textContent = word;
+      button.setAttribute("aria-label", `${word} ${place.dataset.what}`);
+    };
     button.type = "button";
-    button.textContent = "Copy";
+    show("Copy");
     button.addEventListener("click", async () => {
       const code = place.querySelector("code");
       try {
         await navigator.clipboard.writeText(code.textContent);
+        show("Copied");
         say("Copied.");
-        button.textContent = "Copied";
       } catch {
         getSelection().selectAllChildren(code);
+        show("Selected");
         say("Selected; copy it with the keyboard.");
-        button.textContent = "Selected";
       }
     });
     place.append(button);

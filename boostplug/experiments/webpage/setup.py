@@ -115,11 +115,11 @@ def reproduce(view: View) -> Child:
     command = part["command"]
     return [
         el("h3", "On the command line"),
-        copyable("The command", command)
+        copyable("the command", command)
         if command
         else el("p", "No command makes this comparison: its data or its losses are Python's own."),
         el("h3", "In Python"),
-        copyable("The call in Python", f"import boostplug as bp\n\nresult = {part['python']}"),
+        copyable("the call in Python", f"import boostplug as bp\n\nresult = {part['python']}"),
         el("h3", "The data it was made with"),
         el(
             "p",

@@ -51,13 +51,13 @@ def table(
     frameworks: Sequence[str] | None = None,
     class_: str = "",
     described_by: str | None = None,
+    name: str | None = None,
 ) -> Markup:
     """Return a table; the first cell of a row is its head.
 
     Parameters
     ----------
     caption : str
-        Also the name of the box that scrolls.
     columns : sequence of Column
     rows : sequence of sequences of Cell
     frameworks : sequence of str, optional
@@ -65,6 +65,8 @@ def table(
     class_ : str
     described_by : str, optional
         The id of what explains it.
+    name : str, optional
+        Of the box that scrolls, where the caption does not say enough by itself.
     """
     heads = [
         el(
@@ -102,4 +104,4 @@ def table(
         class_=class_ or None,
         aria_describedby=described_by,
     )
-    return el("div", whole, class_="scrolls", tabindex=0, role="region", aria_label=caption)
+    return el("div", whole, class_="scrolls", tabindex=0, role="group", aria_label=name or caption)

@@ -52,7 +52,7 @@ def recommendation(view: View) -> Child:
         el("p", verdict, class_=f"verdict {kind}"),
         el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures], class_="figures"),
         [el("p", line) for line in words],
-        copyable("The line of code that makes it", found["code"]),
+        copyable("the line of code", found["code"]),
     ]
 
 

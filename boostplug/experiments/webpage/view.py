@@ -66,9 +66,9 @@ def number_of(framework: str, view: View) -> str:
     return str(names.index(framework))
 
 
-def copyable(name: str, code: str) -> Markup:
-    """Return code in a box; the script puts a button for copying it there."""
-    return el("div", el("pre", el("code", code), tabindex=0, aria_label=name, role="region"), class_="code")
+def copyable(what: str, code: str) -> Markup:
+    """Return code in a box; the script puts a button there that copies it, and says what."""
+    return el("div", el("pre", el("code", code)), class_="code", data_what=what)
 
 
 def folded(summary: Child, content: Child, *, opened: bool = False, framework: str | None = None) -> Markup:
