@@ -119,31 +119,23 @@ def scatter(
     """Return a mark for each method at (x, y), with its name where it has a colour; the most important first."""
     named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.colour != "c0"]
     names = _short_names([method for method, *_ in named])
-    shifts = _shifted([(place, height) for _, place, height in named])
+    shifts = _label_shifts([(place, height) for _, place, height in named])
     heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
-    drawn = []
+    marks, labels = [], []
     for method, a, b, note in _with_the_best_on_top(points, [method for method, *_ in points]):
         place = x.at(a), 1 - y.at(b)
         shift = heights.get(method.number)
-        text = None
+        at = {"x": percent_of(place[0]), "y": percent_of(place[1])}
         if shift is not None:
-            left = place[0] > 0.62
-            text = el(
-                "svg",
-                el(
-                    "text",
-                    names[method.number],
-                    x=-10 if left else 10,
-                    y=f"{shift + 4:.0f}",
-                    class_="left" if left else None,
-                ),
-                x=percent_of(place[0]),
-                y=percent_of(place[1]),
-                class_="beside",
-            )
+            left = place[0] > 1 - 1.5 * _LABEL
+            side = {"x": -10, "class_": "left"} if left else {"x": 10}
+            text = el("svg", el("text", names[method.number], y=f"{shift + 4:.0f}", **side), class_="beside", **at)
+            labels.append(el("g", text, class_=f"point {method.classes}", data_m=method.number))
         title = el("title", f"{method.full_name}{note}")
-        shown = mark(method, percent_of(place[0]), percent_of(place[1]), title)
-        drawn.append(el("g", shown, text, class_=f"marks point {method.classes}", data_m=method.number))
+        shown = mark(method, *at.values(), title)
+        marks.append(el("g", shown, class_=f"marks point {method.classes}", data_m=method.number))
+    n_grey = len(points) - len(named)
+    drawn = [marks[:n_grey], labels, marks[n_grey:]]
     ticks = [(x.at(value), f"{value:g}") for value in x.ticks]
     return _framed(drawn, y, ticks, x_label, y_label, described)
 
@@ -210,18 +202,18 @@ def _apart(wanted: Sequence[float]) -> list[float]:
     return places
 
 
-def _shifted(places: Sequence[tuple[float, float]]) -> list[float]:
-    """Return by how much labels beside points are moved down, so that none is on one to its left or right."""
+def _label_shifts(places: Sequence[tuple[float, float]]) -> list[float]:
+    """Return by how much labels beside marks are moved down, so that none is on another one or on another mark."""
     shifts = [0.0] * len(places)
-    put: list[tuple[float, float]] = []
+    labels: list[tuple[float, float]] = []
     for i in sorted(range(len(places)), key=lambda i: places[i][1]):
         across, height = places[i]
         wish = height
-        for other, taken in put:  # from the top down
-            if abs(across - other) < _LABEL and abs(wish - taken) < _LINE:
-                wish = taken + _LINE
-        put.append((across, wish))
-        put.sort(key=lambda one: one[1])
+        taken = [(a, b, _LINE) for a, b in labels] + [(a, b, 10) for k, (a, b) in enumerate(places) if k != i]
+        for other, at, room in sorted(taken, key=lambda one: one[1]):  # from the top down
+            if abs(across - other) < _LABEL and abs(wish - at) < room:
+                wish = at + room
+        labels.append((across, wish))
         shifts[i] = wish - height
     return shifts
 

@@ -100,7 +100,7 @@ def _about_marks(view: View, *, several: bool) -> str:
     if not several:
         return "The mark is at the best round. "
     beyond = "higher" if view.sign > 0 else "lower"
-    return f"The mark is at the mean best round; the mean of the runs' own best values, which is {beyond}, is in the table. "
+    return f"The mark is at the mean best round; the mean of the runs' own best values is in the table, and {beyond}. "
 
 
 def legend(view: View, shown: Sequence[Shown]) -> Markup:

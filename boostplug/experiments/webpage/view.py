@@ -89,8 +89,7 @@ def key_of(view: View, coloured: Sequence[Shown], all_of_them: Sequence[Shown]) 
             el(
                 "li",
                 swatch(method),
-                " ",
-                label(method, framework=view.several),
+                el("span", label(method, framework=view.several)),
                 class_=f"{method.classes} if-chosen",
                 data_m=method.number,
                 data_framework=method.framework,
