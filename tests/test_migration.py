@@ -1,4 +1,4 @@
-"""What docs/guides/migration.md calls the same is the same: trees of the frameworks' objectives, numbers in their logs."""
+"""What docs/guides/migration.md calls the same is the same: the frameworks' trees, and the numbers in their logs."""
 
 import numpy as np
 import pytest
