@@ -10,6 +10,10 @@ from boostplug import __version__
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "_ext")]  # generate.py, and the extensions of our own
 
+# The notebook lies among the examples, its page among the tutorials.
+NOTEBOOK = (ROOT / "examples" / "first_hour.ipynb").read_text(encoding="utf-8").replace("](../docs/", "](../")
+(ROOT / "docs" / "tutorials" / "first_hour.ipynb").write_text(NOTEBOOK, encoding="utf-8")
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Set to 1, the notebook is run and its outputs are on its page; examples are run unless `-D plot_gallery=0` says no.
 RUN_NOTEBOOK = os.environ.get("BOOSTPLUG_DOCS_RUN") == "1"

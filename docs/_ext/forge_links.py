@@ -52,7 +52,7 @@ class Links(SphinxTransform):
         if not path.is_relative_to(generate.ROOT):
             return None
         name = path.relative_to(generate.ROOT).as_posix()
-        docname = PAGES.get(name)
+        docname = PAGES.get(name, PAGES.get(Path(name).with_suffix(".ipynb").as_posix()))  # MyST drops the ending
         if docname is None and re.fullmatch(r"examples/\w+\.py", name):
             docname = f"gallery/{path.stem}"
         if docname is None:
