@@ -76,6 +76,11 @@ BREAKAGES = [
         ),
     ),
     *_in(
+        "kernels",
+        ("test_migration.py",),
+        ("pairs far apart weigh more than in LightGBM and XGBoost", "_NORM = 0.01  #", "_NORM = 0.02  #"),
+    ),
+    *_in(
         "losses",
         ("losses/test_lambda_rank.py",),
         (
