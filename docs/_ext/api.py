@@ -36,7 +36,7 @@ def write_pages(app: Sphinx) -> None:
 def page(name: str) -> str:
     """Return the page of a name: its heading, and the directive for what it is."""
     thing = generate.found(name)
-    title = generate.shown(name)
+    title = heading(name)
     lines = [title, "=" * len(title), ""]
     target = f"{generate.PACKAGE}.{name}"
     if isinstance(thing, ModuleType):
@@ -55,13 +55,19 @@ def page(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def heading(name: str) -> str:
+    """Return the heading of a name's page: as users write it, but without a long way to it, which is right below."""
+    shown = generate.shown(name)
+    return shown if shown.startswith("bp.") else name.rpartition(".")[2]
+
+
 def list_pages(_app: Sphinx, docname: str, content: list[str]) -> None:
     """Append to a page of the reference the names on it, for the navigation: on a forge it would be a block of code."""
     folder, _, name = docname.rpartition("/")
     if folder != "reference" or f"{name}.md" not in generate.PAGES:
         return
     sections = generate.PAGES[f"{name}.md"].sections
-    entries = [f"{generate.shown(entry)} <api/{entry}>" for section in sections for entry in section.names]
+    entries = [f"{heading(entry)} <api/{entry}>" for section in sections for entry in section.names]
     if entries:
         content[0] += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(entries) + "\n```\n"
 
