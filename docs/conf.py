@@ -40,6 +40,7 @@ default_role = "py:obj"  # single backticks of docstrings
 exclude_patterns = ["_ext", "_templates", "upstream/*.py", "gallery/*.ipynb", "**/.ipynb_checkpoints"]
 nitpicky = False
 highlight_language = "none"
+smartquotes = False  # --resume and "rows" are to be read, and copied, as they are typed
 
 # Pages are Markdown that a forge shows too: plain links, headings as anchors, $formulas$.
 myst_enable_extensions = ["dollarmath", "amsmath"]
