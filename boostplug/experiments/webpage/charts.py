@@ -22,7 +22,8 @@ _T = TypeVar("_T")
 
 _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
-_LABEL = 0.25  # of the width of a plot: what a label takes
+_LETTER = 0.0085  # of the width of a plot where there is room for labels: what a letter takes
+_TURNS = 0.65  # beyond it labels stand to the left of their marks
 _LONGEST = 26  # characters of a label at the end of a line; the legend has the whole name
 
 
@@ -119,7 +120,8 @@ def scatter(
     """Return a mark for each method at (x, y), with its name where it has a colour; the most important first."""
     named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.colour != "c0"]
     names = _short_names([method for method, *_ in named])
-    shifts = _label_shifts([(place, height) for _, place, height in named])
+    places = [(place, height) for _, place, height in named]
+    shifts = _label_shifts(places, [_span_of_label(place, names[method.number]) for method, place, _ in named])
     heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
     marks, labels = [], []
     for method, a, b, note in _with_the_best_on_top(points, [method for method, *_ in points]):
@@ -127,7 +129,7 @@ def scatter(
         shift = heights.get(method.number)
         at = {"x": percent_of(place[0]), "y": percent_of(place[1])}
         if shift is not None:
-            left = place[0] > 1 - 1.5 * _LABEL
+            left = place[0] > _TURNS
             side = {"x": -10, "class_": "left"} if left else {"x": 10}
             text = el("svg", el("text", names[method.number], y=f"{shift + 4:.0f}", **side), class_="beside", **at)
             labels.append(el("g", text, class_=f"point {method.classes}", data_m=method.number))
@@ -161,13 +163,13 @@ def _framed(
         for at, text in x_ticks
     ]
     base = el("line", x1=0, x2="100%", y1="100%", y2="100%", class_="axis")
-    left = [el("text", text, x=38, y=at, class_="upright") for at, text in rows]
+    left = [el("text", text, x=44, y=at, class_="upright") for at, text in rows]
     return el(
         "div",
         el("p", y_label, class_="axis-label", aria_hidden="true"),
         el(
             "div",
-            el("svg", left, class_="y-axis", width=44, height=_HEIGHT),
+            el("svg", left, class_="y-axis", width=50, height=_HEIGHT),
             el("svg", grid, base, columns, drawn, class_="plot", height=_HEIGHT, width="100%"),
             el("svg", ends, class_="ends", height=_HEIGHT) if ends else None,
             class_="area",
@@ -202,19 +204,23 @@ def _apart(wanted: Sequence[float]) -> list[float]:
     return places
 
 
-def _label_shifts(places: Sequence[tuple[float, float]]) -> list[float]:
+def _span_of_label(place: float, name: str) -> tuple[float, float]:
+    """Return from where to where a label goes that stands beside a mark."""
+    near, far = 0.01, 0.01 + _LETTER * len(name)
+    return (place - far, place - near) if place > _TURNS else (place + near, place + far)
+
+
+def _label_shifts(places: Sequence[tuple[float, float]], spans: Sequence[tuple[float, float]]) -> list[float]:
     """Return by how much labels beside marks are moved down, so that none is on another one or on another mark."""
     shifts = [0.0] * len(places)
-    labels: list[tuple[float, float]] = []
+    taken = [((across - 0.01, across + 0.01), height, 10.0) for across, height in places]
     for i in sorted(range(len(places)), key=lambda i: places[i][1]):
-        across, height = places[i]
-        wish = height
-        taken = [(a, b, _LINE) for a, b in labels] + [(a, b, 10) for k, (a, b) in enumerate(places) if k != i]
-        for other, at, room in sorted(taken, key=lambda one: one[1]):  # from the top down
-            if abs(across - other) < _LABEL and abs(wish - at) < room:
+        (low, high), wish = spans[i], places[i][1]
+        for (left, right), at, room in sorted(taken, key=lambda one: one[1]):  # from the top down
+            if low < right and left < high and abs(wish - at) < room:
                 wish = at + room
-        labels.append((across, wish))
-        shifts[i] = wish - height
+        taken.append(((low, high), wish, _LINE))
+        shifts[i] = wish - places[i][1]
     return shifts
 
 

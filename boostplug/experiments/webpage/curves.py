@@ -100,7 +100,7 @@ def _about_marks(view: View, *, several: bool) -> str:
     if not several:
         return "The mark is at the best round. "
     beyond = "higher" if view.sign > 0 else "lower"
-    return f"The mark is at the mean best round; the mean of the runs' own best values is in the table, and {beyond}. "
+    return f"The mark is at the mean best round; the runs' own best values, in the table, are {beyond} on average. "
 
 
 def legend(view: View, shown: Sequence[Shown]) -> Markup:

@@ -110,12 +110,12 @@ def _axis_row(axis: Scale, view: View) -> Markup:
 def _forest_row(method: Shown, axis: Scale) -> Markup:
     summary, row = method.summary, method.row
     clear = bool(row.verdict)
-    y = 13
+    y = "50%"
     drawn: list[Child] = [
-        el("line", x1=percent_of(axis.at(tick)), x2=percent_of(axis.at(tick)), y1=0, y2=26, class_="grid")
+        el("line", x1=percent_of(axis.at(tick)), x2=percent_of(axis.at(tick)), y1=0, y2="100%", class_="grid")
         for tick in axis.ticks
     ]
-    drawn.append(el("line", x1=percent_of(axis.at(0)), x2=percent_of(axis.at(0)), y1=0, y2=26, class_="zero"))
+    drawn.append(el("line", x1=percent_of(axis.at(0)), x2=percent_of(axis.at(0)), y1=0, y2="100%", class_="zero"))
     if ends := _ends(method):
         low, high = (axis.within(end) for end in ends)
         drawn.append(el("line", x1=percent_of(low), x2=percent_of(high), y1=y, y2=y, class_="whisker"))
@@ -131,7 +131,7 @@ def _forest_row(method: Shown, axis: Scale) -> Markup:
     return el(
         "li",
         el("span", label(method), class_="who"),
-        el("svg", drawn, height=26, width="100%", aria_hidden="true", class_="plot"),
+        el("span", el("svg", drawn, aria_hidden="true"), class_="plot"),
         el("span", row.difference, " ", el("small", row.interval), class_="n"),
         el("span", el("span", "p ", class_="aside"), row.p, class_="n p"),
         el("span", better, class_="word") if better else None,

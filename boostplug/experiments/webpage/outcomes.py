@@ -92,11 +92,11 @@ def _outcome_row(method: Shown, entry: dict[str, Any]) -> Markup:
     total = sum(counts) or 1
     places = [sum(counts[:i]) / total for i in range(4)]
     bars = [
-        el("rect", x=percent_of(a), width=percent_of(b - a), y=4, height=16, class_=kind)
+        el("rect", x=percent_of(a), width=percent_of(b - a), y="50%", height=16, class_=kind)
         for a, b, kind in zip(places, places[1:], ("wins", "ties", "losses"), strict=False)
         if b > a
     ]
-    half = el("line", x1="50%", x2="50%", y1=0, y2=24, class_="zero")
+    half = el("line", x1="50%", x2="50%", y1=0, y2="100%", class_="zero")
     words = [
         [el("span", f"{count:,}", class_=kind), el("span", word, class_="unseen"), el("i", " / ") if i < 2 else None]
         for i, (count, kind, word) in enumerate(zip(counts, ("w", "t", "l"), (" won", " tied", " lost"), strict=True))
@@ -104,7 +104,7 @@ def _outcome_row(method: Shown, entry: dict[str, Any]) -> Markup:
     return el(
         "li",
         el("span", label(method), class_="who"),
-        el("svg", bars, half, height=24, width="100%", aria_hidden="true", class_="plot"),
+        el("span", el("svg", bars, half, aria_hidden="true"), class_="plot"),
         el("span", words, class_="n"),
         class_="row",
     )
@@ -147,7 +147,11 @@ def _named_queries(view: View, found: Sequence[tuple[Shown, dict[str, Any]]]) ->
         return None
     return [
         el("h3", "The queries behind it"),
-        el("p", "Queries by their names in the data, the most extreme first; values are means over seeds."),
+        el(
+            "p",
+            "Queries by their names in the data, the most extreme first; values are means over seeds, and a "
+            "difference below 0 is worse.",
+        ),
         blocks[0],
         folded(f"The same of {len(blocks) - 1} more", blocks[1:]) if blocks[1:] else None,
     ]
