@@ -435,7 +435,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "Compiled code")
     n_stored, n_kernels = kernels.get("n_stored"), kernels.get("n_kernels")
     if n_kernels is not None:
-        rest = "" if n_stored == n_kernels else "; boostplug warmup compiles the rest, once"
+        rest = "" if n_stored == n_kernels else "; boostplug warmup compiles what is missing, once"
         yield f"  {n_stored} of {n_kernels} kernels are kept for this processor{rest}"
     yield f"  in {', '.join(kernels.get('folders', ())) or 'no folder'}"
     others = {name: value for name, value in document["environment"].items() if name.startswith(("NUMBA_", "KMP_"))}

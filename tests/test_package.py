@@ -133,14 +133,35 @@ def test_wheel_works_outside_the_tree(tmp_path):
         "lgb.train({'objective': bp.MPBoost(), 'verbose': -1, 'num_threads': 1}, data, 2)\n"
         "print(bp.__version__)"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.strip() == bp.__version__
+    env = {"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def there(code):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert there(code).strip() == bp.__version__
     assert lgb.__version__
+    said = there(WITHOUT_FRAMEWORKS)
+    assert said.startswith("1.0 1.0\n")
+    for framework in ("lightgbm", "xgboost"):
+        assert f"pip install 'boostplug[{framework}]'\n" in said
+    assert "Found: neither LightGBM nor XGBoost." in said
+
+
+WITHOUT_FRAMEWORKS = """
+import sys
+sys.modules.update(lightgbm=None, xgboost=None)
+import boostplug as bp
+from boostplug.cli import app
+y, qid = [2, 1, 0, 1, 0], [1, 1, 1, 2, 2]
+ranker = bp.AdaRankRanker(n_estimators=2).fit([[grade, 1.0] for grade in y], y, qid=qid)
+print(bp.NDCG(10).score(y, y, qid=qid), ranker.score([[grade, 1.0] for grade in y], y, qid=qid))
+for name in ("LGBMRanker", "XGBRanker"):
+    try:
+        getattr(bp, name)
+    except ImportError as error:
+        print(error)
+app([])
+"""
