@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from email.message import Message
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug import cli
 from boostplug.datasets import letor, make_ranking
+from boostplug.experiments import console
 from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import FRAMEWORKS
+from boostplug.replicate import run as replicate
 
 runner = CliRunner()
 
@@ -321,6 +324,26 @@ def test_ctrl_c_while_loading_exits_with_130(folder, monkeypatch):
 
     monkeypatch.setattr(cli, "_load", stop)
     assert runner.invoke(cli.app, ["compare"]).exit_code == 130
+
+
+def test_reading_large_files_shows_a_sign_of_life(monkeypatch):
+    shown = []
+
+    @contextmanager
+    def bar(*_args, **_more):
+        yield lambda doing, _steps: shown.append(doing)
+
+    def stop(*_args):
+        shown.append("read")
+        raise ValueError("enough")
+
+    monkeypatch.setattr(console, "progress_bar", bar)
+    monkeypatch.setattr(cli, "_load", stop)
+    assert runner.invoke(cli.app, ["compare"]).exit_code == 2
+    monkeypatch.setattr(replicate, "progress_bar", bar)
+    monkeypatch.setattr(replicate, "_load", stop)
+    assert runner.invoke(cli.app, ["replicate", "mpboost"]).exit_code == 2
+    assert shown == ["reading the data", "read"] * 2
 
 
 def test_files_that_count_features_from_0_in_part(folder, tmp_path, monkeypatch):

@@ -73,7 +73,9 @@ def replicate(
     """
     protocol = paper if isinstance(paper, Protocol) else _named(paper)
     processes = get_num_threads() if num_processes is None else check_integer("num_processes", num_processes, 1)
-    studies = _load(protocol, None if data is None else Path(data))
+    with progress_bar(progress, 1) as advance:
+        advance("reading the data", 0)
+        studies = _load(protocol, None if data is None else Path(data))
     path = None if json is None else Path(json)
     head = {
         "paper": protocol.name,
@@ -89,7 +91,9 @@ def replicate(
     }
     with Store(None if path is None else path.with_name(path.name + ".parts"), head) as store:
         results = _results(jobs, store, processes, progress)
-        result = _judged(protocol, studies, list(jobs.values()), results, name="" if data is None else str(data))
+        with progress_bar(progress, 1) as advance:
+            advance("judging the claims", 0)
+            result = _judged(protocol, studies, list(jobs.values()), results, name="" if data is None else str(data))
         if path is not None:
             result.to_json(path)
             if not (keep or result.failed):

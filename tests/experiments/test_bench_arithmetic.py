@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import boostplug as bp
 from boostplug.experiments.bench import arithmetic, bench, costs, page
 from boostplug.experiments.bench import scaling as scaling_module
 from boostplug.experiments.bench.arithmetic import Cluster, Costs, needs
+from boostplug.experiments.bench.benchmark import Setting
 from boostplug.experiments.bench.costs import TRAININGS
 
 SCALE = Path(__file__).parents[2] / "docs" / "explanation" / "scale.md"
@@ -64,6 +66,22 @@ def test_rows_follow_from_what_was_measured(alone):
     assert whole["worker_gigabytes"] == pytest.approx((1e9 / 16 * each + 255 * 100 * 256 * 16) / 1e9)
     assert whole["gradient_share"] == pytest.approx(20 / 520)
     assert not any(OUT_OF_CORE in name and "16 machines" in name for _, name in rows)
+
+
+def test_a_document_is_measured_in_many_short_lists_or_in_one(monkeypatch):
+    """Ours on short lists are measured anew, 10,000 documents at once; what was measured of a list is shared out."""
+
+    def a_microsecond_for_each(calls, *_, **__):
+        return {n: 1e-6 * len(call.args[0]) for n, call in calls.items()}
+
+    monkeypatch.setattr(scaling_module, "growing", a_microsecond_for_each)
+    monkeypatch.setattr(scaling_module, "named_losses", lambda: {"RankNet": bp.RankNet()})
+    benchmark = scaling_module.Scaling(Setting(0.01, 1, lambda _: None))
+    ours, peers = {"RankNet": {10: 5.0, 10_000: 2e-2}}, {"theirs": {10: 3e-8}, "not there": {}}
+    of_ours, of_theirs = benchmark._of_documents(ours, peers)
+    expected = {10: 1e3, 100: 1e3, 1000: 1e3, 10_000: 2e3}
+    assert of_ours.values == pytest.approx({f"nanoseconds_at_{n}": nanoseconds for n, nanoseconds in expected.items()})
+    assert (of_theirs.values, of_theirs.peer) == (pytest.approx({"nanoseconds_at_10": 3.0}), True)
 
 
 def test_what_is_not_installed_or_not_told_is_left_out(alone):

@@ -150,8 +150,9 @@ class Headline(Growth):
         axes.set_xscale("log")
         axes.set_yscale("log")
         values = [value for points in lines.values() for _, value in points]
-        axes.set_ylim(min(values) / 1.6, max(values) * 1.6)
-        gap = log10(max(values) / min(values) * 1.6**2) / _LINES_OF_LABELS
+        least, most = min(values) / 1.6, max(values) * 2.5  # room for names
+        axes.set_ylim(least, most)
+        gap = log10(most / least) / _LINES_OF_LABELS
         ends = {name: points[-1] for name, points in lines.items()}
         last = max(n for n, _ in ends.values())
         above = {name: y if n == last else y * 10 ** (gap / 2) for name, (n, y) in ends.items()}  # lines that go on
@@ -170,7 +171,7 @@ class Headline(Growth):
         axes.spines[["top", "right"]].set_visible(False)
         sizes = sorted({n for points in lines.values() for n, _ in points})
         axes.set_xticks(sizes, [f"{n:,}" if n < 1e6 else f"{n / 1e6:g} million" for n in sizes])
-        decades = [10.0**n for n in range(12) if min(values) / 1.6 <= 10**n <= max(values) * 1.6]
+        decades = [10.0**n for n in range(12) if least <= 10**n <= most]
         axes.set_yticks(decades, [_duration(decade) for decade in decades])
         axes.minorticks_off()
         axes.tick_params(labelsize=_LEGIBLE - 1, colors=_INK)
