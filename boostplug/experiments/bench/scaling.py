@@ -107,8 +107,8 @@ beside it the features as float32, while a frame of them is in memory; what a wo
             axis="documents in the list",
             note=(
                 f"LightGBM's lambdarank takes lists of up to {_MOST_BUILT_IN:,}; all pairs by others end where a call\n"
-                f"would take {_LONGEST_OF_PEERS:g} s. lambdarank and XGBoost's rank:ndcg take pairs with the top 30 and "
-                "32 alone."
+                f"would take {_LONGEST_OF_PEERS:g} s. lambdarank and XGBoost's rank:ndcg take pairs with the top 30 "
+                "and 32 alone."
             ),
             ours={
                 "LambdaRank": "LambdaRank",
