@@ -164,9 +164,11 @@ def test_every_public_name_has_a_place_that_can_be_reached(site, pages):
         assert place in pages[site / path].places
 
 
-def test_markdown_links_names_in_code_to_their_pages(site, pages):
+def test_names_in_code_lead_to_their_pages(site, pages):
     assert "reference/api/QBRank.html#boostplug.QBRank" in pages[site / "index.html"].links
     assert "api/NDCG.html#boostplug.NDCG" in pages[site / "reference" / "metrics.html"].links
+    result = pages[site / "reference" / "api" / "experiments.result.CompareResult.html"]
+    assert "LGBMRanker.html#boostplug.LGBMRanker" in result.links  # of a docstring in another module
 
 
 def test_nothing_silences_warnings():

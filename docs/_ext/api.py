@@ -10,12 +10,14 @@ import generate
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 FOLDER = "reference/api"
+NAMES = frozenset(generate.names())
 BASES = (Loss, Metric)  # what is inherited from them is documented there
 _CALL = re.compile(r"(bp\.|boostplug\.)?([\w.]+)(\((?:[^()]|\([^()]*\))*\))?")
 
@@ -112,7 +114,7 @@ def public_name(code: str) -> str | None:
         return None
     prefix, name, _ = match.groups()
     meant = prefix is not None or not name.islower()  # `load` and `compare` may be anybody's
-    return name if meant and name in set(generate.names()) else None
+    return name if meant and name in NAMES else None
 
 
 def reference(name: str, docname: str) -> addnodes.pending_xref:
@@ -123,10 +125,20 @@ def reference(name: str, docname: str) -> addnodes.pending_xref:
     )
 
 
+def resolve(app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, content: nodes.Element) -> Any:
+    """Lead a name in a docstring, as users write it, to its page from whichever module it is named in."""
+    name = node["reftarget"].removeprefix("bp.")
+    if node.get("refdomain") != "py" or name not in NAMES:
+        return None
+    target = f"{generate.PACKAGE}.{name}"
+    return env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, "obj", target, node, content)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect all of it."""
     app.connect("builder-inited", write_pages)
     app.connect("source-read", list_pages)
     app.connect("autodoc-skip-member", skip)
+    app.connect("missing-reference", resolve)
     app.add_transform(Link)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
