@@ -24,7 +24,7 @@ _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
 _LETTER = 0.0085  # of the width of a plot where there is room for labels: what a letter takes
 _TURNS = 0.65  # beyond it labels stand to the left of their marks
-_LONGEST = 26  # characters of a label at the end of a line; the legend has the whole name
+_LONGEST = 24  # characters of a label at the end of a line; the legend has the whole name
 
 
 @dataclass(frozen=True)
