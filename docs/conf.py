@@ -46,6 +46,7 @@ smartquotes = False  # --resume and "rows" are to be read, and copied, as they a
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "force" if RUN_NOTEBOOK else "off"
+nb_execution_in_temp = True  # it writes files
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 

@@ -18,6 +18,7 @@ from boostplug.metrics import Metric
 
 FOLDER = "reference/api"
 NAMES = frozenset(generate.names())
+THEIRS = {"LGBMRanker", "XGBRanker"}  # without `bp.`, the frameworks' own may be meant
 BASES = (Loss, Metric)  # what is inherited from them is documented there
 _CALL = re.compile(r"(bp\.|boostplug\.)?([\w.]+)(\((?:[^()]|\([^()]*\))*\))?")
 
@@ -82,7 +83,7 @@ def skip(_app: Sphinx, _what: str, _name: str, thing: Any, skipped: bool, _optio
 
 
 class Link(SphinxTransform):
-    """Makes a link of each name in code: `bp.QBRank()`, and `QBRank` alone where only one thing can be meant."""
+    """Makes a link of each name in code: `bp.QBRank()`, and `QBRank` alone where nobody else's can be meant."""
 
     default_priority = 500
 
@@ -112,9 +113,9 @@ def public_name(code: str) -> str | None:
     match = _CALL.fullmatch(code)
     if match is None:
         return None
-    prefix, name, _ = match.groups()
-    meant = prefix is not None or not name.islower()  # `load` and `compare` may be anybody's
-    return name if meant and name in NAMES else None
+    prefix, name, call = match.groups()
+    anybodys = name.islower() or name in THEIRS or (name.isupper() and call is None)  # `load`, `XGBRanker`, `MAP`
+    return name if name in NAMES and (prefix is not None or not anybodys) else None
 
 
 def reference(name: str, docname: str) -> addnodes.pending_xref:
