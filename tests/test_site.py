@@ -25,6 +25,7 @@ NEEDED = (
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery",
+    "ziamath",
     "lightgbm",
     "xgboost",
     "distributed",
@@ -55,7 +56,7 @@ LOOKED_AT = (
 # What reaches beyond the window, but for what scrolls in a box of its own: the theme cuts it off.
 CUT_OFF = """() => [...document.querySelectorAll("main *")].filter(
     (e) => e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() &&
-        !e.closest("pre, .pst-scrollable-table-container, div.math, .genindextable, .bd-sidebar-secondary")
+        !e.closest("pre, .pst-scrollable-table-container, div.formula, .genindextable, .bd-sidebar-secondary")
 ).map((e) => e.outerHTML.slice(0, 100))"""
 
 
@@ -171,6 +172,14 @@ def test_names_in_code_lead_to_their_pages(site, pages):
     assert "LGBMRanker.html#boostplug.LGBMRanker" in result.links  # of a docstring in another module
 
 
+def test_formulas_are_drawn_in_the_page(site):
+    losses = (site / "explanation" / "losses.html").read_text(encoding="utf-8")
+    assert '<span class="formula"><svg' in losses
+    assert 'aria-label="r_i &gt; r_j"' in losses
+    for path in site.rglob("*.html"):
+        assert not re.search(r"\\\(|\\\[|<script[^>]* src=.https?:", path.read_text(encoding="utf-8")), path
+
+
 def test_nothing_silences_warnings():
     text = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
     assert "suppress_warnings" not in text
@@ -181,8 +190,8 @@ def test_pages_fit_narrow_and_wide_windows(site):
     with chromium() as browser:
         for width in (400, 1400):
             page = browser.new_page(viewport={"width": width, "height": 900})
-            page.route(re.compile("^https:"), lambda route: route.fulfill(body="", content_type="text/javascript"))
-            errors = []
+            errors = []  # no other server is asked, either
+            page.on("request", lambda asked, errors=errors: asked.url.startswith("http") and errors.append(asked.url))
             page.on(
                 "console", lambda message, errors=errors: errors.append(message) if message.type == "error" else None
             )

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from boostplug.experiments.webpage.markup import Child, Markup, el
 from boostplug.experiments.webpage.methods import Shown, by_validation, label, of_frameworks, swatch
+from boostplug.threads import Computed
 
 __all__ = ["View", "copyable", "folded", "key_of", "number_of", "pairs"]
 
@@ -19,7 +19,7 @@ class View:
     details: dict[str, Any] | None
     machine: dict[str, Any] | None
 
-    @cached_property
+    @Computed
     def methods(self) -> list[Shown]:
         """All methods, the best on validation first."""
         return by_validation(self.document)
