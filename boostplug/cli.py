@@ -529,7 +529,7 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
     """Return the folds that the options name, and what to call them."""
     from boostplug.datasets import Fold, load_bundled
     from boostplug.datasets.letor import load_files
-    from boostplug.experiments.data import folds_of_folder
+    from boostplug.experiments.data import folds_of_folder, name_of_folder
 
     files = {"train": train, "valid": valid, "test": test}
     given = [name for name, path in files.items() if path is not None]
@@ -547,9 +547,7 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
             raise FileNotFoundError(
                 f"--data: {what}; rename the file, or name the three files by --train, --valid and --test"
             ) from None
-        return folds, "/".join(
-            data.resolve().parts[-2:] if data.resolve().name.startswith("Fold") else [data.resolve().name]
-        )
+        return folds, name_of_folder(data)
     if not given:
         return [load_bundled()], "the bundled set"
     if len(given) < len(files):

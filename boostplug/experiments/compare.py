@@ -14,7 +14,7 @@ from boostplug.checks import check_flag, check_instance, check_integer, check_nu
 from boostplug.experiments import tuning
 from boostplug.experiments.budget import Budget, cells_in_turn
 from boostplug.experiments.cells import Cell, Method, Origin
-from boostplug.experiments.data import PARTS, Columns, folds_of
+from boostplug.experiments.data import PARTS, Columns, folds_of, name_of_folder
 from boostplug.experiments.kept import Kept, print_of_part, what_runs_depend_on
 from boostplug.experiments.live import live_table
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
@@ -115,7 +115,7 @@ def compare(
     progress : bool, optional
         The table as it grows, on stderr; where that is no terminal a line every 30 seconds. Default: the table alone.
     data : str, optional
-        What the table calls the data.
+        What the table calls the data. Default: the name of the folder, where `train` is one.
     store : str or path-like, optional
         Folder, made where there is none, that keeps the results of each training as it finishes, in a file that
         ``result.kept`` names. Losses and metrics must be picklable.
@@ -205,7 +205,7 @@ def compare(
         seeds=seed_list,
         settings={**settings, "jobs": jobs, "minutes": minutes},
         data={
-            "name": str(data or ""),
+            "name": str(data or (name_of_folder(Path(train)) if valid is None and _are_paths([train]) else "")),
             "folds": len(folds),
             "features": int(folds[0][0].X.shape[1]),
             **{

@@ -11,7 +11,7 @@ from boostplug.datasets.letor import load_files
 from boostplug.experiments.training import Part
 from boostplug.tables import Table, is_frame, refuse_other_columns, refuse_uncomputed, split_columns, table_of
 
-__all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder"]
+__all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder", "name_of_folder"]
 
 PARTS = ("train", "valid", "test")
 _FORMS = (
@@ -55,6 +55,12 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[P
         _fold([_data(data, name, columns) for data, name in zip(fold, PARTS, strict=True)])
         for fold in _triples(train, valid, test)
     ]
+
+
+def name_of_folder(folder: Path) -> str:
+    """Return what a table calls the data of a folder: its name, and of one fold the set's too."""
+    parts = folder.resolve().parts
+    return "/".join(parts[-2:] if parts[-1].startswith("Fold") else parts[-1:])
 
 
 def folds_of_folder(folder: Path) -> list[Fold]:

@@ -108,7 +108,8 @@ class Loss(Named, ABC):
             known[key.lower()] = variants[0] if len(variants) == 1 else type(variants[0])
         loss = read_value(name, known, "loss", ", ".join(cls.registry))
         if not isinstance(loss, Loss):
-            raise ValueError(f"{shown(name)} is no loss; there are: {', '.join(cls.registry)}")
+            several = "; pass several as a list" if isinstance(loss, tuple) else ""
+            raise ValueError(f"{shown(name)} is no loss; there are: {', '.join(cls.registry)}{several}")
         return (loss,)
 
     def __add__(self, other: "Loss") -> "Loss":

@@ -58,8 +58,8 @@ class NDCGBoost(Loss):
 
     Notes
     -----
-    Gradient: :math:`g_i = -s\, c_q \sum_j \frac{G_i - G_j}{Z_q}\, \gamma\bigl(s\,(F_i - F_j)\bigr)`, the paper's Eq.
-    16.
+    Gradient: :math:`g_i = -s\, c_q \sum_j \sqrt{v_i v_j}\, \frac{G_i - G_j}{Z_q}\, \gamma\bigl(s\,(F_i - F_j)\bigr)`,
+    the paper's Eq. 16.
 
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
     :math:`n_q` documents and :math:`W_q = \sum \sqrt{v_i v_j}\, |G_i - G_j| / Z_q` over the pairs: a document stands

@@ -13,7 +13,7 @@ __all__ = ["Bpref"]
 class Bpref(OfRelevance):
     r"""How rarely documents judged non-relevant stand above relevant ones; what is not judged takes no part.
 
-    .. math:: \frac1R \sum_{i\,\mathrm{relevant}} 1 - \frac{\min(n_i, R)}{\min(N, R)}
+    .. math:: \frac1R \sum_{i\,\mathrm{relevant}} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)
 
     R documents are judged relevant and N non-relevant, of which :math:`n_i` stand above i; without any of these (N = 0)
     the value is 1. Buckley & Voorhees, "Retrieval evaluation with incomplete information" (SIGIR 2004), in the form of

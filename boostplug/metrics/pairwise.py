@@ -26,7 +26,7 @@ _FEWER = 4  # from here on, this many times fewer pairs than documents, they are
 class PairError(Metric):
     r"""Share of misordered pairs among the pairs of different grades of a query; lower is better.
 
-    .. math:: \frac1m \sum_{r_i > r_j} [F_i < F_j] + c\,[F_i = F_j]
+    .. math:: \frac1m \sum_{r_i > r_j} \bigl([F_i < F_j] + c\,[F_i = F_j]\bigr)
 
     With c = 1 this is :math:`\hat R_1`, with c = ½ :math:`\hat R_2` of Freund et al. (2003) and of the RankBoost+
     paper (Connamacher et al. 2020, Eq. 3 and 4). On two grades 1 - :math:`\hat R_2` is the query's AUC. Rows that are

@@ -99,8 +99,8 @@ class AdaRankRanker(ReferenceRanker):
     *Theorem 1*, for α as it is (at the paper's α, the second factor is :math:`\sqrt{1 - \varphi_t^2}`):
 
     .. math:: \sum_q P_1(q) E(f_T)_q \ge 1 - \prod_t e^{-\delta^t_{\min}}
-              \left(\tfrac{1+\varphi_t}{2} e^{-\alpha_t} + \tfrac{1-\varphi_t}{2} e^{\alpha_t}\right),
-              \quad \delta^t_{\min} = \min_q \left[E(f_t)_q - E(f_{t-1})_q - \alpha_t E(h_t)_q\right]
+              \left(\tfrac{1+\varphi_t}{2} e^{-\alpha_t} + \tfrac{1-\varphi_t}{2} e^{\alpha_t}\right), \\
+              \delta^t_{\min} = \min_q \left[E(f_t)_q - E(f_{t-1})_q - \alpha_t E(h_t)_q\right]
 
     with :math:`E(f_0) = 0`. It is often vacuous, below 0 and falling.
 

@@ -451,6 +451,8 @@ def test_names_of_losses():
     same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
     assert len(same_label) == 2
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
+    with pytest.raises(ValueError, match=r"'mpboost, qbrank' is no loss; .*pass several as a list"):
+        parse_losses("mpboost, qbrank")
 
 
 class Sharp(bp.RankNet):

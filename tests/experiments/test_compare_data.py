@@ -72,7 +72,9 @@ def test_letor_files(parts, plain, tmp_path):
         rows = zip(part.y, part.qid, part.X, strict=True)
         lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
         (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("nan", "NULL"))
-    assert numbers(bp.compare(tmp_path, **ONE)) == numbers(bp.compare(str(tmp_path), **ONE)) == plain
+    of_folder = bp.compare(tmp_path, **ONE)
+    assert numbers(of_folder) == numbers(bp.compare(str(tmp_path), **ONE)) == plain
+    assert of_folder.document["data"]["name"] == tmp_path.name
     files = [tmp_path / f"{name}.txt" for name in ("train", "vali", "test")]
     assert numbers(bp.compare(*files, **ONE)) == plain
     with pytest.raises(FileNotFoundError, match="train: there is no folder nowhere"):

@@ -204,6 +204,9 @@ def test_cells_are_kept_one_by_one_and_not_trained_again(folder, small, tmp_path
     target, source = tmp_path / "page.md", tmp_path / "q.json"
     command.main(["sum", "--data", str(folder), "--store", str(store), str(source)])
     document = json.loads(source.read_text())
+    for row in document["pooled"]:
+        for name, found in row["by_measure"].items():
+            assert ("p" in found) == ("of_sets_p" in found) == (name == "NDCG@10")  # no test is made of the others
     names = page.tables(document)
     assert {"rule", "pooled 24 leaves", "peers 8 leaves", "24 leaves, xgboost", "whole lists 24 leaves"} <= set(names)
     target.write_text("text\n" + "".join(f"<!-- table: {name} -->\nstale\n<!-- end -->\n" for name in names))

@@ -122,14 +122,16 @@ def _pooled(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
         for share in part.shares:
             found = [Arm(part.name, arm.method, share) for arm in arms(part, framework)]
             for arm in found[1:]:
-                flips = [FLIPS] + [1] * (len(_MEASURES) - 1)  # of the others z alone is shown
+                flips = [FLIPS] + [1] * (len(_MEASURES) - 1)  # of the others z alone is kept
                 overall = [cells.overall(arm, found[0], sets, metric=i, flips=n) for i, n in enumerate(flips)]
                 if overall[0] is not None:
                     yield {
                         **_named(arm),
                         "reference": found[0].method.name,
                         "by_measure": {
-                            name: _overall(one) for name, one in zip(_MEASURES, overall, strict=True) if one is not None
+                            name: _overall(one, with_p=name == _MEASURES[0])
+                            for name, one in zip(_MEASURES, overall, strict=True)
+                            if one is not None
                         },
                     }
 
@@ -189,8 +191,10 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
     return None if found is None else {**vars(found), "interval": list(found.interval)}
 
 
-def _overall(found: Overall) -> dict[str, Any]:
-    return {**vars(found), "interval": list(found.interval)}
+def _overall(found: Overall, *, with_p: bool = True) -> dict[str, Any]:
+    """Return the figures; without `with_p` not the p of a test of one flip."""
+    kept = {key: value for key, value in vars(found).items() if with_p or key not in {"p", "of_sets_p"}}
+    return {**kept, "interval": list(found.interval)}
 
 
 def _rounded(value: Any) -> Any:

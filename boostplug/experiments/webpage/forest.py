@@ -62,8 +62,9 @@ def differences(view: View) -> Child:
             [el("p", line) for line in report.about_differences(document)],
             el(
                 "p",
-                "The interval says where the difference would lie on other queries of the same kind: it counts what "
-                "the choice of test queries changes, not what other training data would. p is how often a difference "
+                "The interval says where the mean difference over all queries of the same kind may lie, of which "
+                "these are a sample: it counts what the choice of test queries changes, not what other training data "
+                "would. p is how often a difference "
                 "at least as large comes about if, for each query, it is left to chance which of the two values is "
                 "whose; corrected for the number of methods asked. A small difference without significance may be "
                 "none at all, and a p above .05 does not prove that there is none.",
