@@ -93,7 +93,8 @@ def compare(
     seeds : int or iterable of int, default 3
         Seeds of the row and column samples, or how many of them.
     metrics : metric, name, or iterable of metrics and names
-        Columns of the table, on the test part; the last of the default is of the whole list.
+        Columns of the table, on the test part; the last of the default is of the whole list. Of the default, one that
+        is undefined on every query is left out with a note, as MAP is where no label reaches 1.
     metric : Metric or name, default "NDCG@10"
         Stops training early, and is what the difference, its interval and its p-value are about.
     early_stopping_rounds : int or None, default 30
@@ -160,7 +161,7 @@ def compare(
     folds = folds_of(train, valid, test, Columns(label, qid, weight))
     main = Metric.parse(metric)
     columns = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
-    _check_data(folds, columns, main)
+    columns, left_out = _check_data(folds, columns, main, shown_by_default=metrics is METRICS)
     trees = Trees.of(params)
     seed_list = _seeds(seeds)
     rounds = check_integer("rounds", rounds, 1, remedy="100 is the default", most=_MOST_ROUNDS)
@@ -221,7 +222,7 @@ def compare(
                 else {}
             ),
         },
-        notes=notes,
+        notes=[*notes, *left_out],
         valid_weights=[valid_part.queries.query_weight for _, valid_part, _ in folds],
         origin=Origin(
             paths=_paths(train, valid, test),
@@ -355,7 +356,11 @@ def _check_loss(loss: Any, what: str) -> None:
         raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
 
 
-def _check_data(folds: Sequence[Sequence[Part]], metrics: Sequence[Metric], main: Metric) -> None:
+def _check_data(
+    folds: Sequence[Sequence[Part]], metrics: Sequence[Metric], main: Metric, *, shown_by_default: bool
+) -> tuple[list[Metric], list[str]]:
+    """Return the metrics that are defined on some query of each test part, and a note on each that nobody asked for."""
+    notes: dict[Metric, str] = {}
     for fold in folds:
         for name, part, needed in (("valid", fold[1], (main,)), ("test", fold[2], metrics)):
             for metric in needed:
@@ -364,9 +369,21 @@ def _check_data(folds: Sequence[Sequence[Part]], metrics: Sequence[Metric], main
                 except ValueError as error:
                     raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
                 if np.isnan(values).all():
-                    raise ValueError(
-                        f"{metric.name} is undefined on every query of {name}: it has no relevant document"
-                    )
+                    why = f"undefined on every query of {name}: {_why_undefined(metric, part)}"
+                    if metric == main or not shown_by_default:
+                        raise ValueError(f"{metric.name} is {why}")
+                    notes[metric] = f"{metric.name} is left out, {why}."
+    return [metric for metric in metrics if metric not in notes], list(notes.values())
+
+
+def _why_undefined(metric: Metric, part: Part) -> str:
+    grade, most = getattr(metric, "relevant", None), part.queries.labels.max()
+    if grade is None or not 0 < most < grade:
+        return "it has no relevant document"
+    return (
+        f"labels up to {most:g} do not reach {grade:g}, from which on a document is relevant to it "
+        f"(metrics= of bp.compare takes {type(metric).__name__}(relevant=…))"
+    )
 
 
 def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:

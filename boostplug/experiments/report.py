@@ -460,7 +460,19 @@ def _partial(document: dict[str, Any]) -> str:
     return (
         f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. All methods have "
         f"{of_all[0] or 'no run in common'}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
+        + ("" if of_all[0] else f" To compare more in the time, name fewer losses{_or_less(document)}.")
     )
+
+
+def _or_less(document: dict[str, Any]) -> str:
+    """Return what else would make a comparison shorter, by what it was asked for."""
+    settings = document["settings"]
+    less = [
+        *(["one framework"] if len({m["framework"] for m in document["methods"]}) > 1 else []),
+        *(["one fold"] if document["data"]["folds"] > 1 else []),
+        *(["a smaller tune"] if settings["tune"] else []),
+    ]
+    return "".join(f", {word}" for word in less[:-1]) + (f" or {less[-1]}" if less else "")
 
 
 def _turns(document: dict[str, Any], turns: Sequence[tuple[int, int]]) -> str:
@@ -558,7 +570,10 @@ def _expected(document: dict[str, Any]) -> str:
     """Return what the test part says of the recommended method beside the framework's own."""
     found = document["recommendation"]
     if found["is_reference"]:
-        return f"It is {found['framework']}'s own LambdaMART: on these data none of the others is called for."
+        own = f"It is {found['framework']}'s own LambdaMART"
+        if found["among"] == 1:
+            return f"{own}, and there is no other to compare it with."
+        return f"{own}: on these data none of the others is called for."
     if found["difference"] is None:
         why = f"{name} has no finished run" if (name := found["reference"]) else "LambdaMART is not among the methods"
         return f"It has nothing to be compared with in {found['framework']}: {why}."

@@ -111,8 +111,17 @@ def test_the_first_turn_may_be_cut_short(tiny, clock):
     assert [name for name, _ in clock] == ["lambdarank", "rank_xendcg"]
     assert [run["method"] for run in result.not_run] == ["regression", "RankNet"]
     said = "All methods have no run in common. Not run: lightgbm regression with seed 0; lightgbm RankNet with seed 0."
-    assert said in " ".join(str(result).split())
+    assert f"{said} To compare more in the time, name fewer losses." in " ".join(str(result).split())
     assert result.document["recommendation"]["among"] == 2
+
+
+def test_one_method_alone_is_no_comparison(tiny, clock):
+    result = bp.compare([tiny, (tiny[1], tiny[2], tiny[0])], **SOME, seeds=1, minutes=1 / 60)
+    assert clock == [("lambdarank", 0)]
+    text = " ".join(str(result).split())
+    assert "It is lightgbm's own LambdaMART, and there is no other to compare it with." in text
+    assert "none of the others" not in text
+    assert "To compare more in the time, name fewer losses or one fold." in text
 
 
 def test_no_turn_begins_after_one_that_was_cut_short(tiny, clock):

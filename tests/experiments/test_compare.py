@@ -605,6 +605,23 @@ def test_what_makes_no_sense_is_refused_before_training(parts, arguments, messag
         bp.compare(*parts, **{"progress": False, **arguments})
 
 
+def test_labels_below_one_leave_map_out(parts):
+    """Real labels of 0 to .6, as the mean over assessors: the default comparison goes on, and says what is missing."""
+    small = [bp.RankingData(part.X, part.y * 0.15, qid=part.qid) for part in parts]
+    some = {**QUICK, "losses": "qbrank()", "baselines": "regression", "frameworks": "lightgbm"}
+    result = bp.compare(*small, **some)
+    assert [name for name in result.table if name in {"NDCG@5", "NDCG@10", "MAP", "KendallTau"}] == [
+        "NDCG@5", "NDCG@10", "KendallTau",
+    ]  # fmt: skip
+    said = "Note: MAP is left out, undefined on every query of test: labels up to 0.6 do not reach 1"
+    assert said in " ".join(str(result).split())
+    for asked in ({"metric": "MAP"}, {"metrics": ["MAP"]}):
+        with pytest.raises(ValueError, match=r"MAP is undefined on every query of .*labels up to 0\.6 do not reach 1"):
+            bp.compare(*small, **some, **asked)
+    found = bp.compare(*small, **some, metrics=[bp.MAP(relevant=0.3)]).table
+    assert found["MAP(relevant=0.3)"].notna().all()
+
+
 def test_data_are_checked(parts):
     train, valid, test = parts
     narrow = {"X": valid.X[:, :5], "y": valid.y, "qid": valid.qid}
