@@ -1,7 +1,8 @@
 """XGBoost's `XGBRanker`, taking our losses and metrics."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -41,6 +42,20 @@ with needed_by("boostplug.XGBRanker needs", "xgboost"):
     from xgboost.sklearn import ltr_metric_decorator
 
 __all__ = ["XGBRanker"]
+
+
+@contextmanager
+def _remedy_for_real_labels() -> Iterator[None]:
+    """Add what to do to an error of XGBoost's own ndcg, which a loss or a metric of ours does not raise."""
+    try:
+        yield
+    except xgb.core.XGBoostError as error:
+        if "label_is_integer" in str(error):
+            error.add_note(
+                "XGBoost's rank:ndcg and ndcg@k take whole numbers as labels, or others with ndcg_exp_gain=False. "
+                "Ours take any: a loss as objective, eval_metric=bp.NDCG(10)."
+            )
+        raise
 
 
 class XGBRanker(xgb.XGBRanker):
@@ -171,7 +186,8 @@ class XGBRanker(xgb.XGBRanker):
         if isinstance(xgb_model, xgb.XGBModel):
             xgb_model = xgb_model.get_booster()
         results: dict[str, Any] = {}
-        with xgb.config_context(verbosity=self.verbosity if self.verbosity is not None else 1):
+        verbosity = self.verbosity if self.verbosity is not None else 1
+        with xgb.config_context(verbosity=verbosity), _remedy_for_real_labels():
             self._Booster = xgb.train(
                 params,
                 train,

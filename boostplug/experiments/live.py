@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Board", "live_table"]
 
 _PER_SECOND = 2  # times that it is drawn: each takes time from the training
-_AROUND = 5  # lines that are no methods: heads, a rule, what is not shown, the bar, and where the cursor goes at the end
+_AROUND = 5  # lines that are no methods: heads, a rule, what is not shown, the bar, and below it the cursor
 _LEAST = 2  # methods; where fewer fit, the bar stands alone
 _WIDE = 64  # from here on it says what is trained of a method
 _VALUE = 7  # letters of a metric's value

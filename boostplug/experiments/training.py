@@ -164,6 +164,13 @@ def _with_pairs(dataset: Any, queries: Queries) -> Any:
     return dataset
 
 
+def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
+    """Raise where an objective of whole numbers gets others: LightGBM would say so amid the table, past Python."""
+    wrong = labels[(labels != np.floor(labels)) | (labels < 0)]
+    if wrong.size:
+        raise ValueError(f"{objective} takes whole numbers from 0 as labels, and one is {wrong[0]:g}; {otherwise}")
+
+
 class LightGBM:
     """LightGBM."""
 
@@ -183,7 +190,7 @@ class LightGBM:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
-        self.test = test
+        self.test, self.labels = test, train.queries.labels
         self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
         self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
 
@@ -212,6 +219,8 @@ class LightGBM:
                 raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        if objective == "lambdarank":
+            _refuse_real_labels(objective, self.labels, "leave it out (baselines), or grade them")
         booster = self.lgb.train(
             {**params, "objective": objective},
             self.train_set,
@@ -258,6 +267,7 @@ class XGBoost:
             row_weight = relative_weight(train.queries.row_weight)
             self.rows_alone = self.xgb.QuantileDMatrix(train.X, train.queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)
+        self.labels = train.queries.labels
         self.test_set = self.xgb.DMatrix(test.X, nthread=num_threads)
 
     @staticmethod
@@ -288,6 +298,9 @@ class XGBoost:
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         if isinstance(objective, str):
             params["objective"] = objective
+        if objective == "rank:ndcg" and params.get("ndcg_exp_gain", True):
+            how = "params={'xgboost': {'ndcg_exp_gain': False}} of bp.compare takes others"
+            _refuse_real_labels(objective, self.labels, f"{how}, or leave it out (baselines)")
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
         booster = self.xgb.train(
             params,

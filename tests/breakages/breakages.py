@@ -904,6 +904,11 @@ BREAKAGES = [
         "experiments",
         ("experiments/test_compare.py",),
         (
+            "labels below 1 refuse the whole comparison, for MAP that nobody asked for",
+            "if metric == main or not shown_by_default:",
+            "if True:",
+        ),
+        (
             "the greatest error is shown as the best",
             '(min if name in settings["lower_is_better"] else max)(others)',
             "max(others)",
@@ -1767,6 +1772,11 @@ BREAKAGES = [
             "in a short terminal the growing table is cut off",
             "            rows = self._shown(console.height - _AROUND)",
             "            rows = self._shown(console.height)",
+        ),
+        (
+            "the table fills the terminal, so that its heads stay in the scrollback",
+            "_AROUND = 5",
+            "_AROUND = 4",
         ),
     ),
     *_in(

@@ -142,6 +142,16 @@ def test_the_rankers_default_metric_is_ours():
     assert own.evals_result()["validation_0"]["theirs"] == [1.0] * 5
 
 
+@pytest.mark.parametrize(("objective", "metric"), [("rank:ndcg", bp.NDCG(3)), (bp.QBRank(), "ndcg@3")])
+def test_xgboosts_ndcg_on_real_labels_is_an_error_with_a_remedy(objective, metric):
+    ranker = bp.XGBRanker(objective=objective, eval_metric=metric, n_estimators=2, n_jobs=1)
+    small = {"eval_set": [(VX, VY * 0.3)], "eval_qid": [VQID], "verbose": False}
+    with pytest.raises(xgb.core.XGBoostError, match="label_is_integer") as raised:
+        ranker.fit(X, Y * 0.3, qid=QID, **small)
+    assert "with ndcg_exp_gain=False" in raised.value.__notes__[0]
+    ranker.set_params(ndcg_exp_gain=False).fit(X, Y * 0.3, qid=QID, **small)
+
+
 def test_the_training_set_as_validation_set_is_recognised():
     ranker = fit(eval_set=[(X, Y), (VX, VY)], eval_qid=[None, VQID])
     result = ranker.evals_result()

@@ -622,6 +622,19 @@ def test_labels_below_one_leave_map_out(parts):
     assert found["MAP(relevant=0.3)"].notna().all()
 
 
+def test_built_ins_of_whole_numbers_say_so_in_words(parts, capfd):
+    """And not past Python, amid the table."""
+    real = [bp.RankingData(part.X, part.y * 0.5, qid=part.qid) for part in parts]
+    some = {**QUICK, "losses": (), "baselines": ["lambdarank", "rank:ndcg"]}
+    errors = [method["errors"] for method in bp.compare(*real, **some).document["methods"]]
+    said = "ValueError: {} takes whole numbers from 0 as labels, and one is 0.5; "
+    for (error,), name in zip(errors, some["baselines"], strict=True):
+        assert error.startswith(said.format(name))
+    assert "[Fatal]" not in "".join(capfd.readouterr())
+    linear = bp.compare(*real, **some | {"frameworks": "xgboost"}, params={"xgboost": {"ndcg_exp_gain": False}})
+    assert not linear.failed
+
+
 def test_data_are_checked(parts):
     train, valid, test = parts
     narrow = {"X": valid.X[:, :5], "y": valid.y, "qid": valid.qid}
