@@ -386,13 +386,15 @@ def about_differences(document: dict[str, Any]) -> list[str]:
     if references:
         listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
         numbers = {framework: n for framework, n in test["comparisons"].items() if n}
+        partial = document["interrupted"] or document.get("out_of_time")
+        which = "test queries of the runs that both have" if partial else f"{test['queries']:,} test queries"
         many = ", ".join(
             f"{n} comparison{'s' * (n > 1)}" + (f" in {framework}" if len(numbers) > 1 else "")
             for framework, n in numbers.items()
         )
         lines.append(
             f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {percent(document)} "
-            f"interval: bootstrap over the {test['queries']:,} test queries (BCa, {test['n_resamples']:,} resamples), "
+            f"interval: bootstrap over the {which} (BCa, {test['n_resamples']:,} resamples), "
             f"on values averaged over seeds. p: paired randomisation test over them (two-sided, {test['flips']:,} "
             f"sign flips, or all where they are fewer), by Holm's method for {many}."
         )
