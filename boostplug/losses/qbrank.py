@@ -62,7 +62,7 @@ class QBRank(Loss):
     :math:`v_i`:
 
     .. math:: t_i = \frac{w \sum_j \sqrt{v_i v_j}\, (±\max(0,·)) + (1 - w)\, v_i (r_i - F_i)}
-              {w \sum_j \sqrt{v_i v_j} + (1 - w)\, v_i}, \qquad g_i = -v_i t_i, \quad h_i = v_i .
+              {w \sum_j \sqrt{v_i v_j} + (1 - w)\, v_i}, \\ g_i = -v_i t_i, \quad h_i = v_i .
 
     There is no 2, so this is no bound, and no function has this gradient; `value` is that of "none". The average's
     other form, where a document weighs the sum in the denominator, is "none" with half of the "global" pair Hessian.
