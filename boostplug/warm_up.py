@@ -231,11 +231,15 @@ def _call_metric(metric: Metric, data: list[_Data]) -> None:
 
 
 def _fit(ranker: Any) -> None:
+    """Fit on grades; on many, and on explicit pairs, which are listed one by one."""
     rng = np.random.default_rng(0)
     X, y, group = rng.normal(size=(60, 3)), rng.integers(0, 3, 60), [20, 30, 10]
     for dtype in (np.float64, np.float32):
         model = clone(ranker).set_params(n_estimators=2)
         model.fit(X.astype(dtype), y, group=group).predict(X.astype(dtype))
+    clone(ranker).set_params(n_estimators=2).fit(X, 4.0 * rng.random(60), group=group)
+    with suppress(ValueError):  # of rankers that take none
+        clone(ranker).set_params(n_estimators=2).fit(X, y, group=group, pairs=Pairs([0, 1, 20], [2, 3, 21]))
 
 
 def _read() -> None:

@@ -94,6 +94,13 @@ for ranker in itertools.chain(*RANKERS.values()):
     fitted.fit(X, y, group=[50, 40], sample_weight=np.repeat([1.0, 2.0], [50, 40]))
     fitted.predict(X[:7].tolist())
     known(ranker)
+    fitted.fit(X, 4.0 * rng.random(90), group=[50, 40])
+    known((ranker, "grades of their own"))
+    try:
+        fitted.fit(X, y, group=[50, 40], pairs=bp.Pairs([0, 1, 50], [5, 6, 60], weight=[1.0, 2.0, 1.0]))
+    except ValueError as error:
+        assert "pairs" in str(error), error
+    known((ranker, "pairs"))
 for framework in ("lightgbm", "xgboost"):
     try:
         kind = bp.LGBMRanker if framework == "lightgbm" else bp.XGBRanker
