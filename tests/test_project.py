@@ -85,6 +85,21 @@ def test_tests_run_on_every_python_and_framework():
         assert re.match(rf"{extra}>=[\d.]+$", EXTRAS[extra][0])
 
 
+def test_one_job_has_every_optional_library_and_runs_all_tests():
+    """Examples, the notebook, searches, figures and the site skip in the others: without it they would run nowhere."""
+    (tests,) = (path for path in WORKFLOWS if path.name == "tests.yml")
+    for job in read(tests)["jobs"].values():
+        lines = [line for step in job.get("steps", ()) for line in step.get("run", "").splitlines()]
+        extras = {extra for found in re.findall(r"\.\[([\w,]+)\]", "\n".join(lines)) for extra in found.split(",")}
+        if {"docs", "test"} <= extras:
+            assert "pytest -n auto --dist worksteal" in lines
+            break
+    else:
+        pytest.fail("no job installs both docs and test")
+    (of_docs,) = (line for line in EXTRAS["docs"] if line.startswith("boostplug["))
+    assert [of_docs] == EXTRAS["all"]
+
+
 def test_docs_are_built_by_what_the_extra_brings():
     (tests,) = (path for path in WORKFLOWS if path.name == "tests.yml")
     brought = {re.match(r"[\w-]+", requirement)[0] for requirement in EXTRAS["docs"]}
