@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, product
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from boostplug.experiments.parallel import cells_over_processes, check_picklable
 from boostplug.experiments.reproduce import METRICS
 from boostplug.experiments.result import CompareResult
 from boostplug.experiments.runs import Plan
-from boostplug.experiments.training import FRAMEWORKS, Part
+from boostplug.experiments.training import FRAMEWORKS, Part, check_columns
 from boostplug.experiments.trees import Trees
 from boostplug.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 from boostplug.naming import distinct_names
+from boostplug.tables import is_frame
 from boostplug.threads import get_num_threads
 
 __all__ = ["compare", "parse_losses"]
@@ -177,6 +178,8 @@ def compare(
     jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
     threads = max(1, threads // jobs)
     names, notes = _frameworks(frameworks)
+    notes += left_out
+    _check_readable(folds, names)
     methods = _methods(names, parse_losses(losses), baselines)
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
@@ -362,7 +365,10 @@ def _check_data(
     """Return the metrics that are defined on some query of each test part, and a note on each that nobody asked for."""
     notes: dict[Metric, str] = {}
     for fold in folds:
-        for name, part, needed in (("valid", fold[1], (main,)), ("test", fold[2], metrics)):
+        for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (main,)), ("test", fold[2], metrics)):
+            weight = part.queries.query_weight
+            if weight is not None and not np.any(weight):
+                raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")
             for metric in needed:
                 try:
                     values = metric.per_query(np.zeros(part.queries.n_rows), part.queries)
@@ -384,6 +390,17 @@ def _why_undefined(metric: Metric, part: Part) -> str:
         f"labels up to {most:g} do not reach {grade:g}, from which on a document is relevant to it "
         f"(metrics= of bp.compare takes {type(metric).__name__}(relevant=…))"
     )
+
+
+def _check_readable(folds: Sequence[Sequence[Part]], frameworks: Sequence[str]) -> None:
+    """Raise where a framework refuses the names or types of a DataFrame's columns, as its first rows show."""
+    for fold, framework in product(folds, frameworks):
+        for name, part in zip(PARTS, fold, strict=True):
+            if is_frame(part.X):
+                try:
+                    check_columns(framework, part.X[:1])
+                except ValueError as error:
+                    raise ValueError(f"{name}: {framework} cannot read the columns: {error}") from None
 
 
 def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:

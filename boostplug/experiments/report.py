@@ -459,9 +459,10 @@ def _partial(document: dict[str, Any]) -> str:
     left_out = ([f"any method with {of_all[1]}"] if of_all[1] else []) + single[:_MOST_MISSING]
     more = len(single) - _MOST_MISSING
     minutes, n = document["settings"]["minutes"], len(turns) * len(methods)
+    common = f"All methods have {of_all[0]}" if of_all[0] else "No seed was run by all methods"
     return (
-        f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. All methods have "
-        f"{of_all[0] or 'no run in common'}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
+        f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. "
+        f"{common}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
         + ("" if of_all[0] else f" To compare more in the time, name fewer losses{_or_less(document)}.")
     )
 
@@ -583,7 +584,8 @@ def _expected(document: dict[str, Any]) -> str:
     against = f"On test it is {_against(found, document)}, p {_equal(found['p'])}"
     better = (found["difference"] > 0) == document["settings"]["greater_is_better"]
     if not found["p"] < SIGNIFICANT:
-        return f"{against}: no significant difference on {queries}; either will do, and more queries would tell."
+        advice = "either will do" if better else f"nothing here speaks against keeping {found['reference']}"
+        return f"{against}: no significant difference on {queries}; {advice}, and more queries would tell."
     if better:
         return f"{against}: significantly better on {queries}."
     remedy = f"prefer {found['reference']}, or choose on more validation queries"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
+from boostplug.checks import column_names, shown
 from boostplug.estimators.inputs import relative_weight
 from boostplug.experiments.trees import Trees
 from boostplug.extras import imported
@@ -21,11 +22,12 @@ from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
-__all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "lightgbm_dataset"]
+__all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "check_columns", "lightgbm_dataset"]
 
 Floats = NDArray[np.float64]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
+_JSON = frozenset('",:[]{}')  # LightGBM refuses them in names of features
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +171,27 @@ def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
     wrong = labels[(labels != np.floor(labels)) | (labels < 0)]
     if wrong.size:
         raise ValueError(f"{objective} takes whole numbers from 0 as labels, and one is {wrong[0]:g}; {otherwise}")
+
+
+def check_columns(framework: str, frame: Any) -> None:
+    """Raise a ValueError where a framework refuses the names or types of a DataFrame's columns."""
+    names = column_names(frame)
+    if framework == "lightgbm" and (bad := [name for name in names if set(str(name)) & _JSON]):
+        raise ValueError(f"{shown(bad)}: names may have none of {' '.join(sorted(_JSON))}; rename it")
+    if framework == "xgboost" and (
+        bad := [name for name in names if str(getattr(frame[name], "dtype", "")) == "category"]
+    ):
+        remedy = 'pass frameworks="lightgbm", or codes as numbers'
+        raise ValueError(f"{shown(bad)} is categorical, which compare does not tell XGBoost; {remedy}")
+    module = imported(framework, "training needs")
+    refusals = (TypeError, ValueError, *([module.basic.LightGBMError] if framework == "lightgbm" else []))
+    try:
+        if framework == "lightgbm":
+            module.Dataset(frame, np.zeros(len(frame)), params={"verbosity": -1}).construct()
+        else:
+            module.DMatrix(frame)
+    except refusals as error:
+        raise ValueError(f"{' '.join(str(error).split())}; drop, rename or convert such columns") from None
 
 
 class LightGBM:

@@ -657,3 +657,12 @@ def test_data_are_checked(parts):
     ):
         with pytest.raises(ValueError, match=message):
             bp.compare(*data, progress=False)
+
+
+def test_weights_that_are_all_zero_are_refused(parts):
+    for i, name in enumerate(("train", "valid", "test")):
+        data = list(parts)
+        nothing = np.zeros(len(parts[i].group))
+        data[i] = {"X": parts[i].X, "y": parts[i].y, "group": parts[i].group, "weight": nothing}
+        with pytest.raises(ValueError, match=f"{name}: all weights are 0"):
+            bp.compare(*data, **QUICK)

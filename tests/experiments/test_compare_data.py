@@ -241,3 +241,24 @@ def test_the_recommended_estimator_takes_the_weights(weighted, baseline):
     assert bp.NDCG(5)(model.predict(test.X), test.queries) == pytest.approx(value, abs=1e-12)
     eval(line + comment, {"bp": bp, "xgb": xgb, **names})  # noqa: S307
     assert comment in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("framework", "columns", "message"),
+    [
+        ("lightgbm", {"length, chars": 1.0}, r"\['length, chars'\]: names may have none of .* rename"),
+        ("lightgbm", {"a b": 1.0, "a_b": 1.0}, r".*a_b.*; drop, rename or convert"),
+        ("lightgbm", {"title": "shoes"}, ".*title.*; drop, rename or convert"),
+        ("xgboost", {"title": "shoes"}, ".*title.*; drop, rename or convert"),
+        ("xgboost", {"site": pd.Categorical(["shop"])}, r"\['site'\] is categorical"),
+    ],
+)
+def test_columns_that_a_framework_cannot_read_are_refused_before_training(parts, framework, columns, message):
+    def frame(part):
+        return frame_of(
+            part, **{name: np.repeat(pd.Series(value), part.n_rows).array for name, value in columns.items()}
+        )
+
+    chosen = {**QUICK, "frameworks": framework}
+    with pytest.raises(ValueError, match=f"^train: {framework} cannot read the columns: {message}"):
+        bp.compare(*map(frame, parts), label="grade", **chosen)

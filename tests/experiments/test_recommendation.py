@@ -222,9 +222,22 @@ def test_a_lead_on_test_is_said_with_its_interval():
     assert words.replace("0.", ".") in found.recommendation
 
 
-def test_what_cannot_be_told_apart_is_said():
-    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (0.6, 0.5)})
-    assert f"no significant difference on {many(found)} test queries; either will do" in found.recommendation
+@pytest.mark.parametrize(
+    ("metric", "lead", "advice"),
+    [
+        ("NDCG@10", 0.001, "either will do"),
+        ("NDCG@10", -0.001, "nothing here speaks against keeping lambdarank"),
+        ("PairError", -0.001, "either will do"),
+        ("PairError", 0.001, "nothing here speaks against keeping lambdarank"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_said(metric, lead, advice):
+    best = 0.4 if metric == "PairError" else 0.6
+    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (best, 0.5)}, metric=metric)
+    off = found.document["recommendation"]["difference"]  # of the noise alone
+    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (best, 0.5 - off + lead)}, metric=metric)
+    words = f"no significant difference on {many(found)} test queries; {advice}, and more queries would tell"
+    assert words in found.recommendation
 
 
 def test_the_least_error_is_recommended():
