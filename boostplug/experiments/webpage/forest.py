@@ -66,8 +66,10 @@ def differences(view: View) -> Child:
                 "these are a sample: it counts what the choice of test queries changes, not what other training data "
                 "would. p is how often a difference "
                 "at least as large comes about if, for each query, it is left to chance which of the two values is "
-                "whose; corrected for the number of methods asked. A small difference without significance may be "
-                "none at all, and a p above .05 does not prove that there is none.",
+                "whose; corrected for the number of methods asked, but for the recommended one's, at the top, which "
+                "the validation part chose. The two are different methods: near .05 they may disagree, and the "
+                "interval is not corrected. A small difference without significance may be none at all, and a p "
+                "above .05 does not prove that there is none.",
             ),
             class_="prose",
         ),
