@@ -342,6 +342,7 @@ def test_a_page_with_nothing_amiss_has_no_caveats(whole):
         ({"difference": 0.01, "p": 0.001}, ("better", "significantly better than lambdarank")),
         ({"difference": -0.01, "p": 0.001}, ("worse", "significantly worse than lambdarank")),
         ({"difference": 0.01, "p": 0.2}, ("open", "not significantly different from lambdarank")),
+        ({"difference": -0.01, "p": 0.2}, ("open", "nothing here speaks against keeping lambdarank")),
         ({"is_reference": True, "reference": None, "difference": None}, ("open", "own LambdaMART is best")),
         ({"reference": None, "difference": None}, ("open", "nothing to compare it with")),
     ],

@@ -64,9 +64,11 @@ def _verdict(view: View) -> tuple[str, str]:
         return "open", f"{provisional}the framework's own LambdaMART is best on validation: keep it"
     if found["difference"] is None:
         return "open", f"{provisional}best on validation; nothing to compare it with"
-    if not (found["p"] is not None and found["p"] < SIGNIFICANT):
-        return "open", f"{provisional}not significantly different from {found['reference']}"
     better = found["difference"] * view.sign > 0
+    if not (found["p"] is not None and found["p"] < SIGNIFICANT):
+        other = found["reference"]
+        keep = "" if better else f", and no better on test: nothing here speaks against keeping {other}"
+        return "open", f"{provisional}not significantly different from {other}{keep}"
     word = "better" if better else "worse"
     return word, f"{provisional}significantly {word} than {found['reference']}"
 
