@@ -51,5 +51,5 @@ for seed in range(4):
 _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 axes.errorbar(weights, np.mean(found, axis=0), np.std(found, axis=0) / 2, marker="o", capsize=3)
 axes.set(xlabel="preference_weight: 0 grades alone, 1 pairs alone", ylabel="test NDCG@10", xticks=weights)
-axes.set_title("Grades of half of the queries, clicks on the others; ± standard error of four draws")
+axes.set_title("Grades of half of the queries, clicks on the others;\n± standard error of four draws")
 plt.show()
