@@ -8,7 +8,7 @@ from boostplug.experiments.webpage.charts import axis_texts, percent_of
 from boostplug.experiments.webpage.markup import Child, Markup, el
 from boostplug.experiments.webpage.methods import Shown, label, of_frameworks
 from boostplug.experiments.webpage.scale import Scale
-from boostplug.experiments.webpage.view import View, number_of
+from boostplug.experiments.webpage.view import View, of_framework
 
 __all__ = ["differences"]
 
@@ -27,31 +27,13 @@ def differences(view: View) -> Child:
     for framework, of_one in of_frameworks(found):
         reference = of_one[0].summary["reference"]
         of_one.sort(key=lambda m: -view.sign * m.summary["difference"])
-        name = f"forest-{number_of(framework, view)}"
-        groups.append(
-            el(
-                "figure",
-                el(
-                    "figcaption",
-                    el(
-                        "h3",
-                        f"{framework}: difference to {reference}" if view.several else f"Difference to {reference}",
-                    ),
-                    el(
-                        "p",
-                        f"{view.metric} on test with its {percent(document)} interval; {better}. Filled and bold: "
-                        f"significant (corrected p below {SIGNIFICANT:g}). Hollow and thin: not.",
-                    ),
-                    id=name,
-                ),
-                _axis_row(axis, view),
-                el("ul", [_forest_row(m, axis) for m in of_one], class_="rows"),
-                class_="forest",
-                role="group",
-                aria_labelledby=name,
-                data_framework=framework,
-            )
+        legend = (
+            f"{view.metric} on test with its {percent(document)} interval; {better}. Filled and bold: "
+            f"significant (corrected p below {SIGNIFICANT:g}). Hollow and thin: not."
         )
+        rows = el("ul", [_forest_row(m, axis) for m in of_one], class_="rows")
+        title = f"difference to {reference}"
+        groups.append(of_framework(view, framework, "forest", title, legend, _axis_row(axis, view), rows))
     return [
         [el("p", line) for line in report.verdicts(document)],
         groups,

@@ -8,7 +8,7 @@ from boostplug.experiments.webpage.charts import percent_of
 from boostplug.experiments.webpage.markup import Child, Markup, el
 from boostplug.experiments.webpage.methods import Shown, label, of_frameworks
 from boostplug.experiments.webpage.tables import Cell, Column, difference, number, table, value
-from boostplug.experiments.webpage.view import View, folded, number_of
+from boostplug.experiments.webpage.view import View, folded, of_framework
 
 __all__ = ["queries"]
 
@@ -35,36 +35,19 @@ def _outcomes(view: View, part: dict[str, Any], counted: Sequence[tuple[Shown, d
     for framework, of_one in of_frameworks([method for method, _ in counted]):
         reference = of_method[of_one[0].number]["reference"]
         of_one.sort(key=lambda m: of_method[m.number]["losses"] - of_method[m.number]["wins"])
-        name = f"outcomes-{number_of(framework, view)}"
-        rows = [_outcome_row(method, of_method[method.number]) for method in of_one]
-        groups.append(
-            el(
-                "figure",
-                el(
-                    "figcaption",
-                    el(
-                        "h3",
-                        f"{framework}: queries against {reference}" if view.several else f"Queries against {reference}",
-                    ),
-                    el(
-                        "p",
-                        el("span", class_="key wins"),
-                        "won ",
-                        el("span", class_="key ties"),
-                        "tied ",
-                        el("span", class_="key losses"),
-                        f"lost, by {part['metric']} on test, mean over seeds ({tied}). Sorted by won less lost; "
-                        "the line is at half of the queries.",
-                    ),
-                    id=name,
-                ),
-                el("ul", rows, class_="rows"),
-                class_="outcomes",
-                role="group",
-                aria_labelledby=name,
-                data_framework=framework,
-            )
-        )
+        legend = [
+            el("span", class_="key wins"),
+            "won ",
+            el("span", class_="key ties"),
+            "tied ",
+            el("span", class_="key losses"),
+            (
+                f"lost, by {part['metric']} on test, mean over seeds ({tied}). Sorted by won less lost; "
+                "the line is at half of the queries."
+            ),
+        ]
+        rows = el("ul", [_outcome_row(method, of_method[method.number]) for method in of_one], class_="rows")
+        groups.append(of_framework(view, framework, "outcomes", f"queries against {reference}", legend, rows))
     columns = [
         Column("method", numbers=False),
         Column("framework", numbers=False),

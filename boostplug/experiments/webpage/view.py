@@ -8,7 +8,7 @@ from boostplug.experiments.webpage.markup import Child, Markup, el
 from boostplug.experiments.webpage.methods import Shown, by_validation, label, of_frameworks, swatch
 from boostplug.threads import Computed
 
-__all__ = ["View", "copyable", "folded", "key_of", "number_of", "pairs"]
+__all__ = ["View", "copyable", "folded", "key_of", "of_framework", "pairs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +60,20 @@ class View:
         ]
 
 
-def number_of(framework: str, view: View) -> str:
-    """Return a framework's number, for ids."""
-    names = [name for name, _ in of_frameworks(view.methods)]
-    return str(names.index(framework))
+def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
+    """Return a figure of one framework's methods, which the choice of frameworks shows and hides."""
+    number = [name for name, _ in of_frameworks(view.methods)].index(framework)
+    name = f"{kind}-{number}"
+    head = f"{framework}: {title}" if view.several else title[0].upper() + title[1:]
+    return el(
+        "figure",
+        el("figcaption", el("h3", head), el("p", legend), id=name),
+        *rows,
+        class_=kind,
+        role="group",
+        aria_labelledby=name,
+        data_framework=framework,
+    )
 
 
 def copyable(what: str, code: str) -> Markup:
