@@ -11,7 +11,7 @@ from boostplug.metrics.metric import Metric
 from boostplug.naming import parameters
 from boostplug.queries import Queries
 
-__all__ = ["ByRank", "Empty", "OfRelevance", "Ties", "whole"]
+__all__ = ["ByRank", "Empty", "OfRelevance", "OfTheBest", "Ties", "whole"]
 
 Floats = NDArray[np.float64]
 Ties = Literal["average", "order"]
@@ -65,6 +65,17 @@ class OfRelevance(ByRank):
         return self.filled(
             self.kernel(scores, relevant, queries.boundaries, self.cutoff(queries), average=self.average)
         )
+
+
+class OfTheBest(OfRelevance):
+    """A metric of relevance that must have a cut-off."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer("k", self.k, 1)
+        super().__post_init__()
 
 
 def whole(number: float) -> float:

@@ -2,15 +2,14 @@
 
 from dataclasses import KW_ONLY, dataclass
 
-from boostplug.checks import check_integer
 from boostplug.kernels import positions
-from boostplug.metrics.by_rank import Empty, OfRelevance, Ties
+from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
 
 __all__ = ["WTA", "Precision"]
 
 
 @dataclass(frozen=True)
-class Precision(OfRelevance):
+class Precision(OfTheBest):
     r"""Share of relevant documents among the best k.
 
     .. math:: \frac1k \#\{j \le k : \mathrm{rel}_j\}
@@ -42,11 +41,6 @@ class Precision(OfRelevance):
     empty: Empty = None
 
     kernel = staticmethod(positions.precision)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_integer("k", self.k, 1)
-        super().__post_init__()
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,15 @@
 
 from dataclasses import KW_ONLY, dataclass
 
-from boostplug.checks import check_integer
 from boostplug.kernels import positions
-from boostplug.metrics.by_rank import Empty, OfRelevance, Ties
+from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
 from boostplug.queries import Queries
 
 __all__ = ["RPrecision", "Recall"]
 
 
 @dataclass(frozen=True)
-class Recall(OfRelevance):
+class Recall(OfTheBest):
     r"""Share of the relevant documents that are among the best k.
 
     .. math:: \frac1R \#\{j \le k : \mathrm{rel}_j\}
@@ -43,11 +42,6 @@ class Recall(OfRelevance):
     empty: Empty = None
 
     kernel = staticmethod(positions.recall)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_integer("k", self.k, 1)
-        super().__post_init__()
 
 
 @dataclass(frozen=True)
