@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.text import visible
+
 __all__ = [
     "called",
     "check_choice",
@@ -23,6 +25,8 @@ __all__ = [
     "reading_features",
     "real_numbers",
     "refuse_class",
+    "refuse_other_order",
+    "refuse_rounded_ids",
     "refuse_weights",
     "refuse_where",
     "returned",
@@ -52,6 +56,7 @@ def shown(value: Any) -> str:
         text = " ".join(repr(value).split())
     except Exception:  # noqa: BLE001 (a repr of the user's; and Python refuses to write long integers)
         text = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
+    text = visible(text)
     half = _LONGEST_SHOWN // 2
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:half]}…{text[-half // 2 :]}"
 
@@ -182,6 +187,55 @@ def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: s
         more = int(bad.sum()) - 1
         rest = f" ({more} more)" if more else ""
         raise ValueError(f"{name}[{at}] = {shown(values[at])} {why}{rest}")
+
+
+def refuse_other_order(**values: Any) -> None:
+    """Raise where two of the arguments hold the same pandas index in different orders, since rows go by position.
+
+    Arguments without an index, and of other lengths, are passed over. Indexes with different entries say nothing.
+    """
+    seen: list[tuple[str, Any]] = []
+    for name, value in values.items():
+        index: Any = getattr(value, "index", None)
+        if not hasattr(index, "get_indexer"):
+            continue
+        if any(index is other or index.equals(other) for _, other in seen):
+            continue
+        for first, other in seen:
+            if _is_reordered(index, other):
+                remedy = f"pass {name}.loc[{first}.index]" if index.is_unique else "sort both by one column"
+                raise ValueError(
+                    f"{name} and {first} have the same index in different orders, and rows are matched by position; "
+                    f"{remedy}, or pass {name}.to_numpy() if the positions are right"
+                )
+        seen.append((name, index))
+
+
+def _is_reordered(index: Any, other: Any) -> bool:
+    """Return whether two pandas indexes hold the same entries, each as often, in different orders."""
+    if len(index) != len(other):
+        return False
+    counts, others = index.value_counts(sort=False, dropna=False), other.value_counts(sort=False, dropna=False)
+    if len(counts) != len(others):
+        return False
+    places = others.index.get_indexer(counts.index)
+    if (places < 0).any() or not np.array_equal(others.to_numpy()[places], counts.to_numpy()):
+        return False
+    return not index.astype(object).equals(other.astype(object))  # equal entries of several types are one order
+
+
+def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
+    """Raise for floating-point ids so large that their type has one number for several integers."""
+    if ids.dtype.kind != "f":
+        return
+    digits = np.finfo(ids.dtype).nmant + 1
+    refuse_where(
+        name,
+        np.abs(ids) >= 2.0**digits,
+        ids,
+        f"is too large an id for {ids.dtype}, which rounds integers from 2^{digits} on, so that different ids become "
+        "equal; pass integers or strings",
+    )
 
 
 def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:

@@ -5,18 +5,22 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import metadata
 from io import TextIOWrapper
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 
 from boostplug.extras import LIBRARIES, install, is_installed
+from boostplug.files import is_same_file, stream_of
+from boostplug.text import visible
 from boostplug.version import __version__
 
 __all__ = ["app", "main"]
@@ -183,7 +187,8 @@ def compare(
     """
     with _ended_by_signals() as signals, _plain_warnings("compare"):
         try:
-            _check_outputs({"--json": json, "--report": report})
+            files = {"--data": data, "--train": train, "--valid": valid, "--test": test}
+            _check_outputs({"--json": json, "--report": report}, _files_read(files, store or _STORE))
             folder = _check_store(store, needed=resume)
             from boostplug.experiments.compare import compare as run
             from boostplug.experiments.console import progress_bar
@@ -322,13 +327,14 @@ def replicate(
     kept = "" if json is None else "; the same command goes on where it was"
     with _ended_by_signals() as signals, _plain_warnings("replicate"):
         try:
-            _check_outputs({"--json": json})
+            _check_outputs({"--json": json}, {"--data": _files_below(data)} if data and json and json.exists() else {})
             from boostplug.replicate import replicate as run
 
             if figures is not None:
                 from boostplug.experiments.drawing import require_matplotlib
 
                 _check_folder("--figures", figures)
+                _refuse_same({"--json": json, "--figures": figures})
                 require_matplotlib()
             result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
         except KeyboardInterrupt:
@@ -437,7 +443,7 @@ def _plain_warnings(command: str) -> Iterator[None]:
 def _complain(command: str, message: str) -> None:
     from rich.console import Console
 
-    line = f"boostplug {command}: {message}"
+    line = visible(f"boostplug {command}: {message}")
     Console(stderr=True).print(line, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -469,22 +475,29 @@ def _split(names: str | None) -> list[str] | None:
     return [name.strip() for name in found if name.strip()]
 
 
-def _check_outputs(outputs: dict[str, Path | None]) -> None:
-    """Refuse, before anything is trained, files that cannot be written at its end; leave them as they are."""
-    paths = {option: path for option, path in outputs.items() if path is not None}
-    if len({path.resolve() for path in paths.values()}) < len(paths):
-        raise ValueError(f"{' and '.join(paths)} name the same file, {next(iter(paths.values()))}; name two")
+def _check_outputs(
+    outputs: Mapping[str, Path | None], inputs: Mapping[str, Iterable[Path]] = MappingProxyType({})
+) -> None:
+    """Refuse, before anything is trained, files that cannot or must not be written at its end; leave them as they are.
+
+    `inputs` are the files, by option, that the command reads, and those that would be read if they were there.
+    """
+    paths = _refuse_same(outputs)
+    read = [(option, file) for option, files in inputs.items() for file in files]
     for option, path in paths.items():
         if str(path) == "-":
             raise ValueError(f"{option}: - stands for no file here; name one (/dev/stdout, where there is one)")
         if path.is_dir():
             raise IsADirectoryError(f"{option}: {path} is a folder; name a file in it")
+        reader = next((reader for reader, file in read if is_same_file(path, file)), None)
+        if reader is not None:
+            raise ValueError(f"{option}: {path} is one of the files of {reader}; name another file")
         if not path.absolute().parent.is_dir():
             raise FileNotFoundError(f"{option}: there is no folder {path.parent} for {path.name}; make it first")
         try:
             if path.exists() and not path.is_file():  # a pipe or a device: opening one acts on it
                 continue
-            if _is_a_stream(path):
+            if stream_of(path) is not None:
                 raise ValueError(f"{option}: {path} is the file that the command's own output goes to; name another")
             target = path.resolve()
             new = not target.exists()
@@ -495,11 +508,31 @@ def _check_outputs(outputs: dict[str, Path | None]) -> None:
             raise OSError(f"{option}: {path} cannot be written ({error.strerror}); name another file") from None
 
 
-def _is_a_stream(path: Path) -> bool:
-    """Return whether stdout or stderr are redirected into a file."""
-    with suppress(OSError):
-        return any(os.path.samestat(path.stat(), os.fstat(number)) for number in (1, 2))
-    return False
+def _refuse_same(outputs: Mapping[str, Path | None]) -> dict[str, Path]:
+    """Return the outputs that are wanted, refusing two that are one file."""
+    paths = {option: path for option, path in outputs.items() if path is not None}
+    for (option, path), (other, another) in combinations(paths.items(), 2):
+        if is_same_file(path, another):
+            raise ValueError(f"{option} and {other} name the same file, {path}; name two")
+    return paths
+
+
+def _files_read(options: Mapping[str, Path | None], store: Path) -> dict[str, list[Path]]:
+    """Return the files that `compare` reads, by option, with those that it would read if they were there."""
+    from boostplug.datasets.letor import possible_files, side_files
+
+    files = {
+        option: possible_files(path) if option == "--data" else [path]
+        for option, path in options.items()
+        if path is not None
+    }
+    with_sides = {option: [*own, *(side for file in own for side in side_files(file))] for option, own in files.items()}
+    return {**with_sides, "--store": [store, *store.glob("*.results")]}
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """Return the files below a folder of data sets, except JSON, which `replicate` does not read."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".json"]
 
 
 def _check_folder(option: str, path: Path) -> None:
@@ -571,7 +604,7 @@ def _show(command: str, result: Any) -> bool:
         if console.is_terminal and hasattr(result, "__rich_console__"):
             console.print(result)
         else:
-            typer.echo(str(result))
+            typer.echo(visible(str(result)))
         sys.stdout.flush()
     except OSError as error:
         _silence()

@@ -20,6 +20,8 @@ from shutil import which
 from typing import Any
 
 from boostplug.extras import LIBRARIES, install, is_installed, remedy_of
+from boostplug.files import write_file
+from boostplug.text import visible
 from boostplug.version import __version__
 
 __all__ = ["N_TRIALS", "Diagnosis", "doctor", "tried"]
@@ -62,10 +64,10 @@ class Diagnosis:
 
     def to_json(self, path: Path) -> None:
         """Write the document."""
-        path.write_text(json.dumps(self.document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_file(path, json.dumps(self.document, indent=1, ensure_ascii=False) + "\n")
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self.document))
+        return "\n".join(_lines(visible(self.document)))
 
 
 def doctor(progress: Callable[[str, int], object] | None = None) -> Diagnosis:

@@ -6,9 +6,18 @@ from typing import Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import frozen, numbers, refuse_weights, refuse_where, shown, vector
+from boostplug.checks import (
+    frozen,
+    numbers,
+    refuse_other_order,
+    refuse_rounded_ids,
+    refuse_weights,
+    refuse_where,
+    shown,
+    vector,
+)
 from boostplug.pairs import Pairs
-from boostplug.runs import GradeRuns, ListRuns, PairRuns, exponent_of, roots_and_unit
+from boostplug.runs import GradeRuns, ListRuns, PairRuns, distinct, exponent_of, roots_and_unit
 from boostplug.threads import Computed
 
 __all__ = ["Queries", "why_nothing_is_learnt"]
@@ -89,6 +98,7 @@ class Queries:
     ) -> None:
         if pairs is not None and not isinstance(pairs, Pairs):
             raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
+        refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled)
         if labels is None:
             if pairs is None:
                 raise ValueError("labels is None; pass the grade of each row, or pairs= to learn from pairs alone")
@@ -256,7 +266,7 @@ class Queries:
         winner, loser = pairs.winner[kept], pairs.loser[kept]
         query, n_pairs = np.unique(self.query_of_row[winner], return_counts=True)
         place = np.repeat(np.arange(len(query)), n_pairs)
-        documents = np.unique(np.r_[place, place] * self.n_rows + np.r_[winner, loser])
+        documents = distinct(np.r_[place, place] * self.n_rows + np.r_[winner, loser])
         n_judged = np.bincount(documents // max(1, self.n_rows), minlength=len(query))
         return PairRuns(
             winner=frozen(winner),
@@ -354,6 +364,7 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
     except (TypeError, ValueError):
         raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
     refuse_where("qid", missing, ids, "is not an id")
+    refuse_rounded_ids("qid", ids)
     starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
     heads = codes[boundaries[:-1]]

@@ -141,6 +141,81 @@ def test_what_makes_no_sense_exits_with_2(arguments, message, tmp_path, monkeypa
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
 
 
+INPUTS = {
+    "a training file": ("train.txt", ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"]),
+    "a side file": ("test.txt.query", ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"]),
+    "a side file that is not there": (
+        "train.txt.query",
+        ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"],
+    ),
+    "a file of --data": ("vali.txt", ["--data", "."]),
+    "a file that --data would prefer": ("valid.txt", ["--data", "."]),
+    "a file of a fold": ("Fold1/test.txt", ["--data", "."]),
+    "by a link": ("link", ["--data", "."]),
+    "by a hard link": ("hard", ["--data", "."]),
+    "a store": ("store", ["--store", "store"]),
+    "a store that is not there": ("new", ["--store", "new"]),
+    "the default store": ("boostplug-compare", []),
+    "a file of a store": ("store/compare-0123456789ab.results", ["--store", "store"]),
+}
+
+
+@pytest.mark.parametrize("output", ["--json", "--report"])
+@pytest.mark.parametrize(("target", "arguments"), INPUTS.values(), ids=INPUTS)
+def test_an_output_is_never_an_input_or_a_store(output, target, arguments, tmp_path, monkeypatch):
+    for name in (
+        "train.txt",
+        "vali.txt",
+        "test.txt",
+        "test.txt.query",
+        "Fold1/test.txt",
+        "store/compare-0123456789ab.results",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("0 qid:1 1:0\n1 qid:1 1:1\n")
+    (tmp_path / "link").symlink_to("train.txt")
+    os.link(tmp_path / "train.txt", tmp_path / "hard")
+    before = {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")}
+    monkeypatch.chdir(tmp_path)
+    outcome = runner.invoke(cli.app, ["compare", *arguments, output, target])
+    assert outcome.exit_code == 2
+    assert f"{output}: {target} is " in outcome.stderr.replace("\n", " ")
+    assert {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")} == before
+
+
+def test_two_outputs_are_never_one_file(tmp_path):
+    (tmp_path / "a").write_text("as it was")
+    (tmp_path / "link").symlink_to("a")
+    os.link(tmp_path / "a", tmp_path / "hard")
+    for other in ("link", "hard"):
+        with pytest.raises(ValueError, match="--json and --report name the same file"):
+            cli._check_outputs({"--json": tmp_path / "a", "--report": tmp_path / other})
+    assert (tmp_path / "a").read_text() == "as it was"
+
+
+def test_replicate_overwrites_no_data(tmp_path):
+    (tmp_path / "MQ2007").mkdir()
+    data = tmp_path / "MQ2007" / "S1.txt"
+    data.write_text("0 qid:1 1:0\n")
+    os.link(data, tmp_path / "hard.json")
+    for target in (data, tmp_path / "hard.json"):
+        outcome = runner.invoke(cli.app, ["replicate", "mpboost", "--data", str(tmp_path), "--json", str(target)])
+        assert outcome.exit_code == 2
+        assert "is one of the files of --data" in outcome.stderr.replace("\n", " ")
+    outcome = runner.invoke(
+        cli.app, ["replicate", "mpboost", "--json", f"{tmp_path}/new", "--figures", f"{tmp_path}/new"]
+    )
+    assert outcome.exit_code == 2
+    assert "--json and --figures name the same file" in outcome.stderr.replace("\n", " ")
+
+
+def test_messages_show_invisible_characters(tmp_path):
+    outcome = runner.invoke(cli.app, ["compare", "--data", f"{tmp_path}/\u202etxt.\x1b[2J"])
+    assert outcome.exit_code == 2
+    assert r"\u202etxt.\x1b[2J" in outcome.stderr.replace("\n", "")
+
+
 def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path, monkeypatch):
     kept, link = tmp_path / "kept.json", tmp_path / "link.html"
     kept.write_text("as it was")

@@ -138,3 +138,134 @@ def test_sizes_whose_sum_passes_int64_are_refused_before_anything_is_allocated()
     sizes = [2.0**52] * 4096 + [3]  # 2^64 + 3, which int64 takes for 3
     with pytest.raises(ValueError, match="its 4097 sizes add up to 18446744073709551616, labels has 3 rows"):
         bp.Queries([0, 1, 2], group=sizes)
+
+
+@pytest.mark.parametrize(("kind", "digits"), [(np.float16, 11), (np.float32, 24), (np.float64, 53)])
+def test_floating_ids_that_may_be_rounded_are_refused(kind, digits):
+    below, first = kind(2**digits - 1), kind(2**digits)
+    assert bp.Queries([1, 0], qid=np.array([below - 1, below], kind)).n_queries == 2
+    takers = {
+        "Queries": lambda ids: bp.Queries([1, 0], qid=ids),
+        "group_folds": lambda ids: bp.group_folds(ids, 2),
+        "RankingData": lambda ids: bp.RankingData([[1.0], [2.0]], [1, 0], qid=ids, group=[1, 1]),
+        "score": lambda ids: bp.NDCG(10).score([1, 0], [1, 0], qid=ids),
+    }
+    for sign in (1, -1):
+        ids = np.array([1, sign * first], kind)
+        for taker in takers.values():
+            with pytest.raises(
+                ValueError, match=rf"qid\[1\] = -?{2**digits}.0 is too large .*{np.dtype(kind)}.*strings"
+            ):
+                taker(ids)
+    assert bp.Queries([1, 0], qid=[2**digits, 2**digits + 1]).n_queries == 2
+
+
+# --- Order of rows -------------------------------------------------------------------------------------------------
+
+ROWS = [10, 11, 12, 13]
+FRAME = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4], "y": [0, 1, 2, 1], "q": [1, 1, 2, 2], "w": [1.0, 1, 2, 2]}, index=ROWS)
+TURNED = FRAME.loc[[12, 13, 10, 11]]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"labels": TURNED["y"], "qid": FRAME["q"]},
+            "qid and labels have the same index in different orders",
+        ),
+        ({"labels": FRAME["y"], "qid": FRAME["q"], "weight": TURNED["w"]}, r"pass weight.loc\[labels.index\]"),
+        (
+            {"labels": [0, 1, 2, 1], "qid": FRAME["q"], "weight": TURNED["w"]},
+            r"or pass weight.to_numpy\(\) if the positions are right",
+        ),
+    ],
+)
+def test_columns_in_another_order_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Queries(**given)
+
+
+def test_an_index_that_says_nothing_leaves_the_order_to_positions():
+    by_position = bp.Queries(TURNED["y"].to_numpy(), qid=FRAME["q"])
+    for labels in (TURNED["y"].reset_index(drop=True), TURNED["y"].tolist(), TURNED["y"].set_axis([1, 2, 10, 11])):
+        np.testing.assert_array_equal(bp.Queries(labels, qid=FRAME["q"]).labels, by_position.labels)
+    per_query = pd.Series([1.0, 2.0], index=[2, 1])  # its index is of queries
+    assert bp.Queries(FRAME["y"], qid=FRAME["q"], weight=per_query).row_weight.tolist() == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("index", "other", "refused"),
+    [
+        ([0, 1, 0, 1], [0, 1, 0, 1], False),
+        ([0, 1, 0, 1], [0, 0, 1, 1], True),
+        ([0, 1, 1, 1], [0, 0, 1, 1], False),
+        (["a", 1, None, 2.5], [1, "a", 2.5, None], True),
+        ([(1, "a"), (1, "b"), (2, "a"), (2, "b")], [(2, "a"), (2, "b"), (1, "a"), (1, "b")], True),
+        (pd.RangeIndex(4), [3, 2, 1, 0], True),
+        ([1.0, 2.0, 3.0, 4.0], [4, 3, 2, 1], True),
+        (
+            pd.to_datetime(["2020-01-01"] * 2 + ["2021-01-01"] * 2),
+            pd.to_datetime(["2021-01-01", "2020-01-01"] * 2),
+            True,
+        ),
+        (pd.Index([1, 2, 3, 4], dtype="Int64"), [1, 2, 3, 4], False),
+    ],
+    ids=str,
+)
+def test_indexes_of_all_kinds(index, other, refused):
+    labels, qid = pd.Series([0, 1, 2, 1], index=index), pd.Series([1, 1, 2, 2], index=other)
+    if refused:
+        with pytest.raises(ValueError, match="in different orders"):
+            bp.Queries(labels, qid=qid)
+    else:
+        assert bp.Queries(labels, qid=qid).n_queries == 2
+
+
+X, QID = FRAME[["x"]], FRAME["q"]
+FEW = {"n_estimators": 1, "min_child_samples": 1, "verbose": -1}
+TAKERS = {
+    "RankingData, y": ("y", lambda y, w, q: bp.RankingData(X, y, qid=QID)),
+    "RankingData, weight": ("weight", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, weight=w)),
+    "RankingData, qid": ("qid", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=q)),
+    "compare": ("train: y", lambda y, w, q: bp.compare((X, y, QID), (X, FRAME["y"], QID), (X, FRAME["y"], QID))),
+    "LGBMRanker": ("y", lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, y, qid=QID)),
+    "LGBMRanker, weight": (
+        "sample_weight",
+        lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, FRAME["y"], qid=QID, sample_weight=w),
+    ),
+    "eval_set": (
+        "in the validation set 0: y",
+        lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(
+            X, FRAME["y"], qid=QID, eval_set=[(X, y)], eval_qid=[QID]
+        ),
+    ),
+    "XGBRanker": ("y", lambda y, w, q: bp.XGBRanker(objective=bp.QBRank(), n_estimators=1).fit(X, y, qid=QID)),
+    "init_score": (
+        "init_score",
+        lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, FRAME["y"], qid=QID, init_score=w),
+    ),
+    "base_margin": (
+        "base_margin",
+        lambda y, w, q: bp.XGBRanker(objective=bp.QBRank(), n_estimators=1).fit(X, FRAME["y"], qid=QID, base_margin=w),
+    ),
+    "score": (
+        "y",
+        lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID).score(X, y, qid=QID),
+    ),
+    "reference ranker": ("y", lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, y, qid=QID)),
+    "metric.score, scores": ("scores", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], w, qid=QID)),
+    "metric.score, qid": ("qid", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], [1, 2, 3, 4], qid=q)),
+    "make_scorer": (
+        "y",
+        lambda y, w, q: bp.make_scorer(bp.NDCG(10))(
+            bp.MPBoostRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID), X, y, qid=QID
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "call"), TAKERS.values(), ids=TAKERS)
+def test_all_that_take_columns_refuse_another_order(name, call):
+    with pytest.raises(ValueError, match=rf"^{name} and \w+ have the same index in different orders"):
+        call(TURNED["y"], TURNED["w"], TURNED["q"])

@@ -11,7 +11,7 @@ import pandas as pd
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, refuse_where, shown
+from boostplug.checks import check_integer, refuse_rounded_ids, refuse_where, shown
 
 __all__ = ["Ids", "check_partitions", "ids_of", "partition_by_query", "refuse_split_queries"]
 
@@ -109,9 +109,12 @@ def distinct(values: Any, name: str) -> tuple[Ids, NDArray[np.int64]]:
     """Return the ids that stand in a column, and for each row the place of its own among them."""
     codes, found = pd.factorize(values)
     _refuse_missing(codes < 0, values, name)
-    ids = _plain(np.asarray(found))
+    given = np.asarray(found)
+    ids = _plain(given)
     if ids.dtype.kind == "f":
         _refuse_missing(np.isinf(ids)[codes], values, name)
+    if given.dtype.kind == "f":
+        refuse_rounded_ids(name, given[codes])
     if ids.dtype.kind in "cV":
         raise ValueError(f"{name} must hold ids, numbers or strings; got dtype {ids.dtype}")
     return Ids(ids, _hashes_of(ids)), codes.astype(np.int64)

@@ -36,6 +36,8 @@ __all__ = [
     "load_letor",
     "natural",
     "opened",
+    "possible_files",
+    "side_files",
     "texts_of",
 ]
 
@@ -283,6 +285,12 @@ def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
     """Return what sorts files by the numbers in their names."""
     parts = re.findall(r"(\d+)|(\D+)", path.name)
     return [(int(digits or 0), text) for digits, text in parts], path.name
+
+
+def possible_files(directory: Path) -> list[Path]:
+    """Return every file that `load_fold` and `load_folds` may read of a folder, whether or not it is there."""
+    names = [f"{stem}.txt{suffix}" for stems in _PARTS.values() for stem in stems for suffix in ("", ".gz")]
+    return [folder / name for folder in (directory, *directory.glob("Fold*")) for name in names]
 
 
 def _fold_files(directory: Path) -> list[Path]:
@@ -783,9 +791,13 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _side_file(path: Path) -> Path | None:
+    return next((side for side in side_files(path) if side.is_file()), None)
+
+
+def side_files(path: Path) -> list[Path]:
+    """Return where the sizes of a file's queries may stand, whether or not there is such a file."""
     stems = [path, path.with_suffix("")] if path.suffix == ".gz" else [path]
-    sides = (stem.with_name(stem.name + suffix) for stem in stems for suffix in _SIDE_FILES)
-    return next((side for side in sides if side.is_file()), None)
+    return [Path(f"{stem}{suffix}") for stem in stems for suffix in _SIDE_FILES]
 
 
 def _side_sizes(side: Path) -> tuple[NDArray[np.int64], int]:

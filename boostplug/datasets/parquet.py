@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import refuse_weights, shown
+from boostplug.checks import refuse_rounded_ids, refuse_weights, refuse_where, shown
 from boostplug.datasets.pieces import Piece, ids_of_rows
 from boostplug.extras import needed_by
 
@@ -24,7 +24,6 @@ __all__ = ["ParquetPieces"]
 
 _ROWS = 1 << 15  # of a piece
 _BUFFER = 1 << 16  # bytes of each column that are read ahead; without it, whole row groups are
-_WHOLE = 2.0**53  # floats beyond it skip integers
 _IS_NUMBER = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -232,13 +231,8 @@ def _runs(name: str, column: Any, id_type: Any) -> tuple[NDArray[np.int64], list
         return starts, column.take(pa.array(starts)).to_pylist()
     values = column.to_numpy(zero_copy_only=False)
     if values.dtype.kind == "f":
-        values = values.astype(np.float64)
-        odd = ~((np.abs(values) <= _WHOLE) & (values == np.floor(values)))
-        if odd.any():
-            at = int(np.argmax(odd))
-            raise ValueError(
-                f"{name}[{at}] = {values[at]} is no whole number up to 2^53; write ids as integers or text"
-            )
+        refuse_where(name, values != np.floor(values), values, "is no whole number; write ids as integers or text")
+        refuse_rounded_ids(name, values)
     values = values.astype(id_type)
     starts = np.r_[0, np.flatnonzero(values[1:] != values[:-1]) + 1]
     return starts, values[starts].tolist()

@@ -7,7 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import column_names, numbers, refuse_where, shown, vector
+from boostplug.checks import (
+    column_names,
+    numbers,
+    refuse_other_order,
+    refuse_rounded_ids,
+    refuse_where,
+    shown,
+    vector,
+)
 from boostplug.queries import Queries
 from boostplug.tables import Table, features_of, is_frame, refuse_uncomputed, split_columns, without_qid
 from boostplug.threads import Computed
@@ -101,6 +109,7 @@ class RankingData(Mapping[str, Any]):
                 "qid or group is missing: pass the query id of each row, the sizes of the queries, or a DataFrame with "
                 "a column 'qid'"
             )
+        refuse_other_order(X=X, y=y, qid=qid, weight=weight, doc_ids=doc_ids)
         features, table = features_of(X)
         grades = _grades(y)
         if table.n_rows != len(grades):
@@ -218,6 +227,7 @@ def _agreed(qid: ArrayLike, group: ArrayLike, n_rows: int) -> tuple[NDArray[Any]
     ids = vector("qid", qid)
     if len(ids) != n_rows:
         raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} grades")
+    refuse_rounded_ids("qid", ids)
     sizes = np.diff(Queries(np.zeros(n_rows), group=group).boundaries)
     starts = np.r_[0, np.flatnonzero(ids[1:] != ids[:-1]) + 1, n_rows] if n_rows else np.zeros(1, np.int64)
     if not np.array_equal(np.diff(starts), sizes[sizes > 0]):

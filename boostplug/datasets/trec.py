@@ -14,8 +14,19 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_instance, check_integer, numbers, refuse_where, scores_of_rows, shown, vector
+from boostplug.checks import (
+    check_instance,
+    check_integer,
+    numbers,
+    refuse_other_order,
+    refuse_rounded_ids,
+    refuse_where,
+    scores_of_rows,
+    shown,
+    vector,
+)
 from boostplug.datasets.letor import opened, texts_of
+from boostplug.files import replacing
 from boostplug.queries import Queries
 from boostplug.threads import Computed
 
@@ -310,6 +321,7 @@ def save_qrels(
     7 0 1 0
     9 0 2 1
     """
+    refuse_other_order(y=y, qid=qid, doc_ids=doc_ids, labelled=labelled)
     grades = numbers("y", y)
     judged = Queries(np.zeros(len(grades)), qid=qid, labelled=labelled).labelled_rows
     whole = (grades >= 0) & (grades < 2**31) & (grades == np.floor(grades))
@@ -366,6 +378,7 @@ def save_run(
     q7 Q0 a 2 0.5 boostplug
     q9 Q0 c 1 3.0 boostplug
     """
+    refuse_other_order(scores=scores, qid=qid, doc_ids=doc_ids)
     n_rows = len(vector("qid", qid))
     checked = scores_of_rows(scores, n_rows, finite=False)
     within = np.abs(checked) <= _LARGEST_SCORE
@@ -536,6 +549,7 @@ def _checked_ids(qid: ArrayLike, doc_ids: ArrayLike | None, n_rows: int) -> tupl
 
 
 def _words(name: str, ids: NDArray[Any]) -> list[str]:
+    refuse_rounded_ids(name, ids)
     if ids.dtype in (np.float64, np.float32) and (np.abs(ids) < 1e15).all() and (ids == np.floor(ids)).all():
         ids = ids.astype(np.int64)  # 7.0 of a data frame
     words = [one.decode(errors="backslashreplace") if isinstance(one, bytes) else str(one) for one in ids.tolist()]
@@ -556,9 +570,8 @@ def _is_word(text: Any) -> bool:
 
 
 def _write(path: str | PathLike[str], lines: Iterable[str]) -> None:
-    file = Path(path)
-    with file.open("wb") as plain:
-        if file.suffix != ".gz":
+    with replacing(path) as plain:
+        if Path(path).suffix != ".gz":
             plain.writelines(line.encode() for line in lines)
             return
         with gzip.GzipFile(fileobj=plain, mode="wb", filename="", mtime=0) as packed:

@@ -9,6 +9,8 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from boostplug.text import visible
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderResult
 
@@ -69,7 +71,7 @@ def _bar(
         task = bar.add_task("", total=total, completed=completed)
 
         def advance(description: str, steps: int) -> None:
-            bar.update(task, advance=steps, description=description or None)
+            bar.update(task, advance=steps, description=visible(description) or None)
 
         yield advance
 
@@ -88,7 +90,7 @@ def _lines(total: int, completed: int) -> Iterator[Callable[[str, int], None]]:
         while not end.wait(_SECONDS):
             elapsed = timedelta(seconds=int(monotonic() - start))
             with suppress(OSError, ValueError):  # nobody listens any more
-                sys.stderr.write(f"boostplug: {elapsed}, {done} of {total} done; now {doing}\n")
+                sys.stderr.write(f"boostplug: {elapsed}, {done} of {total} done; now {visible(doing)}\n")
                 sys.stderr.flush()
 
     thread = Thread(target=say, daemon=True)

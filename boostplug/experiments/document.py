@@ -2,22 +2,20 @@
 
 import gzip
 import json
-import os
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import python_version
-from shutil import copymode
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from boostplug.version import __version__
 
-__all__ = ["as_json", "as_json_gz", "filled", "marks", "plain", "read", "table_lines", "versions", "write_whole"]
+__all__ = ["as_json", "as_json_gz", "filled", "marks", "plain", "read", "table_lines", "versions"]
 
 _MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
@@ -45,31 +43,6 @@ def as_json_gz(document: Any) -> bytes:
     """Return a document as the bytes of a compressed file: the same for equal documents, whenever it is made."""
     text = json.dumps(plain(document), separators=(",", ":"), ensure_ascii=False) + "\n"
     return gzip.compress(text.encode(), compresslevel=9, mtime=0)
-
-
-def write_whole(path: Path, text: str | bytes) -> None:
-    """Write a file so that it is never seen half-written; a link stays one; a pipe or device is written to."""
-    # names of files may hold what is no UTF-8
-    content = text if isinstance(text, bytes) else text.encode(errors="backslashreplace")
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)
-        return
-    path = path.resolve()
-    draft = path.with_name(f".{uuid4().hex}.new")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            copymode(path, draft)
-        draft.replace(path)
-    except PermissionError:  # a file that may be written in a folder that may not, or that Windows holds
-        draft.unlink(missing_ok=True)
-        path.write_bytes(content)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
@@ -125,9 +98,13 @@ def table_lines(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: 
 def versions(*more: str) -> dict[str, str]:
     """Return the versions of this library, of Python, and of the libraries that results hang on, `more` among them."""
     found = {"boostplug": __version__, "python": python_version()}
-    for name in dict.fromkeys([*_LIBRARIES, *(name for name in more if name != "boostplug")]):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    names = dict.fromkeys([*_LIBRARIES, *(name for name in more if name != "boostplug")])
+    return found | {name: number for name in names if (number := _version_of(name)) is not None}
+
+
+@cache
+def _version_of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.extras import needed_by
+from boostplug.files import replacing
 
 __all__ = ["COLOURS", "DASHES", "MARKERS", "drawn", "require_matplotlib", "slug"]
 
@@ -72,7 +73,9 @@ def drawn(
         canvas.legend(loc="outside lower center", ncols=columns, **style)
     files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
     for file in files:
-        canvas.savefig(file, dpi=_DPI, metadata={"Date": None} if file.suffix == ".svg" else None)
+        form = file.suffix[1:]
+        with replacing(file) as out:
+            canvas.savefig(out, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
     return files
 
 

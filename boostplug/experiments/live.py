@@ -6,11 +6,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from statistics import fmean
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.console import progress_bar
 from boostplug.experiments.runs import Plan, announced
+from boostplug.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -170,9 +171,10 @@ class Board:
             value = ("failed" if failed else "") if mean is None else f"{mean:.4f}"
             runs = f"{sum(cell.error is None for cell in cells)}/{planned}"
             style = "red" if failed else "bold" if mean is not None and mean == best else ""
-            line = [">" if now else "", method.framework, method.name, Text(value, style), runs, "; ".join(now)]
+            name = visible(method.name)
+            line = [">" if now else "", method.framework, name, Text(value, style), runs, "; ".join(now)]
             lines.append((line, "" if now or cells else "dim"))
-        heads = ["", "framework", "method", self._plan.metric.name, "runs", "now"]
+        heads = ["", "framework", "method", visible(self._plan.metric.name), "runs", "now"]
         columns = list(zip(heads, *(line for line, _ in lines), strict=True))
         taken = [max(cell_len(str(value)) for value in column) for column in columns]
         taken[3] = max(_VALUE, min(taken[3], width // 5))  # a metric's name may be long
@@ -186,9 +188,8 @@ class Board:
         shown = [i for i, size in enumerate(taken) if size or not i]
         table = Table(box=box.SIMPLE_HEAD, padding=(0, gap - 1, 0, 0), pad_edge=False, show_edge=False)
         for i in shown:
-            table.add_column(
-                heads[i], width=max(1, taken[i]), no_wrap=True, justify="right" if heads[i] in heads[3:5] else "left"
-            )
+            side: Literal["left", "right"] = "right" if heads[i] in heads[3:5] else "left"
+            table.add_column(Text(heads[i]), width=max(1, taken[i]), no_wrap=True, justify=side)
         for line, style in lines:
             table.add_row(*(line[i] if i == 3 else Text(str(line[i])) for i in shown), style=style)
         left = [method for method in self._methods if method not in rows]

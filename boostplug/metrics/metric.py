@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import numbers, refuse_where, scores_of_rows, shown
+from boostplug.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
 from boostplug.naming import Named, exact_name, read_name, take_old_names
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
@@ -213,6 +213,7 @@ class Metric(Named, ABC):
         >>> round(NDCG(10).score([2, 0, 1, 0, 1], [0.3, 0.9, 0.1, 0.2, 0.7], qid=["a", "a", "a", "b", "b"]), 4)
         0.8295
         """
+        refuse_other_order(y=y, scores=scores, qid=qid, weight=weight, labelled=labelled)
         # Of what Queries calls labels, so that its own messages would speak of an argument that is not here.
         grades = numbers("y", y)
         finite = np.isfinite(grades)

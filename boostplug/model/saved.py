@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.checks import shown
+from boostplug.files import write_file
 from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
 
 __all__ = ["from_document", "read", "to_document", "write"]
@@ -79,16 +79,9 @@ def from_document(data: Any) -> dict[str, Any]:
 
 
 def write(path: str | os.PathLike[str], document: dict[str, Any]) -> None:
-    """Write a document to a file, whole or not at all."""
-    target = Path(path)
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        # A lone surrogate of a name, which UTF-8 has not, becomes the escape that JSON has for it.
-        temporary.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a document to a file in one step."""
+    # A lone surrogate of a name, which UTF-8 lacks, becomes the escape that JSON has for it.
+    write_file(path, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read(path: str | os.PathLike[str]) -> Any:

@@ -17,6 +17,7 @@ from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
+from boostplug.runs import distinct
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best
@@ -277,7 +278,7 @@ class _Listed(_Pairs):
     def __init__(self, queries: Queries) -> None:
         self.pairs: CriticalPairs = listed(queries)
         self.n_pairs, self.n_rows = len(self.pairs.weight), queries.n_rows
-        self.rows = np.unique(np.r_[self.pairs.winner, self.pairs.loser])
+        self.rows = distinct(np.r_[self.pairs.winner, self.pairs.loser])
         self._mass = np.empty(self.n_pairs)
 
     def independent_set(self) -> IndependentSet:

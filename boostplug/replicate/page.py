@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.document import as_json_gz, filled, marks, read, table_lines, write_whole
+from boostplug.experiments.document import as_json_gz, filled, marks, read, table_lines
+from boostplug.files import write_file
 from boostplug.replicate.claims import ABOUT
 from boostplug.replicate.figures import Curves, draw, names
 from boostplug.replicate.outcome import extent, measures_by_group
@@ -390,7 +391,7 @@ def store(source: Path, folder: Path) -> Path:
         }
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{document['protocol']}.json.gz"
-    write_whole(target, as_json_gz(_rounded(document)))
+    write_file(target, as_json_gz(_rounded(document)))
     return target
 
 
@@ -468,7 +469,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         store(source, given.folder / "replication")
     texts = pages(given.folder)
     for page, text in texts.items():
-        write_whole(page, text)
+        write_file(page, text)
     try:
         _draw(given.folder, texts)
     except ImportError as error:

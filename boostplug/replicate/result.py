@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boostplug.experiments.document import as_json, plain, versions, write_whole
+from boostplug.experiments.document import as_json, plain, versions
+from boostplug.files import write_file
 from boostplug.replicate import report
 from boostplug.replicate.checked import Check
 from boostplug.replicate.claims import Citation, Claim
@@ -12,6 +13,7 @@ from boostplug.replicate.figures import draw
 from boostplug.replicate.outcome import Outcome
 from boostplug.replicate.papers import PAPERS
 from boostplug.replicate.protocol import Protocol
+from boostplug.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -74,8 +76,8 @@ class ReplicationResult:
         """Write the document, whole or not at all; computing times go to ``<path>.times``."""
         path = Path(path)
         if self.seconds:
-            write_whole(path.with_name(path.name + ".times"), as_json(self.seconds))
-        write_whole(path, as_json(self.document))
+            write_file(path.with_name(path.name + ".times"), as_json(self.seconds))
+        write_file(path, as_json(self.document))
 
     def to_figures(self, folder: str | Path) -> list[Path]:
         """Draw the paper's figures with these numbers, as PNG and SVG; return the files.
@@ -88,7 +90,7 @@ class ReplicationResult:
         return draw(self.document, PAPERS[self.document["protocol"]].figures, Path(folder))
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield from report.render(self.document, self.seconds)
+        yield from report.render(visible(self.document), self.seconds)
 
     def __repr__(self) -> str:
         judged = [claim["holds"] for claim in self.document["claims"] if claim["holds"] is not None]
@@ -96,7 +98,7 @@ class ReplicationResult:
         return f"ReplicationResult({self.document['protocol']}: {hold} of {len(judged)} claims hold, {level} are level)"
 
     def __str__(self) -> str:
-        return report.text(self.document, self.seconds)
+        return report.text(visible(self.document), self.seconds)
 
 
 def _judged(claim: Claim, outcome: Outcome) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from boostplug.checks import check_instance, column_names
+from boostplug.checks import check_instance, column_names, refuse_other_order
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 
@@ -66,6 +66,7 @@ class RankingScorer(BaseEstimator):
                 "a DataFrame with a column qid, or call sklearn.set_config(enable_metadata_routing=True) and pass "
                 "params={'qid': qid} (GridSearchCV.fit takes qid=qid). A direct call takes qid= or group="
             )
+        refuse_other_order(X=X, y=y, qid=qid, sample_weight=sample_weight)
         queries = Queries(y, qid=qid, group=group, weight=sample_weight)
         value = float(self.metric(estimator.predict(X), queries))
         return value if self.metric.greater_is_better else -value

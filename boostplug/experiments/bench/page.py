@@ -14,7 +14,8 @@ from typing import Any
 from boostplug.experiments.bench import BENCHES
 from boostplug.experiments.bench.figures import draw
 from boostplug.experiments.bench.result import SCHEMA, cells, columns_of, number, parts_of
-from boostplug.experiments.document import filled, marks, read, table_lines, write_whole
+from boostplug.experiments.document import filled, marks, read, table_lines
+from boostplug.files import write_file
 
 __all__ = ["main", "page", "with_tables"]
 
@@ -132,7 +133,7 @@ def main(arguments: Sequence[str]) -> None:
     ]
     text = target.read_text(encoding="utf-8") if target.exists() else ""
     if marks(text):
-        write_whole(target, with_tables(text, documents))
+        write_file(target, with_tables(text, documents))
         return
     try:
         figures = {
@@ -145,7 +146,7 @@ def main(arguments: Sequence[str]) -> None:
         name: [file.relative_to(target.parent).as_posix() for file in files if file.suffix == ".png"]
         for name, files in figures.items()
     }
-    write_whole(target, page(documents, paths))
+    write_file(target, page(documents, paths))
 
 
 if __name__ == "__main__":

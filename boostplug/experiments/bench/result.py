@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from boostplug.experiments.bench.benchmark import Column, Row
 from boostplug.experiments.console import as_text
-from boostplug.experiments.document import as_json, plain, write_whole
+from boostplug.experiments.document import as_json, plain
+from boostplug.files import write_file
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -52,7 +53,7 @@ class BenchResult:
 
     def to_json(self, path: Path) -> None:
         """Write the document."""
-        write_whole(path, as_json(self.document))
+        write_file(path, as_json(self.document))
 
     def __str__(self) -> str:
         return as_text(lambda _: _render(self.document), _WIDE)
@@ -71,7 +72,7 @@ class BenchResults:
         """Write all documents into one; that of a single benchmark alone."""
         documents = [result.document for result in self.results]
         whole = documents[0] if len(documents) == 1 else {"schema": SCHEMA, "benchmark": "all", "results": documents}
-        write_whole(path, as_json(whole))
+        write_file(path, as_json(whole))
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.results))

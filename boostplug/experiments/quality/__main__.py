@@ -8,13 +8,14 @@
 import argparse
 from pathlib import Path
 
-from boostplug.experiments.document import as_json, filled, read, write_whole
+from boostplug.experiments.document import as_json, filled, read
 from boostplug.experiments.quality.page import draw, tables
 from boostplug.experiments.quality.protocol import PARTS
 from boostplug.experiments.quality.result import SCHEMA, document
 from boostplug.experiments.quality.run import kept_cells, run
 from boostplug.experiments.quality.summary import Cells
 from boostplug.experiments.store import head_of
+from boostplug.files import write_file
 from boostplug.threads import get_num_threads
 
 
@@ -43,12 +44,12 @@ def main(arguments: list[str] | None = None) -> None:
         head = head_of(given.store)
         if head is None:
             parser.error(f"{given.store} keeps nothing that can be read; name the file that run has written")
-        write_whole(given.result, as_json(document(Cells(kept_cells(given.store)), head, given.data)))
+        write_file(given.result, as_json(document(Cells(kept_cells(given.store)), head, given.data)))
     else:
         found = read(given.result, SCHEMA, tables)
         of_marks = {f"table: {name}": lines for name, lines in tables(found).items()}
         for page in given.pages:
-            write_whole(page, filled(page.read_text(encoding="utf-8"), of_marks))
+            write_file(page, filled(page.read_text(encoding="utf-8"), of_marks))
         draw(found, given.pages[0].parent / "figures")
 
 

@@ -172,9 +172,9 @@ class Cells:
 
 def _overall(both: Mapping[str, tuple[Floats, Floats]], flips: int) -> Overall:
     a, b = zip(*both.values(), strict=True)
-    queries = pooled_test(a, b, flips=flips, n_resamples=_RESAMPLES)
-    sets = pooled_test(a, b, counts="sets", flips=flips, n_resamples=1)
-    of_each = {data: pooled_test([x], [y], flips=1, n_resamples=1) for data, (x, y) in both.items()}
+    queries = pooled_test(a, b, interval="bca", flips=flips, n_resamples=_RESAMPLES)
+    sets = pooled_test(a, b, counts="sets", flips=flips)
+    of_each = {data: pooled_test([x], [y], flips=1) for data, (x, y) in both.items()}
     worst = min(of_each, key=lambda data: of_each[data].z)
     return Overall(
         difference=queries.difference,

@@ -1,7 +1,12 @@
-"""Elements of HTML and SVG from Python's values: text is escaped unless it is `Markup`, which only `el` makes."""
+"""Elements of HTML and SVG from Python's values: text is escaped unless it is `Markup`, which only `el` makes.
+
+Invisible characters of texts are shown escaped.
+"""
 
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
+
+from boostplug.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +33,7 @@ def text_of(child: Child) -> Markup:
     if isinstance(child, Markup):
         return child
     if isinstance(child, str):
-        return Markup(escape(child, quote=False))
+        return Markup(escape(visible(child), quote=False))
     return Markup("".join(map(text_of, child)))
 
 
@@ -45,7 +50,7 @@ def el(name: str, /, *children: Child, **attributes: str | float | bool | None) 
         attribute out, True writes its name alone. Values are escaped.
     """
     written = "".join(
-        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(_attribute(value))}"')
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(visible(_attribute(value)))}"')
         for key, value in attributes.items()
         if value is not None and value is not False
     )

@@ -1,0 +1,143 @@
+"""Files are replaced in one step: what is there stays until the new content is complete."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import boostplug as bp
+from boostplug import files
+from boostplug.datasets import save_qrels, save_run
+from boostplug.doctor import Diagnosis
+from boostplug.files import is_same_file, replacing, write_file
+
+
+def full(_file):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text("as it was")
+    return path
+
+
+def test_a_write_that_fails_leaves_the_file_and_nothing_else(path, monkeypatch):
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_file(path, "new")
+    assert path.read_text() == "as it was"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_links_and_permissions_stay(path):
+    path.chmod(0o640)
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    write_file(link, "\udcc3Δ")  # as Python names a file whose name is no UTF-8
+    assert path.read_text(encoding="utf-8") == r"\udcc3Δ"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+    long = path.with_name("x" * 250 + ".json")  # as long as names may be
+    write_file(long, "new")
+    assert long.read_text() == "new"
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_to(path, monkeypatch):
+    replace = files.Path.replace
+
+    def refuse(self, target):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(files.Path, "replace", refuse)
+    write_file(path, "new")
+    monkeypatch.setattr(files.Path, "replace", replace)
+    assert path.read_text() == "new"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_written_to(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    write_file(tmp_path / "pipe", "new")
+    reader.join()
+    assert read == ["new"]
+
+
+def test_an_error_within_the_block_leaves_the_file(path):
+    def write():
+        with replacing(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert path.read_text() == "as it was"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_one_file_is_known_by_all_its_names(path, tmp_path):
+    link, hard = tmp_path / "link", tmp_path / "hard"
+    link.symlink_to(path)
+    os.link(path, hard)
+    assert all(is_same_file(path, other) for other in (link, hard, tmp_path / "." / "x" / ".." / path.name))
+    (tmp_path / "folder").symlink_to(tmp_path)
+    assert is_same_file(tmp_path / "new", tmp_path / "folder" / "new")  # though neither is there
+    assert not is_same_file(path, tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: save_run(path, [1.0, 2.0], qid=[1, 1]),
+        lambda path: save_run(path.with_name("out.gz"), [1.0, 2.0], qid=[1, 1]),
+        lambda path: save_qrels(path, [1, 2], qid=[1, 1]),
+        lambda path: bp.Ensemble([], n_features=1).save(path),
+        lambda path: Diagnosis({"problems": []}).to_json(path),
+    ],
+    ids=["save_run", "save_run, gzip", "save_qrels", "Ensemble.save", "doctor"],
+)
+def test_a_full_disk_leaves_the_old_file(write, path, monkeypatch):
+    path.with_name("out.gz").write_text("as it was")
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write(path)
+    assert {file.name: file.read_text() for file in path.parent.iterdir()} == dict.fromkeys(
+        [path.name, "out.gz"], "as it was"
+    )
+
+
+def test_an_error_in_the_middle_of_a_run_leaves_the_old_file(path):
+    class Tag(str):  # what a file says cannot be written
+        __slots__ = ()
+
+        def __format__(self, spec):
+            raise ValueError("no such tag")
+
+    with pytest.raises(ValueError, match="no such tag"):
+        save_run(path, [1.0, 2.0], qid=[1, 1], tag=Tag("a"))
+    assert path.read_text() == "as it was"
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+def test_a_file_that_stdout_goes_to_keeps_what_is_printed(tmp_path):
+    program = (
+        "from boostplug.files import write_file\n"
+        "print('before'); write_file('/dev/stdout', 'written\\n'); print('after')"
+    )
+    with (tmp_path / "out.txt").open("w") as out:
+        subprocess.run([sys.executable, "-c", program], stdout=out, check=True)
+    assert (tmp_path / "out.txt").read_text() == "before\nwritten\nafter\n"
+
+
+def test_names_that_are_no_utf8_are_escaped(path):
+    write_file(path, json.dumps({"name": "\udcc3"}, ensure_ascii=False))
+    assert json.loads(path.read_text()) == {"name": "\udcc3"}
