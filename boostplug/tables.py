@@ -1,14 +1,32 @@
 """Tables of features as users have them: arrays, sparse matrices, DataFrames of pandas and polars, pyarrow's tables."""
 
+import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from boostplug.checks import column_names, real_numbers, shown
 
-__all__ = ["Table", "features_of", "is_frame", "refuse_other_columns", "split_columns", "table_of", "without_qid"]
+__all__ = [
+    "Table",
+    "aligned",
+    "continued",
+    "features_of",
+    "is_frame",
+    "refuse_categories_beyond_pandas",
+    "refuse_infinite",
+    "refuse_other_columns",
+    "refuse_sparse_beside_dense",
+    "refuse_unknown_categories",
+    "split_columns",
+    "table_of",
+    "without_qid",
+]
+
+_LARGEST = float(np.finfo(np.float32).max)
+_SHOWN_CATEGORIES = 3
 
 
 class Table(NamedTuple):
@@ -18,6 +36,10 @@ class Table(NamedTuple):
     n_columns: int
     names: tuple[str, ...] | None
     """None where the columns have no names."""
+    categories: Mapping[int, tuple[Any, ...]] | None = None
+    """Those of each categorical column of a pandas DataFrame, by the column's place; None where they are not known."""
+    sparse: bool | None = None
+    """Whether it is a sparse matrix; None where that is not known."""
 
 
 def table_of(X: Any, name: str = "X", *, least: int = 1) -> Table:
@@ -49,7 +71,202 @@ def table_of(X: Any, name: str = "X", *, least: int = 1) -> Table:
     again = next((column for column, times in Counter(names).items() if times > 1), None)
     if again is not None:
         raise ValueError(f"{name} has several columns named {again!r}; rename them")
-    return Table(int(shape[0]), int(shape[1]), names or None)
+    return Table(int(shape[0]), int(shape[1]), names or None, _categories(X), hasattr(X, "nnz"))
+
+
+def _categories(X: Any) -> dict[int, tuple[Any, ...]]:
+    """Return the categories of each categorical column of a pandas DataFrame, by the column's place."""
+    kinds = X.dtypes if hasattr(X, "iloc") else ()
+    return {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
+
+
+def aligned(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
+    """Return features whose categorical columns have the categories of the training set, in its order.
+
+    A framework trains on numbers of categories, and the number is the place among the categories of the column.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+    table, fitted : Table
+        Of X, and of the training set.
+    name : str, default "X"
+        What messages call X.
+
+    Warns
+    -----
+    UserWarning
+        If X holds categories that the training set does not have: they become missing values.
+
+    Raises
+    ------
+    ValueError
+        If columns differ in name, number or order, or a column is categorical in one of the two only.
+    """
+    refuse_other_columns(table, fitted, name)
+    if fitted.categories is None or table.categories is None:
+        return X
+    _refuse_other_types(X, table, fitted, name)
+    recoded = X
+    for place, known in fitted.categories.items():
+        if table.categories[place] == known:
+            continue
+        column = X.iloc[:, place]
+        _warn_of_new_categories(column, known, f"in {name}, column {_column(table, place)}")
+        recoded = X.copy(deep=False) if recoded is X else recoded
+        recoded[X.columns[place]] = column.cat.set_categories(list(known))
+    return recoded
+
+
+def continued(X: Any, table: Table, fitted: Table, name: str = "X", *, extends: bool) -> Any:
+    """Return features for a training that continues a model: the categories of the model come first, in its order.
+
+    Parameters
+    ----------
+    X, table, fitted, name
+        As for `aligned`.
+    extends : bool
+        Whether new categories get the next numbers; else they are refused.
+
+    Raises
+    ------
+    ValueError
+        As `aligned`, and if X has categories and those of the model are not known.
+    """
+    refuse_unknown_categories(table, fitted, name)
+    refuse_categories_beyond_pandas(X, name)
+    here = table.categories or {}
+    widened = {}
+    for place, known in (fitted.categories or {}).items():
+        old = set(known)
+        new = [category for category in here.get(place, ()) if category not in old]
+        used = [] if extends or not new else list(X.iloc[:, place][X.iloc[:, place].isin(new)].unique())
+        if used:
+            raise ValueError(
+                f"in {name}, column {_column(table, place)} has categories that the model does not know, "
+                f"{shown(used)}; make them missing values, or fit again without the model"
+            )
+        widened[place] = (*known, *(new if extends else ()))
+    return aligned(X, table, fitted._replace(categories=None if fitted.categories is None else widened), name)
+
+
+def refuse_categories_beyond_pandas(X: Any, name: str = "X") -> None:
+    """Raise for categorical columns of polars and pyarrow, where they could not be put into another order.
+
+    LightGBM ends the process when it gets one.
+    """
+    for column in () if hasattr(X, "iloc") else column_names(X):
+        kind = str(getattr(X[column], "dtype", getattr(X[column], "type", "")))
+        if kind.startswith(("Categorical", "Enum", "dictionary")):
+            raise ValueError(
+                f"in {name}, column {column!r} is categorical, in a table that is not of pandas; convert the table "
+                "with to_pandas()"
+            )
+
+
+def refuse_unknown_categories(table: Table, fitted: Table, name: str) -> None:
+    """Raise where X has categories and those of the model that a training goes on from are not known."""
+    if table.categories and fitted.categories is None:
+        raise ValueError(
+            f"{name} has categorical columns ({_column(table, min(table.categories))}), and the model does not know "
+            "the categories that it was trained on; pass the ranker itself as the model, or fit again without one"
+        )
+
+
+def _column(table: Table, place: int) -> str:
+    return str(place) if table.names is None else repr(table.names[place])
+
+
+def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
+    """Raise where a column is categorical here or in the training set only."""
+    here, there = table.categories or {}, fitted.categories or {}
+    for place in sorted(here.keys() ^ there.keys()):
+        column = _column(table if table.names else fitted, place)
+        kind = str(X.dtypes.iloc[place]) if hasattr(X, "iloc") else f"of a {type(X).__name__}"
+        if place in there and hasattr(X, "iloc"):
+            remedy = "make it categorical too, with astype('category')"
+        elif place in there:
+            remedy = "pass a DataFrame, whose columns know their categories"
+        else:
+            remedy = "make it numbers, or make it categorical in the training set too"
+        raise ValueError(
+            f"in {name}, column {column} is {'not ' if place in there else ''}categorical ({kind}), and in the "
+            f"training set it is{'' if place in there else ' not'}; {remedy}"
+        )
+
+
+def _warn_of_new_categories(column: Any, known: Sequence[Any], what: str) -> None:
+    """Warn of values that are none of the known categories."""
+    counts = column.value_counts()
+    counts = counts[(counts > 0) & ~counts.index.isin(list(known))]
+    if len(counts):
+        listed = ", ".join(map(shown, list(counts.index[:_SHOWN_CATEGORIES])))
+        more = ", …" if len(counts) > _SHOWN_CATEGORIES else ""
+        warnings.warn(
+            f"{what} holds categories that the training set does not have ({listed}{more}), in {int(counts.sum())} "
+            "rows; they become missing values",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> None:
+    """Raise where X is sparse and the training set is not, or the reverse: what XGBoost reads differently.
+
+    Absent entries of a sparse matrix are missing to it, zeros of an array are numbers.
+    """
+    if table.sparse is None or fitted.sparse is None or table.sparse == fitted.sparse:
+        return
+    kinds = ("sparse", "dense") if table.sparse else ("dense", "sparse")
+    remedy = f"{name}.toarray()" if table.sparse else f"scipy.sparse.csr_matrix({name})"
+    raise ValueError(
+        f"{name} is {kinds[0]} and the training set is {kinds[1]}: to XGBoost the absent entries of a sparse matrix "
+        f"are missing, and the zeros of a dense table are numbers; pass {remedy}, or missing=0 for training too"
+    )
+
+
+def refuse_infinite(X: Any, name: str = "X") -> None:
+    """Raise for the first number that is infinite in single precision, in which XGBoost reads features."""
+    if hasattr(X, "nnz"):
+        entries = X.tocoo()
+        at = _infinite(entries.data)
+        found = None if at is None else (entries.row[at], entries.col[at], entries.data[at])
+    elif isinstance(X, np.ndarray):
+        at = _infinite(np.ravel(X))
+        found = None if at is None else (*np.unravel_index(at, X.shape), np.ravel(X)[at])
+    else:
+        found = _infinite_in_columns(X)
+    if found is not None:
+        row, place, value = found
+        names = column_names(X)
+        raise ValueError(
+            f"{name} holds {value:g} in row {row}, column {repr(names[place]) if names else place}, which is infinite "
+            "to XGBoost (beyond 3.4e38); replace it by NaN, which means missing, or by a smaller number"
+        )
+
+
+def _infinite(values: Any) -> int | None:
+    """Return the place of the first infinite value of a vector."""
+    if values.dtype.kind not in "fO":
+        return None
+    with np.errstate(over="ignore"):
+        infinite = np.isinf(values.astype(np.float32, copy=False))
+    return int(np.argmax(infinite)) if infinite.any() else None
+
+
+def _infinite_in_columns(X: Any) -> tuple[int, int, Any] | None:
+    """Return row, column and value of the first infinite value in the columns of a DataFrame that hold floats."""
+    for place, name in enumerate(column_names(X)):
+        column = X[name]
+        if hasattr(column, "iloc"):  # pandas, whose own types of floats have a missing value of theirs
+            floats = getattr(column.dtype, "kind", "") == "f"
+            values = column.to_numpy(np.float64, na_value=np.nan) if floats else np.empty(0)
+        else:
+            values = column.to_numpy()
+        at = _infinite(values) if values.dtype.kind == "f" else None
+        if at is not None:
+            return at, place, values[at]
+    return None
 
 
 def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:

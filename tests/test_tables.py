@@ -23,7 +23,7 @@ FRAMES = {
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_keep_values_and_names(kind):
     X, table = features_of(FRAMES[kind](VALUES))
-    assert table == (3, 2, ("a", "b"))
+    assert table == (3, 2, ("a", "b"), {}, False)
     np.testing.assert_array_equal(np.asarray(X, dtype=float), [[1.5, 1], [2.5, 2], [np.nan, 3]])
     assert isinstance(X, pd.DataFrame if kind == "pandas" else np.ndarray)  # pandas may hold categories
 

@@ -1,6 +1,6 @@
 """What both rankers share: features, labels, ids and weights of a fit, checked and brought together by partition."""
 
-import hashlib
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from boostplug.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
+from boostplug.estimators.inputs import in_single, labels_in_single
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
@@ -32,7 +33,10 @@ __all__ = [
     "joined_queries",
     "parts_of",
     "refuse_on_collections",
+    "refuse_other_categories",
 ]
+
+_SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
 
 
 class Part(NamedTuple):
@@ -52,8 +56,6 @@ class Summary(NamedTuple):
     n_rows: int = 0
     n_queries: int = 0
     table: Table = Table(0, 0, None)
-    categories: tuple[tuple[str, str], ...] = ()
-    """Columns of categories, each with a digest of them in their order."""
     fault: str | None = None
 
 
@@ -103,6 +105,11 @@ class Parts:
         except BaseException:
             self.release()
             raise
+
+    def warn_of_merged_labels(self) -> None:
+        """Warn where single precision makes one of labels that differ within a query."""
+        for text in dict.fromkeys(text for told in self.ask(_told_of_labels) for text in told):
+            warnings.warn(text, UserWarning, stacklevel=3)
 
     def score(self, ranker: Any, metric: Metric) -> float:
         """Return a metric over all queries of the predictions of a ranker; NaN where it is defined on none."""
@@ -212,6 +219,7 @@ def parts_of(
         _refuse_unlike(parts.summaries, where)
         if fitted is not None:
             refuse_other_columns(parts.table, fitted, f"{where}X")
+            refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
         refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
     return parts
 
@@ -240,6 +248,16 @@ def _refuse_no_features(X: Any, name: str) -> None:
             f"{name} has columns that are no numbers, {shown(strange)}; leave out what is no feature, such as ids, and "
             "make the others numbers or categories"
         )
+
+
+def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) -> None:
+    """Raise where categorical columns have not the same categories in the same order as those of `fitted`."""
+    here, there = table.categories or {}, fitted.categories
+    if there is None or here == there:
+        return
+    places = sorted(place for place in {*here, *there} if here.get(place) != there.get(place))
+    columns = [place if table.names is None else table.names[place] for place in places]
+    raise ValueError(f"{name}: the columns {shown(columns)} have other categories than in {other}")
 
 
 def refuse_on_collections(**arguments: Any) -> None:
@@ -329,7 +347,8 @@ def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
                     f"X has {table.n_rows} rows and {name} {np.shape(values)[0]}; take them from one frame, and call "
                     "persist() on it after a shuffle"
                 )
-        Queries(y, group=[table.n_rows], weight=weight)  # for errors that name rows by where they stand now
+        # for errors that name rows by where they stand now
+        labels_in_single(Queries(y, group=[table.n_rows], weight=weight))
         ids, of_row = distinct(qid, "qid")
         y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
         if (of_row[1:] < of_row[:-1]).any():
@@ -344,17 +363,14 @@ def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
 def _summary(part: Part | str) -> Summary:
     if isinstance(part, str):
         return Summary(fault=part)
-    return Summary(part.queries.n_rows, part.queries.n_queries, table_of(part.X), _categories(part.X))
+    return Summary(part.queries.n_rows, part.queries.n_queries, table_of(part.X))
 
 
-def _categories(X: Any) -> tuple[tuple[str, str], ...]:
-    if not hasattr(X, "dtypes"):
-        return ()
-    return tuple(
-        (str(name), hashlib.sha256("\0".join(map(repr, kind.categories)).encode()).hexdigest())
-        for name, kind in X.dtypes.items()
-        if hasattr(kind, "categories")
-    )
+def _told_of_labels(part: Part) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        in_single(part.queries)
+    return [str(warning.message) for warning in caught]
 
 
 def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, float]:
@@ -381,9 +397,9 @@ def _refuse_unlike(summaries: list[Summary], where: str) -> None:
     first, known = filled[0]
     for number, summary in filled[1:]:
         refuse_other_columns(summary.table, known.table, f"{where}X in partition {number}, beside partition {first},")
-        other = dict(set(summary.categories) ^ set(known.categories))
-        if other:
-            raise ValueError(
-                f"{where}X's columns {shown(sorted(other))} have other categories in partition {number} than in "
-                f"partition {first}; call X.categorize() first"
-            )
+        refuse_other_categories(
+            summary.table,
+            known.table,
+            f"{where}X in partition {number}",
+            f"partition {first}; call X.categorize() first",
+        )

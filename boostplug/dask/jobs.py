@@ -107,7 +107,7 @@ def _attempt(client: Any, job: Job, sets: list[Parts], checkpoint: bytes) -> Tra
         places = [parts.by_worker() for parts in sets]
     except RuntimeError as error:
         return str(error)
-    if job.matrix["enable_categorical"] and any(summary.categories for summary in sets[0].summaries):
+    if job.matrix["enable_categorical"] and any(summary.table.categories for summary in sets[0].summaries):
         places = [
             places[0],
             *(_on_all(job, number, place, list(places[0])) for number, place in enumerate(places[1:], 1)),

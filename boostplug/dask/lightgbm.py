@@ -38,6 +38,7 @@ from boostplug.dask.collections import (
     refuse_on_collections,
 )
 from boostplug.estimators import lightgbm as local
+from boostplug.estimators.inputs import in_single
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.plug import call as plug
@@ -182,6 +183,7 @@ class LGBMRanker(local.LGBMRanker):
             "init_model": init_model, "feature_name": feature_name, "categorical_feature": categorical_feature,
         }  # fmt: skip
         with parts.released_on_error():
+            parts.warn_of_merged_labels()
             terms = None if loss is None else _terms(loss, parts)
             model, told = _train(client, parts, params, arguments, terms, time_out)
         for text in told:
@@ -205,7 +207,9 @@ class LGBMRanker(local.LGBMRanker):
             return model.predict(X, *args, **kwargs)
         X = check_features(X, _LOCAL)
         few = X._meta_nonempty if isinstance(X, dd.DataFrame) else np.zeros((1, X.shape[1]), X.dtype)  # noqa: SLF001
-        some = np.asarray(model.predict(few, *args, **kwargs))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a frame that does not know its categories makes some up
+            some = np.asarray(model.predict(few, *args, **kwargs))
         predict = partial(_predictions, n_columns=some.shape[1:], args=args, kwargs=kwargs)
         if isinstance(X, dd.DataFrame):
             return X.map_partitions(predict, delayed(model), meta=predict(X._meta, model))  # noqa: SLF001
@@ -439,7 +443,10 @@ def _terms(loss: Loss, parts: Parts) -> Floats:
 
 def _terms_of_part(part: Part, loss: Loss) -> Floats | str:
     try:
-        return np.concatenate(loss.scale_terms(part.queries))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the driver gives it
+            queries = in_single(part.queries)
+        return np.concatenate(loss.scale_terms(queries))
     except ValueError as error:
         return str(error)
 

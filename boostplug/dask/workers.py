@@ -20,7 +20,7 @@ from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
 from boostplug.dask.collections import Part, joined, joined_queries
-from boostplug.estimators.inputs import labels_in_single, relative_weight, weight_in_single
+from boostplug.estimators.inputs import in_single, relative_weight, weight_in_single
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.plug.call import assign
@@ -70,8 +70,6 @@ class Job:
         Of each set, as the driver has counted them.
     weighted : tuple of bool
         Whether those sets have weights.
-    read : bool
-        Whether anything but losses and metrics of ours reads labels.
     evals : tuple of int
         Which of the sets each validation set is; 0 is the training set.
     checkpoint_rounds : int, or None
@@ -94,7 +92,6 @@ class Job:
     n_queries: tuple[int, ...]
     weighted: tuple[bool, ...]
     evals: tuple[int, ...]
-    read: bool
     checkpoint_rounds: int | None
     model: bytes | None
 
@@ -219,6 +216,9 @@ def _matrices(job: Job, sets: list[list[Part]], nthread: int) -> list[xgb.DMatri
             f"counted {list(job.n_queries)}; the collections change from one computation to the next: call persist() "
             "on them first"
         )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the driver has given it
+        alone[0] = in_single(alone[0])
     matrices: list[xgb.DMatrix] = []
     for parts, queries in zip(sets, alone, strict=True):
         matrices.append(_matrix(job, parts, queries, nthread, matrices[0] if matrices else None))
@@ -233,7 +233,7 @@ def _matrix(job: Job, parts: list[Part], queries: Queries, nthread: int, ref: xg
         single = weight_in_single(weight, largest)
         weight = single if job.loss is None else relative_weight(weight, float(total / n_queries))
     fields = {
-        "label": _agreed(lambda: labels_in_single(queries, read=job.read)),
+        "label": queries.labels,
         "group": np.diff(queries.boundaries),
         "weight": None if total == 0.0 else weight,  # several workers cannot find quantiles where nothing has weight
     }

@@ -16,14 +16,30 @@ from distributed.protocol.pickle import dumps
 from numpy.typing import ArrayLike
 
 from boostplug.checks import check_instance, check_integer, shown
-from boostplug.dask.collections import Part, Parts, check_features, client_of, parts_of, refuse_on_collections
+from boostplug.dask.collections import (
+    Part,
+    Parts,
+    check_features,
+    client_of,
+    parts_of,
+    refuse_on_collections,
+    refuse_other_categories,
+)
 from boostplug.dask.jobs import InterruptedTrainingError, run
 from boostplug.dask.workers import Job
 from boostplug.estimators.inputs import one_per_set, pairs_of
 from boostplug.estimators.xgboost import XGBRanker as LocalRanker
+from boostplug.estimators.xgboost import model_and_columns
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
-from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
+from boostplug.tables import (
+    Table,
+    refuse_other_columns,
+    refuse_sparse_beside_dense,
+    refuse_unknown_categories,
+    table_of,
+    without_qid,
+)
 
 __all__ = ["XGBRanker"]
 
@@ -188,10 +204,18 @@ class XGBRanker(LocalRanker):
                     parts = parts_of(client, **one, local=_LOCAL, fitted=sets[0].table if sets else None)
                     held.enter_context(parts.released_on_error())
                     sets.append(parts)
+                    if self.missing != 0:
+                        refuse_sparse_beside_dense(parts.table, sets[0].table, f"{one['where']}X")
+                if known is not None:
+                    refuse_other_columns(sets[0].table, known, "X beside xgb_model")
+                    refuse_unknown_categories(sets[0].table, known, "X beside xgb_model")
+                    refuse_other_categories(sets[0].table, known, "X", "xgb_model; fit again without it")
             return sets
 
+        model, known = model_and_columns(xgb_model, self.get_xgb_params())
         sets = compute()
-        params, custom = self._training_parameters(loss, metrics, evaluates=bool(evals))
+        sets[0].warn_of_merged_labels()
+        params, custom = self._training_parameters(loss, metrics, evaluates=bool(evals), model=model)
         job = Job(
             name=f"boostplug-{uuid.uuid4().hex}",
             params=params,
@@ -208,22 +232,21 @@ class XGBRanker(LocalRanker):
             n_queries=tuple(parts.n_queries for parts in sets),
             weighted=tuple(one["sample_weight"] is not None for one in described),
             evals=tuple(evals),
-            read=loss is None or len(custom) < len(metrics),
             checkpoint_rounds=self.checkpoint_rounds,
-            model=_model(xgb_model),
+            model=None if model is None else bytes(model.save_raw("ubj")),
         )
         try:
             trained = run(client, job, sets, compute, retries)
         except InterruptedTrainingError as error:
             remedy = "the cluster is free: fit again; with retries= and checkpoint_rounds= a training goes on by itself"
             if error.checkpoint is not None:
-                self._set(error.checkpoint.model, error.checkpoint.history)
+                self._set(error.checkpoint.model, error.checkpoint.history, sets[0].table)
                 remedy += "; the ranker holds the model that is kept"
             raise RuntimeError(f"{error}; {remedy}") from None
         for text in trained.told:
             warnings.warn(text, UserWarning, stacklevel=2)
         assert trained.model is not None
-        self._set(trained.model, trained.history)
+        self._set(trained.model, trained.history, sets[0].table)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
@@ -251,9 +274,7 @@ class XGBRanker(LocalRanker):
         if kwargs.get("validate_features", True):
             frame = isinstance(features, dd.DataFrame)
             table = table_of(features._meta) if frame else Table(0, features.shape[1], None)  # noqa: SLF001
-            booster = self.get_booster()
-            names = tuple(booster.feature_names) if booster.feature_names else None
-            refuse_other_columns(table, Table(0, booster.num_features(), names))
+            refuse_other_columns(table, self._columns())
         model = delayed(ranker)  # once in the graph, whatever the number of partitions
         if isinstance(features, dd.DataFrame):
             meta = features._meta.iloc[:, 0].astype(np.float32).rename(None)  # noqa: SLF001
@@ -293,6 +314,7 @@ class XGBRanker(LocalRanker):
         kept = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         local = LocalRanker(**kept)
         local._Booster = booster  # noqa: SLF001 (load_model would take the objective that the file names)
+        local._fitted_columns = self._columns()  # noqa: SLF001
         local._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
         return local
 
@@ -309,8 +331,9 @@ class XGBRanker(LocalRanker):
         made.client = self.client
         return made
 
-    def _set(self, model: bytes, history: dict[str, Any]) -> None:
+    def _set(self, model: bytes, history: dict[str, Any], columns: Table) -> None:
         self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=bytearray(model))
+        self._fitted_columns = columns
         self._set_evaluation_result(history)
 
 
@@ -361,16 +384,6 @@ def _no_rows(parts: Parts) -> Any:
 
 def _first_rows(part: Part, n: int) -> Any:
     return part.X[:n]
-
-
-def _model(model: Any) -> bytes | None:
-    """Return what fit's xgb_model is, as workers can read it."""
-    if model is None:
-        return None
-    if isinstance(model, xgb.XGBModel):
-        model = model.get_booster()
-    booster = model if isinstance(model, xgb.Booster) else xgb.Booster(model_file=model)
-    return bytes(booster.save_raw("ubj"))
 
 
 def _predicted(features: Any, ranker: LocalRanker, kwargs: dict[str, Any]) -> Any:

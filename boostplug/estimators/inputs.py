@@ -1,6 +1,7 @@
 """What both rankers share: queries from `qid`, `group` or a DataFrame's qid column, checked before any training."""
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -8,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_instance, numbers, refuse_class, refuse_where, shown
+from boostplug.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
-from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
+from boostplug.tables import Table, aligned, table_of, without_qid
 
 __all__ = [
     "callbacks_of",
@@ -20,6 +21,7 @@ __all__ = [
     "evaluation_sets",
     "frameworks_metrics_of",
     "has_labels",
+    "in_single",
     "labels_in_single",
     "loss_of",
     "metrics_of",
@@ -101,7 +103,8 @@ def checked(
 ) -> tuple[Any, Queries]:
     """Return features and `Queries`.
 
-    `of_set` is the place in eval_set of what is no training set, for errors; `fitted` is what its columns must be.
+    `of_set` is the place in eval_set of what is no training set, for errors; `fitted` is what its columns must be, and
+    the categories that it gets.
     """
     where, eval_ = ("", "") if of_set is None else (f"eval_set[{of_set}]'s ", "eval_")
     X, column = without_qid(X)
@@ -117,6 +120,7 @@ def checked(
         )
     table = table_of(X, f"{where}X")
     try:
+        refuse_other_order(X=X, y=y, qid=qid, sample_weight=weight, labelled=labelled)
         queries = Queries(y, qid=qid, group=group, weight=weight, pairs=pairs, labelled=labelled)
     except ValueError as error:
         if of_set is not None:
@@ -128,7 +132,7 @@ def checked(
         what = "its labels" if y is not None else "its queries"
         raise ValueError(f"{where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
     if fitted is not None:
-        refuse_other_columns(table, fitted, f"{where}X")
+        X = aligned(X, table, fitted, f"{where}X")
     return X, queries
 
 
@@ -150,7 +154,7 @@ def evaluation_sets(
     lists = [one_per_set(name, values, len(sets)) for name, values in arguments.items()]
     weights = lists[3] if eval_weight else [None] * len(sets)
     train_X, train_y, features, train_queries = train
-    fitted = table_of(without_qid(train_X)[0]) if sets else None
+    fitted = table_of(features) if sets else None
     out = []
     for i, ((X, y), qid, group, weight, pairs) in enumerate(zip(sets, *lists[:2], weights, lists[2], strict=True)):
         given = any(value is not None for value in (qid, group, weight, pairs))
@@ -197,10 +201,11 @@ def _entries(name: str, values: Any, of_what: str, remedy: str) -> list[Any]:
     return list(values)
 
 
-def starting_scores(name: str, values: Any, n_rows: int) -> Any:
-    """Return what training or validation starts from, one finite number per row; None where it is None."""
+def starting_scores(name: str, values: Any, n_rows: int, X: Any = None) -> Any:
+    """Return what training or validation starts from, one finite number per row of `X`; None where it is None."""
     if values is None:
         return None
+    refuse_other_order(**{"X": X, name: values})
     column = np.shape(values) == (n_rows, 1)
     scores = numbers(name, np.ravel(values) if column else values)
     if len(scores) != n_rows:
@@ -211,24 +216,66 @@ def starting_scores(name: str, values: Any, n_rows: int) -> Any:
     return scores
 
 
-def labels_in_single(queries: Queries, *, read: bool) -> Floats:
-    """Return labels that a framework can keep in single precision.
+def labels_in_single(queries: Queries, name: str = "labels") -> Floats:
+    """Return labels that a framework can keep in single precision, refusing those beyond it."""
+    refuse_where(
+        name,
+        np.abs(queries.labels) >= _INFINITE,
+        queries.labels,
+        "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels",
+    )
+    return queries.labels
 
-    Those beyond it are refused if the framework's own objectives or metrics, or a user's function, `read` them; ours
-    read the queries themselves.
+
+def in_single(queries: Queries, name: str = "labels") -> Queries:
+    """Return queries whose labels are those that the frameworks' datasets hold: rounded to single precision.
+
+    All else of them stays. Queries whose labels single precision holds are returned as they are.
+
+    Warns
+    -----
+    UserWarning
+        If labels that differ within a query no longer do.
+
+    Raises
+    ------
+    ValueError
+        If a label is beyond single precision.
     """
-    beyond = np.abs(queries.labels) >= _INFINITE
-    if not beyond.any():
-        return queries.labels
-    if read:
-        refuse_where(
-            "labels",
-            beyond,
-            queries.labels,
-            "is beyond single precision (1e38), in which the frameworks keep labels for their own objectives and "
-            "metrics and for functions; rescale the labels, or use losses and metrics of boostplug alone",
+    labels = labels_in_single(queries, name)
+    rounded = labels.astype(np.float32).astype(np.float64)
+    if np.array_equal(rounded, labels):
+        return queries
+    _warn_of_merged_labels(queries, rounded, name)
+    return Queries(
+        rounded,
+        group=np.diff(queries.boundaries),
+        weight=queries.row_weight,
+        pairs=queries.pairs,
+        labelled=queries.labelled,
+    )
+
+
+def _warn_of_merged_labels(queries: Queries, rounded: Floats, name: str) -> None:
+    """Warn where labels that differ within a query are the same once they are rounded."""
+    values = np.unique(queries.labels)
+    if len(np.unique(values.astype(np.float32))) == len(values):
+        return
+    query = np.repeat(np.arange(queries.n_queries), np.diff(queries.boundaries))
+    rows = queries.labelled_rows
+    query, labels, rounded = query[rows], queries.labels[rows], rounded[rows]
+    order = np.lexsort((labels, query))
+    first, second = order[:-1], order[1:]
+    merged = (query[first] == query[second]) & (labels[first] != labels[second]) & (rounded[first] == rounded[second])
+    if merged.any():
+        a, b = (float(labels[rows[np.argmax(merged)]]) for rows in (first, second))
+        warnings.warn(
+            f"{name} that differ within a query are equal in single precision, in which the frameworks keep them, "
+            f"such as {a!r} and {b!r} ({int(np.count_nonzero(merged))} times); subtract an offset from all {name}, or "
+            "rescale them",
+            UserWarning,
+            stacklevel=4,
         )
-    return np.clip(queries.labels, -_INFINITE / 10, _INFINITE / 10)
 
 
 def relative_weight(weight: Floats | None, mean: float | None = None) -> Floats | None:

@@ -17,6 +17,7 @@ from boostplug.estimators.inputs import (
     evaluation_sets,
     frameworks_metrics_of,
     has_labels,
+    in_single,
     labels_in_single,
     loss_of,
     one_per_set,
@@ -26,7 +27,7 @@ from boostplug.estimators.inputs import (
     starting_scores,
     weight_in_single,
 )
-from boostplug.estimators.parameters import nested, resolved, without_nested
+from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
 from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -36,8 +37,16 @@ from boostplug.pairs import Pairs
 from boostplug.plug.aliases import LIGHTGBM as ALIASES
 from boostplug.plug.call import assign, evaluate, refuse_fault
 from boostplug.plug.lightgbm import LightGBM
+from boostplug.plug.parameter_names import refuse_unknown_parameters
 from boostplug.queries import Queries
-from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
+from boostplug.tables import (
+    Table,
+    aligned,
+    continued,
+    refuse_categories_beyond_pandas,
+    table_of,
+    without_qid,
+)
 from boostplug.threads import threads_of_framework
 
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
@@ -123,7 +132,8 @@ class LGBMRanker(lgb.LGBMRanker):
         X : array-like of shape (n_rows, n_features)
             A DataFrame may hold the query ids as a column named qid, which is no feature then.
         y : array-like of shape (n_rows,), or None
-            Grades; with our losses any finite numbers. None: there are `pairs` alone.
+            Grades; with our losses any numbers below 1e38, which are trained on in single precision. None: there are
+            `pairs` alone.
         qid : array-like of shape (n_rows,), optional
             Query id of each row; the rows of a query stand together. Give `qid`, `group` or a qid column.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
@@ -134,6 +144,8 @@ class LGBMRanker(lgb.LGBMRanker):
             Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
         eval_pairs : list of Pairs or None, optional
             Those of each validation set.
+        init_model : Booster, LGBMModel, str or path, optional
+            The model that the training continues. Categories of a DataFrame go by content, new ones come after them.
         eval_metric : Metric, str, callable or list of them, optional
             Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
             each cut-off of `eval_at`.
@@ -145,23 +157,27 @@ class LGBMRanker(lgb.LGBMRanker):
         Raises
         ------
         ValueError
-            If labels, queries or weights are wrong; before any training. What LightGBM itself refuses is also its
-            ``LightGBMError``.
+            If labels, queries, weights, features or parameters are wrong; before any training. What LightGBM itself
+            refuses is also its ``LightGBMError``.
         """
         metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(objective, loss, pairs)
+        queries = in_single(queries)
+        refuse_categories_beyond_pandas(features)
+        init_model, features = _model_and_features(init_model, features, feature_name)
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = evaluation_sets(
             eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             eval_sample_weight=eval_sample_weight,
         )  # fmt: skip
-        init_score = starting_scores("init_score", init_score, queries.n_rows)
+        for i, (X_valid, _) in enumerate(sets):
+            refuse_categories_beyond_pandas(X_valid, f"eval_set[{i}]'s X")
+        init_score = starting_scores("init_score", init_score, queries.n_rows, X)
         starts = _starting_scores_of_sets(eval_init_score, sets, queries, init_score)
-        read = loss is None or self._has_built_in_metric() or not all(isinstance(m, Metric) for m in metrics)
-        labels = {q: labels_in_single(q, read=read) for q in (queries, *(valid for _, valid in sets))}
+        labels = [labels_in_single(q, f"eval_set[{i}]'s labels") for i, (_, q) in enumerate(sets)]
         callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in cut_offs]
@@ -178,11 +194,11 @@ class LGBMRanker(lgb.LGBMRanker):
         try:
             super().fit(
                 features,
-                labels[queries],
+                queries.labels,
                 sample_weight=weight_in_single(queries.row_weight),
                 init_score=init_score,
                 group=np.diff(queries.boundaries),
-                **_validation_data([(X_valid, labels[q]) for X_valid, q in sets]),
+                **_validation_data([(X_valid, y_valid) for (X_valid, _), y_valid in zip(sets, labels, strict=True)]),
                 eval_names=eval_names,
                 eval_sample_weight=[weight_in_single(q.row_weight) for _, q in sets] or None,
                 eval_init_score=starts,
@@ -192,7 +208,7 @@ class LGBMRanker(lgb.LGBMRanker):
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
                 callbacks=callbacks,
-                init_model=_model_of(init_model, columns, feature_name),
+                init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
             raise RefusedByLightGBMError(_in_words(error)) from error
@@ -204,16 +220,20 @@ class LGBMRanker(lgb.LGBMRanker):
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the parent's predictions; a column named qid is left out.
 
+        Categories go by content; those that `fit` did not have are missing values, with a warning.
+
         Raises
         ------
         ValueError
-            If X has not the columns that `fit` had, in their order; names count where both have some. The parent's
-            ``validate_features=False`` and ``predict_disable_shape_check=True`` let them pass.
+            If X has not the columns that `fit` had, in their order (names count where both have some), or a column is
+            categorical in one of the two only. The parent's ``validate_features=False`` and
+            ``predict_disable_shape_check=True`` let them pass.
         """
         features = without_qid(X)[0]
+        refuse_categories_beyond_pandas(features)
         fitted = getattr(self, "_fitted_columns", None)  # models of boostplug 0.2.0 have none
         if fitted and kwargs.get("validate_features", True) and not kwargs.get("predict_disable_shape_check", False):
-            refuse_other_columns(table_of(features), fitted)
+            features = aligned(features, table_of(features), fitted)
         return super().predict(features, *args, **kwargs)
 
     def score(
@@ -277,7 +297,8 @@ class LGBMRanker(lgb.LGBMRanker):
             )
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective_, loss, pairs)
-        start = starting_scores("init_score", init_score, queries.n_rows)
+        queries = in_single(queries)
+        start = starting_scores("init_score", init_score, queries.n_rows, X)
         start = np.zeros(queries.n_rows) if start is None else start
         leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
         with threads_of_framework(self.n_jobs if (self.n_jobs or 0) > 0 else None):
@@ -345,6 +366,7 @@ class LGBMRanker(lgb.LGBMRanker):
             )
         if loss is not None:
             refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
+        refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
 
     def _cut_offs(self, eval_at: Any) -> list[int]:
@@ -368,11 +390,6 @@ class LGBMRanker(lgb.LGBMRanker):
         named = [parameters.pop(alias, None) for alias in ALIASES["metric"]]
         flat = [m for name in named for m in (name if isinstance(name, (list, tuple)) else [name])]
         return {**parameters, "metric": [m for m in (*flat, *metrics) if isinstance(m, str)]}
-
-    def _has_built_in_metric(self) -> bool:
-        """Return whether LightGBM evaluates metrics of its own; names such as "None" stand for none."""
-        named = [self.get_params().get(alias) for alias in ALIASES["metric"]]
-        return any(name is not None and str(name).lower() not in {"none", "null", "na", "custom", ""} for name in named)
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
@@ -435,20 +452,42 @@ def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     return list(zip(eval_X, eval_y, strict=True))
 
 
-def _model_of(init_model: Any, table: Table, feature_name: Any) -> Any:
-    """Return the model to go on from, refusing one of other columns: LightGBM goes by their places alone."""
+def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
+    """Return the model to go on from, and features as it knows them: LightGBM goes by places of columns alone.
+
+    Its categories come first; LightGBM's trees take those that come after them as they take missing values.
+    """
     if init_model is None:
-        return None
+        return None, X
     if isinstance(init_model, (str, Path)):
         init_model = lgb.Booster(model_file=init_model)
     if not isinstance(init_model, (lgb.Booster, lgb.LGBMModel)):
         raise TypeError(f"init_model must be a ranker, a Booster or a path; got {shown(init_model)}")
     model = init_model.booster_ if isinstance(init_model, lgb.LGBMModel) else init_model
+    table = table_of(X)
     known, here = model.feature_name(), table.names if feature_name == "auto" else tuple(feature_name)
     default = known == [f"Column_{i}" for i in range(len(known))]
     names = None if here is None or default else tuple("_".join(name.split(" ")) for name in here)
-    refuse_other_columns(table._replace(names=names), Table(0, len(known), tuple(known)), "X beside init_model")
-    return init_model
+    own = getattr(init_model, "_fitted_columns", None)
+    categories = _categories_of(model, table) if own is None or own.categories is None else own.categories
+    fitted = Table(0, len(known), tuple(known), categories)
+    return init_model, continued(X, table._replace(names=names), fitted, "X beside init_model", extends=True)
+
+
+def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...]] | None:
+    """Return a model's categories by the places of their columns, as far as it knows them.
+
+    LightGBM keeps the categories alone, in the order of the columns.
+    """
+    categories, places = model.pandas_categorical, sorted(table.categories or ())
+    if not categories:
+        return None
+    if len(categories) != len(places):
+        raise ValueError(
+            f"X has {len(places)} categorical columns and init_model was trained on {len(categories)}; pass a "
+            "DataFrame with the same categorical columns"
+        )
+    return dict(zip(places, map(tuple, categories), strict=True))
 
 
 def _starting_scores_of_sets(
@@ -463,7 +502,7 @@ def _starting_scores_of_sets(
             raise ValueError(f"eval_init_score has {shown(unknown)}, but eval_set has {len(sets)} entries, from 0")
         eval_init_score = [eval_init_score.get(i) for i in range(len(sets))]
     starts = one_per_set("eval_init_score", eval_init_score, len(sets))
-    starts = [starting_scores(f"eval_init_score[{i}]", s, sets[i][1].n_rows) for i, s in enumerate(starts)]
+    starts = [starting_scores(f"eval_init_score[{i}]", s, sets[i][1].n_rows, sets[i][0]) for i, s in enumerate(starts)]
     for i, start in enumerate(starts):
         if start is not None and sets[i][1] is train and not np.array_equal(start, init_score):
             raise ValueError(

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from boostplug.checks import shown
 from boostplug.values import invalid_parameter, is_value, no_parameters, parameters_of, replaced, split_names
 
-__all__ = ["nested", "resolved", "without_nested"]
+__all__ = ["given_names", "nested", "resolved", "without_nested"]
 
 
 def nested(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -27,6 +27,11 @@ def nested(parameters: dict[str, Any]) -> dict[str, Any]:
 def without_nested(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters without those of parts; no parameter of a framework has ``__`` in its name."""
     return {name: value for name, value in parameters.items() if "__" not in name}
+
+
+def given_names(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the names of those parameters of a framework that are given: None stands for one that is not."""
+    return [name for name, value in without_nested(parameters).items() if value is not None]
 
 
 def resolved(estimator: Any, parameters: Mapping[str, Any], *, any_name: bool) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """XGBoost's `XGBRanker`, taking our losses and metrics."""
 
 import copy
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from boostplug.estimators.inputs import (
     evaluation_sets,
     frameworks_metrics_of,
     has_labels,
+    in_single,
     labels_in_single,
     loss_of,
     metrics_of,
@@ -26,22 +27,32 @@ from boostplug.estimators.inputs import (
     starting_scores,
     weight_in_single,
 )
-from boostplug.estimators.parameters import nested, resolved, without_nested
+from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
 from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
 from boostplug.pairs import Pairs
 from boostplug.plug.call import assign, refuse_fault
+from boostplug.plug.options import is_dart
+from boostplug.plug.parameter_names import refuse_unknown_parameters
 from boostplug.plug.xgboost import XGBoost
 from boostplug.queries import Queries
-from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
+from boostplug.tables import (
+    Table,
+    aligned,
+    continued,
+    refuse_infinite,
+    refuse_sparse_beside_dense,
+    table_of,
+    without_qid,
+)
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
     from xgboost.sklearn import ltr_metric_decorator
 
-__all__ = ["XGBRanker"]
+__all__ = ["XGBRanker", "model_and_columns"]
 
 
 @contextmanager
@@ -55,6 +66,17 @@ def _remedy_for_real_labels() -> Iterator[None]:
                 "XGBoost's rank:ndcg and ndcg@k take whole numbers as labels, or others with ndcg_exp_gain=False. "
                 "Ours take any: a loss as objective, eval_metric=bp.NDCG(10)."
             )
+        raise
+
+
+@contextmanager
+def _infinite_features(X: Any, name: str) -> Iterator[None]:
+    """Say which value of X it is that XGBoost has refused as infinite."""
+    try:
+        yield
+    except xgb.core.XGBoostError as error:
+        if "`inf`" in str(error):
+            refuse_infinite(X, name)
         raise
 
 
@@ -136,7 +158,8 @@ class XGBRanker(xgb.XGBRanker):
         Parameters
         ----------
         y : array-like of shape (n_rows,), or None
-            Grades; with our losses any finite numbers. None: there are `pairs` alone.
+            Grades; with our losses any numbers below 1e38, which are trained on in single precision. None: there are
+            `pairs` alone.
         qid : array-like of shape (n_rows,), optional
             Query id of each row; the rows of a query stand together, in any order of ids.
         pairs : Pairs, optional
@@ -145,6 +168,9 @@ class XGBRanker(xgb.XGBRanker):
             Those of each validation set.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
+        xgb_model : Booster, XGBModel, str or path, optional
+            The model that the training continues. Its categories go by content, its base score stays, and it stays as
+            it is: the best iteration of its own training ends with that.
         verbose : bool or int, default True
             As for the parent: print validation results each round, or each `verbose` rounds.
 
@@ -155,22 +181,28 @@ class XGBRanker(xgb.XGBRanker):
         Raises
         ------
         ValueError
-            If labels, queries or weights are wrong; before any training.
+            If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective, loss, pairs)
+        queries = in_single(queries)
+        model, known = model_and_columns(xgb_model, self.get_xgb_params())
+        if known is not None:
+            features = continued(features, table_of(features), known, "X beside xgb_model", extends=False)
+            if self.missing != 0:
+                refuse_sparse_beside_dense(table_of(features), known, "X beside xgb_model")
+        columns = table_of(features)
         sets = evaluation_sets(
             eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             sample_weight_eval_set=sample_weight_eval_set,
         )  # fmt: skip
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
-        feature_weights = self._checked_feature_weights(feature_weights, table_of(features).n_columns)
-        matrix = partial(self._matrix, read=loss is None or not all(isinstance(m, Metric) for m in metrics))
-        train = matrix(
+        feature_weights = self._checked_feature_weights(feature_weights, columns.n_columns)
+        train = self._matrix(
             features,
             queries,
-            base_margin=starting_scores("base_margin", base_margin, queries.n_rows),
+            base_margin=starting_scores("base_margin", base_margin, queries.n_rows, X),
             feature_weights=feature_weights,
         )
         margins = one_per_set("base_margin_eval_set", base_margin_eval_set, len(sets))
@@ -179,12 +211,13 @@ class XGBRanker(xgb.XGBRanker):
             if of_set is queries and margin is base_margin:
                 evals.append(train)
             else:
-                start = starting_scores(f"base_margin_eval_set[{i}]", margin, of_set.n_rows)
-                evals.append(matrix(X_valid, of_set, base_margin=start, ref=train))
+                start = starting_scores(f"base_margin_eval_set[{i}]", margin, of_set.n_rows, X_valid)
+                where = f"eval_set[{i}]'s "
+                if self.missing != 0:
+                    refuse_sparse_beside_dense(table_of(X_valid), columns, f"{where}X")
+                evals.append(self._matrix(X_valid, of_set, base_margin=start, ref=train, where=where))
 
-        params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets))
-        if isinstance(xgb_model, xgb.XGBModel):
-            xgb_model = xgb_model.get_booster()
+        params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
         with xgb.config_context(verbosity=verbosity), _remedy_for_real_labels():
@@ -198,27 +231,32 @@ class XGBRanker(xgb.XGBRanker):
                 evals_result=results,
                 early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
-                xgb_model=xgb_model,
+                xgb_model=model,
                 callbacks=callbacks,
             )
+        self._fitted_columns = columns
         self._set_evaluation_result(results)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
         """Return the parent's predictions; a column named qid is left out.
 
+        Categories go by content; those that `fit` did not have are missing values, with a warning.
+
         Raises
         ------
         ValueError
-            If X has not the columns that `fit` had, in their order; names count where both have some. The parent's
-            ``validate_features=False`` lets them pass.
+            If X has not the columns that `fit` had, in their order (names count where both have some), a column is
+            categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
         """
         features = without_qid(X)[0]
         if self.__sklearn_is_fitted__() and kwargs.get("validate_features", True):
-            booster = self.get_booster()
-            names = tuple(booster.feature_names) if booster.feature_names else None
-            refuse_other_columns(table_of(features), Table(0, booster.num_features(), names))
-        return super().predict(features, **kwargs)
+            table, fitted = table_of(features), self._columns()
+            features = aligned(features, table, fitted)
+            if self.missing != 0:
+                refuse_sparse_beside_dense(table, fitted)
+        with _infinite_features(features, "X"):
+            return super().predict(features, **kwargs)
 
     def load_model(self, fname: Any) -> None:
         """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.
@@ -236,6 +274,7 @@ class XGBRanker(xgb.XGBRanker):
         super().load_model(fname)
         if loss_of(kept["objective"]) is not None:
             self.__dict__.update(kept)
+        self.__dict__.pop("_fitted_columns", None)
 
     def score(
         self,
@@ -285,23 +324,28 @@ class XGBRanker(xgb.XGBRanker):
         plain._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
         return plain
 
+    def _columns(self) -> Table:
+        """Return what is known of the training set's columns: a model from a file knows less than one from `fit`."""
+        fitted: Table | None = self.__dict__.get("_fitted_columns")
+        return _columns_of(self.get_booster()) if fitted is None else fitted
+
     def _matrix(
         self,
         X: Any,
         queries: Queries,
         *,
-        read: bool,
         base_margin: Any,
         ref: xgb.DMatrix | None = None,
         feature_weights: Any = None,
+        where: str = "",
     ) -> xgb.DMatrix:
-        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read in full precision.
+        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from `queries`.
 
-        `read` says whether others read its labels.
+        `where` is the place in eval_set of what is no training set, for errors.
         """
         weight_of = weight_in_single if loss_of(self.objective) is None else relative_weight
         fields = {
-            "label": labels_in_single(queries, read=read),
+            "label": labels_in_single(queries, f"{where}labels"),
             "group": np.diff(queries.boundaries),
             "weight": weight_of(queries.query_weight),
             "base_margin": base_margin,
@@ -311,10 +355,11 @@ class XGBRanker(xgb.XGBRanker):
             "feature_types": self.feature_types,
             "nthread": self.n_jobs,
         }
-        if self._grows_on_quantiles():
-            matrix = xgb.QuantileDMatrix(X, **fields, max_bin=self.max_bin, ref=ref)
-        else:
-            matrix = xgb.DMatrix(X, **fields)
+        with _infinite_features(X, f"{where}X"):
+            if self._grows_on_quantiles():
+                matrix = xgb.QuantileDMatrix(X, **fields, max_bin=self.max_bin, ref=ref)
+            else:
+                matrix = xgb.DMatrix(X, **fields)
         assign(matrix, queries)
         return matrix
 
@@ -330,6 +375,7 @@ class XGBRanker(xgb.XGBRanker):
         if loss is not None:
             named = {"objective": None, "eval_metric": metrics}
             refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
+        refuse_unknown_parameters("xgboost", given_names(getattr(self, "kwargs", None) or {}))
         return loss, metrics
 
     def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any] | None:
@@ -337,7 +383,15 @@ class XGBRanker(xgb.XGBRanker):
         if early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
         kind = xgb.callback.TrainingCallback
-        return callbacks_of(self.callbacks, lambda c: isinstance(c, kind), "xgboost.callback.TrainingCallback")
+        given = callbacks_of(self.callbacks, lambda c: isinstance(c, kind), "xgboost.callback.TrainingCallback")
+        stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given or ())
+        if stops and is_dart(self.get_xgb_params()):
+            raise ValueError(
+                "booster='dart' has no best round: later rounds rescale earlier trees, so that the trees up to it are "
+                "no longer the model that was evaluated; pass early_stopping_rounds=None and no EarlyStopping, or "
+                "booster='gbtree'"
+            )
+        return given
 
     def _checked_feature_weights(self, given: ArrayLike | None, n_features: int) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
@@ -349,11 +403,12 @@ class XGBRanker(xgb.XGBRanker):
         return weights
 
     def _training_parameters(
-        self, loss: Loss | None, metrics: list[Any], *, evaluates: bool
+        self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None
     ) -> tuple[dict[str, Any], list[Any]]:
         """Return what `xgb.train` gets, and the metrics that it is to get as functions.
 
-        `evaluates` says whether there are sets by which a loss of ours has its default metric.
+        `evaluates` says whether there are sets by which a loss of ours has its default metric; `model` is the one that
+        the training goes on from, whose base score stays.
         """
         if not metrics and loss is not None and evaluates:
             metrics = [NDCG(10)]
@@ -367,8 +422,10 @@ class XGBRanker(xgb.XGBRanker):
             params["disable_default_eval_metric"] = 1
         if loss is not None:
             params["objective"] = "rank:pairwise"
-            if params.get("base_score") is None:
-                params["base_score"] = 0.0
+        if model is not None:
+            _refuse_other_base_score(params.pop("base_score", None), model)
+        elif loss is not None and params.get("base_score") is None:
+            params["base_score"] = 0.0
         return params, custom
 
     def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:
@@ -385,3 +442,51 @@ class XGBRanker(xgb.XGBRanker):
     def _grows_on_quantiles(self) -> bool:
         """Return whether the trees are grown on bins of quantiles, for which a matrix need hold no more."""
         return self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
+
+
+def _columns_of(booster: xgb.Booster) -> Table:
+    """Return what a booster knows of the columns that it was trained on."""
+    names = tuple(booster.feature_names) if booster.feature_names else None
+    return Table(0, booster.num_features(), names, _categories_of(booster))
+
+
+def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
+    """Return a booster's categories by the places of their columns; None where they cannot be known.
+
+    Boosters keep them since XGBoost 3.1, and give them out by pyarrow; they keep none of features that were codes.
+    """
+    if "c" not in (booster.feature_types or ()):
+        return {}
+    try:
+        columns = booster.get_categories(export_to_arrow=True).to_arrow()
+    except (AttributeError, ImportError):
+        return None
+    found = {at: tuple(values.to_pylist()) for at, (_, values) in enumerate(columns or ()) if values is not None}
+    return found or None
+
+
+def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xgb.Booster | None, Table | None]:
+    """Return a copy of fit's xgb_model to go on from, and what is known of the columns that it was trained on.
+
+    The copy has no best round, since new trees come after that of the earlier training.
+    """
+    if xgb_model is None:
+        return None, None
+    given = xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model
+    booster = given.copy() if isinstance(given, xgb.Booster) else xgb.Booster(model_file=given)
+    if parameters.get("process_type") != "update":  # which adds no trees
+        booster.set_attr(best_iteration=None, best_score=None)
+    return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
+
+
+def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
+    """Raise where base_score is not that of the model that the training goes on from, whose scores would move."""
+    if given is None:
+        return
+    text = json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"]
+    own = np.ravel(json.loads(text))  # a list since XGBoost 3.1
+    if (np.float32(given) != np.float32(own)).any():
+        raise ValueError(
+            f"base_score={given!r} beside xgb_model, whose own is {own[0]:g}, would move the scores of its trees; "
+            "leave out base_score"
+        )

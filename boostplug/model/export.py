@@ -22,6 +22,10 @@ def export(booster: Any) -> Any:
     early, and predicts the same, bit for bit. The weights of XGBoost's dart are in its leaves, since onnxmltools reads
     none; its predictions are the same to single precision.
 
+    ``xgb.train(xgb_model=…)`` leaves the best iteration of an earlier training in a booster, and new trees come after
+    it. A training with a loss or a metric of ours clears it, and so does `XGBRanker`. After a training with neither,
+    clear it yourself: ``booster.set_attr(best_iteration=None)``.
+
     Other objectives keep their names, as their predictions may be no scores. So do LightGBM's linear trees and models
     trained with zero_as_missing: converters that took them would drop the slopes, or see zeros as numbers.
 

@@ -86,6 +86,8 @@ class Training(NamedTuple):
     """Its own first."""
     booster: Any = None
     """By which one training is told from the next."""
+    begins: bool = False
+    """Whether it is known to be in its first round."""
 
 
 class Part(NamedTuple):
@@ -179,6 +181,10 @@ class Adapter(Protocol):
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:  # noqa: ARG002 (the default: nothing)
         """Return the parameter that says what the Hessians of a leaf must sum to, and its value, given or default."""
         return "", 0.0
+
+    def forget_best_round(self, training: Training | None) -> None:  # noqa: ARG002 (the default: nothing is kept)
+        """Forget, as a training begins, which round an earlier training of its model has found to be the best."""
+        return
 
     def training(self, frame: FrameType | None) -> Training | None:  # noqa: ARG002 (the default: it cannot be seen)
         """Return the training whose call has led to `frame`, where the framework leaves a trace of it."""

@@ -89,6 +89,7 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
     with in_step(_workers(data, None), n_questions=1) as job:
         training = adapter.training(inspect.currentframe())
         refuse_fault(adapter.fault_of_machines(data, training))
+        adapter.forget_best_round(training)
         queries = queries_of(data)
         scores = _one_per_row(scores, queries)
         job.n_queries = queries.n_queries
@@ -174,6 +175,7 @@ def _team(adapter: Adapter, queries: Queries, frame: FrameType | None) -> Team |
 def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, frame: FrameType | None) -> _Call:
     training = adapter.training(frame)
     refuse_fault(adapter.fault_of_call(scores, dataset, training))
+    adapter.forget_best_round(training)
     threads = adapter.threads(dataset, training)
     queries = queries_of(dataset)
     team = _team(adapter, queries, frame)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from boostplug.checks import shown
+from boostplug.plug.aliases import LIGHTGBM as LIGHTGBM_ALIASES
 
-__all__ = ["LIGHTGBM", "XGBOOST", "Option", "fault_of_options", "without_options"]
+__all__ = ["LIGHTGBM", "XGBOOST", "Option", "fault_of_options", "is_dart", "without_options"]
 
 
 class Option(NamedTuple):
@@ -106,3 +107,12 @@ def fault_of_options(
 def without_options(options: Mapping[str, Option], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters without what only a framework's own objectives read."""
     return {name: value for name, value in parameters.items() if name not in options}
+
+
+def is_dart(parameters: Mapping[str, Any]) -> bool:
+    """Return whether parameters of either framework ask for dropout (dart), whose later rounds rescale earlier trees.
+
+    LightGBM's parameter has several names, and its value is read in any case.
+    """
+    boosting = (parameters.get(alias) for alias in LIGHTGBM_ALIASES["boosting"])
+    return parameters.get("booster") == "dart" or any(str(value).lower() == "dart" for value in boosting)

@@ -127,7 +127,17 @@ class XGBoost(Adapter):
         given = found.f_locals
         sets = [given.get("dtrain"), *(matrix for matrix, _ in given.get("evals") or ())]
         sets += [matrix for fold in given.get("cvfolds") or () for matrix in (fold.dtrain, fold.dtest)]
-        return Training(dict(given.get("params") or {}), sets, given.get("bst"))
+        return Training(dict(given.get("params") or {}), sets, given.get("bst"), given.get("i") == 0)
+
+    def forget_best_round(self, training: Training | None) -> None:
+        """Clear what early stopping has written into the model of ``xgb_model=``: new trees come after that round.
+
+        The booster in training is `xgb.train`'s own copy of the model. Early stopping in this training writes later.
+        """
+        if training is None or training.booster is None or not training.begins:
+            return
+        if training.parameters.get("process_type") != "update":  # which adds no trees
+            training.booster.set_attr(best_iteration=None, best_score=None)
 
     def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:
         """Watch `slice` (that of `xgb.cv` too): what it returns does not know its whole."""

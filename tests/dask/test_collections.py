@@ -46,7 +46,7 @@ def parts(client, ddf=None, X=("a", "b"), **changes):
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
     found = parts(client, sample_weight=frame()["w"])
-    assert (found.n_rows, found.n_queries, found.table) == (20, 6, (20, 2, ("a", "b")))
+    assert (found.n_rows, found.n_queries, found.table) == (20, 6, (20, 2, ("a", "b"), {}, False))
     held = client.gather(found.futures)
     assert all(isinstance(part, Part) for part in held)
     pd.testing.assert_frame_equal(joined([part.X for part in held]), known[["a", "b"]])
@@ -213,7 +213,7 @@ def test_other_columns_and_categories_are_refused(client):
         return known.iloc[at].astype({"c": "category"})
 
     per_partition = dd.from_map(read, [slice(0, 1), slice(1, 20)], meta=read(slice(0, 0)))
-    with pytest.raises(ValueError, match=r"columns \['c'\] have other categories in partition 1.*categorize"):
+    with pytest.raises(ValueError, match=r"^X in partition 1: the columns \['c'\] have other categories .*categorize"):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
         parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")

@@ -102,6 +102,13 @@ def test_more_queries_than_the_driver_holds_at_once(monkeypatch):
         bp.dask.check_partitions(frame(ids, 4), "query")
 
 
+def test_floating_ids_that_may_be_rounded_are_refused():
+    frame = dd.from_pandas(pd.DataFrame({"query": np.float32([1, 2, 3, 2**24])}), npartitions=2)
+    for check in (bp.dask.check_partitions, lambda ddf, qid: bp.dask.partition_by_query(ddf, qid).compute()):
+        with pytest.raises(ValueError, match=r"query\[1\] = 16777216.0 is too large an id for float32"):
+            check(frame, "query")
+
+
 @pytest.mark.parametrize("missing", [np.nan, np.inf])
 def test_missing_ids_are_refused_when_computed(missing):
     ddf = frame(np.r_[np.arange(9.0), missing], 2)

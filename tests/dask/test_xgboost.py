@@ -197,6 +197,34 @@ def test_categories_with_a_validation_set_that_lies_on_one_worker(client, tmp_pa
         fit(client, tmp_path, bp.RankNet(), frame, on_workers(client, valid, [40]), **params)
 
 
+def test_other_categories_than_those_of_the_training_set_are_refused(client, tmp_path):
+    kind = pd.CategoricalDtype([f"c{i}" for i in range(61)])
+    train, valid = (f.assign(f0=f["f0"].fillna(0).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
+    other = valid.assign(f0=valid["f0"].cat.reorder_categories(kind.categories[::-1]))
+    params = {"enable_categorical": True, "eval_metric": bp.NDCG(5)}
+    frame, said = on_workers(client, train), r"the columns \['f0'\] have other categories than in"
+    with pytest.raises(ValueError, match=rf"^eval_set\[0\]'s X: {said} the training set; give both the same"):
+        fit(client, tmp_path, bp.RankNet(), frame, on_workers(client, other, [5, 5]), **params)
+    ranker = fit(client, tmp_path, bp.RankNet(), frame, **params)
+    scores = ranker.to_local().predict(valid[FEATURES])
+    np.testing.assert_array_equal(ranker.predict(other[FEATURES]), scores)  # by content, wherever they lie
+    np.testing.assert_array_equal(ranker.predict(on_workers(client, other, [5, 5])[FEATURES]).compute(), scores)
+    reordered = on_workers(client, train.assign(f0=train["f0"].cat.reorder_categories(kind.categories[::-1])))
+    with pytest.raises(ValueError, match=rf"^X: {said} xgb_model; fit again without it"):
+        clone(ranker).fit(reordered[FEATURES], reordered["y"], qid=reordered["query"], xgb_model=ranker, verbose=False)
+
+
+def test_labels_are_those_of_single_precision(client, tmp_path):
+    train = TRAIN.assign(y=TRAIN["y"] + 2.0**24)
+    with pytest.warns(UserWarning, match="^labels that differ within a query are equal in single precision"):
+        ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, train))
+    assert_same(ranker, alone(bp.RankNet(), train.assign(y=np.float32(train["y"]))))
+    with pytest.raises(
+        ValueError, match=r"in partition 0 of the training set: labels\[\d+\] = .* beyond single precision"
+    ):
+        fit(client, tmp_path, bp.RankNet(), on_workers(client, train.assign(y=TRAIN["y"] * 1e39)))
+
+
 def test_all_queries_in_one_partition(client, tmp_path):
     frame = on_workers(client, TRAIN, [40])
     assert_same(fit(client, tmp_path, bp.MPBoost(), frame, workers=1), alone(bp.MPBoost()))

@@ -1,11 +1,16 @@
 """The features that a ranker gets are those it was fitted on: every ranker, every kind of table, wherever X goes in."""
 
+import copy
+import pickle
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from plug.harness import FRAMEWORKS, QID, VQID, VX, VY, X, Y
+from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone
 
 import boostplug as bp
@@ -128,3 +133,95 @@ def test_what_is_no_table_of_numbers_is_refused(ranker, x, message):
     alone = isinstance(x, pd.DataFrame) and list(x) == ["qid"]
     with pytest.raises(ValueError, match=message):
         MAKE[ranker]().fit(x, Y, qid=None if alone else QID)
+
+
+ZEROS = np.where(np.abs(X) < 0.5, 0.0, X)  # of which a sparse matrix holds none
+SPARSE = csr_matrix(ZEROS)
+
+
+@pytest.mark.parametrize(
+    ("train", "other"), [(ZEROS, SPARSE), (SPARSE, ZEROS), (csc_array(ZEROS), pd.DataFrame(ZEROS))]
+)
+def test_xgboosts_ranker_refuses_sparse_beside_dense_features(train, other):
+    model = fit("XGBRanker", train)
+    remedy = re.escape("X.toarray()" if other is SPARSE else "scipy.sparse.csr_matrix(X)")
+    for use in (model.predict, lambda x: model.score(x, Y, qid=QID)):
+        with pytest.raises(
+            ValueError, match=rf"^X is (sparse|dense) and the training set is .*pass {remedy}, or missing=0"
+        ):
+            use(other)
+    with pytest.raises(ValueError, match=r"^eval_set\[0\]'s X is (sparse|dense) and the training set"):
+        fit("XGBRanker", train, eval_set=[(other, Y)], eval_qid=[QID])
+    with pytest.raises(ValueError, match=r"^X beside xgb_model is (sparse|dense) and the training set"):
+        fit("XGBRanker", other, xgb_model=model)
+    np.testing.assert_array_equal(model.predict(train), fit("XGBRanker", train).predict(train))
+
+
+def test_zeros_that_are_missing_values_mean_the_same_in_sparse_and_dense_features():
+    models = [
+        MAKE["XGBRanker"]().set_params(missing=0.0).fit(x, Y, qid=QID, eval_set=[(v, Y)], eval_qid=[QID], verbose=False)
+        for x, v in ((ZEROS, SPARSE), (SPARSE, ZEROS))
+    ]
+    for model in models:
+        np.testing.assert_array_equal(model.predict(SPARSE), models[0].predict(ZEROS))
+
+
+def test_lightgbms_ranker_takes_sparse_and_dense_features_alike():
+    model = fit("LGBMRanker", ZEROS, eval_set=[(SPARSE, Y)], eval_qid=[QID])
+    np.testing.assert_array_equal(model.predict(SPARSE), model.predict(ZEROS))
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e39])
+@pytest.mark.parametrize("kind", [*FRAMES, "numpy", "sparse"])
+@pytest.mark.parametrize("tree_method", ["hist", "exact"])
+def test_an_infinite_feature_of_xgboosts_ranker_is_named(value, kind, tree_method):
+    x = np.array(X)
+    x[7, 2] = value
+    frames = {**FRAMES, "numpy": lambda x, _: x, "sparse": lambda x, _: csr_matrix(x)}
+    table, good = frames[kind](x, NAMES), frames[kind](X, NAMES)
+    column = "'c'" if kind in FRAMES else "2"
+    said = rf"X holds {re.escape(f'{value:g}')} in row 7, column {column}, .*replace it by NaN"
+    ranker = MAKE["XGBRanker"]().set_params(tree_method=tree_method)
+    with pytest.raises(ValueError, match=f"^{said}"):
+        ranker.fit(table, Y, qid=QID)
+    with pytest.raises(ValueError, match=rf"^eval_set\[0\]'s {said}"):
+        ranker.fit(good, Y, qid=QID, eval_set=[(table, Y)], eval_qid=[QID], verbose=False)
+
+
+def test_infinite_features_may_be_the_missing_ones():
+    x = np.where(np.abs(X) < 0.2, np.inf, X)
+    assert MAKE["XGBRanker"]().set_params(missing=np.inf).fit(x, Y, qid=QID, verbose=False).predict(x).std() > 0
+
+
+def test_pickles_and_files_of_xgboosts_ranker_know_their_columns(tmp_path):
+    model = fit("XGBRanker", SPARSE)
+    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        np.testing.assert_array_equal(copied.predict(SPARSE), model.predict(SPARSE))
+        with pytest.raises(ValueError, match="X is dense"):
+            copied.predict(ZEROS)
+    model.save_model(tmp_path / "model.ubj")
+    other = fit("XGBRanker", pd.DataFrame(X, columns=NAMES))
+    other.load_model(tmp_path / "model.ubj")  # which has no names
+    np.testing.assert_array_equal(other.predict(SPARSE), model.predict(SPARSE))
+    assert clone(model).fit(ZEROS, Y, qid=QID, verbose=False).predict(ZEROS).std() > 0
+
+
+@pytest.mark.parametrize("given", [{"early_stopping_rounds": 3}, {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}])
+def test_xgboosts_ranker_refuses_early_stopping_with_dart(given):
+    sets = {"eval_set": [(VX, VY)], "eval_qid": [VQID], "verbose": False}
+    ranker = MAKE["XGBRanker"]().set_params(booster="dart", rate_drop=0.5)
+    assert ranker.fit(X, Y, qid=QID, **sets).predict(VX).std() > 0
+    with pytest.raises(ValueError, match=r"^booster='dart' has no best round: .*early_stopping_rounds=None.*'gbtree'"):
+        ranker.set_params(**given).fit(X, Y, qid=QID, **sets)
+
+
+def test_lightgbm_stops_no_dart_early_and_hands_out_the_model_that_it_evaluated():
+    ranker = make("LGBMRanker").set_params(boosting_type="dart", n_estimators=12, min_child_samples=3, drop_rate=0.5)
+    with pytest.warns(UserWarning, match="not available in dart mode"):
+        ranker.fit(
+            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_metric=bp.NDCG(3),
+            callbacks=[lgb.early_stopping(1, verbose=False)],
+        )  # fmt: skip
+    assert ranker.export().booster_.num_trees() == ranker.booster_.num_trees() == 12
+    last = next(iter(ranker.evals_result_.values()))["NDCG@3"][-1]
+    assert ranker.score(VX, VY, qid=VQID, metric=bp.NDCG(3)) == pytest.approx(last, rel=1e-12)

@@ -1,0 +1,211 @@
+"""Categories go by content: of one column in training, validation, predictions and a training that goes on."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+RNG = np.random.default_rng(0)
+QID = np.repeat(np.arange(30), 10)
+KINDS = ("red", "green", "blue", "grey")
+MAKE = {
+    "LGBMRanker": lambda **more: bp.LGBMRanker(
+        objective=bp.MPBoost(), n_estimators=5, verbose=-1, n_jobs=1, min_data_per_group=1, cat_smooth=1.0, **more
+    ),
+    "XGBRanker": lambda **more: bp.XGBRanker(
+        objective=bp.MPBoost(), n_estimators=5, n_jobs=1, max_depth=3, enable_categorical=True, **more
+    ),
+}
+MODEL = {"LGBMRanker": "init_model", "XGBRanker": "xgb_model"}
+QUIET = {"LGBMRanker": {}, "XGBRanker": {"verbose": False}}
+both_rankers = pytest.mark.parametrize("name", MAKE)
+
+
+def frame(values, categories):
+    kind = pd.Categorical(values, categories=list(categories))
+    return pd.DataFrame({"kind": kind, "size": SIZE}, index=np.arange(len(values))[::-1])
+
+
+SIZE = RNG.normal(size=len(QID))
+VALUES = RNG.choice(KINDS[:3], len(QID))
+Y = np.clip(np.round((VALUES == "green") * 2 + SIZE), 0, 4)
+X = frame(VALUES, KINDS[:3])
+REORDERED = frame(VALUES, ("blue", "red", "green"))
+WITHOUT_GREEN = frame(np.where(VALUES == "green", "red", VALUES), ("blue", "red"))
+WITH_GREY = frame(np.where(VALUES == "green", "grey", VALUES), ("grey", "blue", "red"))
+
+
+def fit(name, x=X, **more):
+    more = {MODEL[name] if argument == "model" else argument: value for argument, value in more.items()}
+    return MAKE[name]().fit(x, Y, qid=QID, **QUIET[name], **more)
+
+
+@both_rankers
+def test_the_same_categories_in_another_order_or_some_of_them_predict_the_same(name):
+    ranker = fit(name)
+    expected = ranker.predict(X)
+    np.testing.assert_array_equal(ranker.predict(REORDERED), expected)
+    assert ranker.score(REORDERED, Y, qid=QID) == ranker.score(X, Y, qid=QID)
+    some = np.flatnonzero(VALUES != "green")
+    np.testing.assert_array_equal(ranker.predict(WITHOUT_GREEN.iloc[some]), expected[some])
+    assert list(REORDERED["kind"].cat.categories) == ["blue", "red", "green"]  # the user's frame stays
+
+
+@both_rankers
+def test_new_categories_become_missing_values_with_a_warning(name):
+    ranker = fit(name)
+    missing = X.copy()
+    missing.loc[VALUES == "green", "kind"] = None
+    times = int((VALUES == "green").sum())
+    with pytest.warns(UserWarning, match=rf"^in X, column 'kind' holds .*\('grey'\), in {times} rows; .* missing"):
+        scores = ranker.predict(WITH_GREY)
+    np.testing.assert_array_equal(scores, ranker.predict(missing))
+    with pytest.warns(UserWarning, match=r"^in eval_set\[0\]'s X, column 'kind'"):
+        fit(name, eval_set=[(WITH_GREY, Y)], eval_qid=[QID])
+
+
+@both_rankers
+def test_validation_sets_get_the_categories_of_the_training_set(name):
+    values = [
+        next(iter(fit(name, eval_set=[(valid, Y)], eval_qid=[QID]).evals_result_.values())) for valid in (X, REORDERED)
+    ]
+    assert values[0] == values[1]
+
+
+@both_rankers
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (X.astype({"kind": object}), r"column 'kind' is not categorical .*with astype\('category'\)"),
+        (X.assign(kind=X["kind"].cat.codes), r"column 'kind' is not categorical .*and in the training set it is;"),
+        (X.assign(size=pd.Categorical(SIZE)), r"column 'size' is categorical .*and in the training set it is not;"),
+        (np.c_[X["kind"].cat.codes, SIZE], r"column 'kind' is not categorical .*pass a DataFrame"),
+    ],
+    ids=["text", "codes", "another column", "an array"],
+)
+def test_a_column_that_is_categorical_on_one_side_only_is_refused(name, other, message):
+    ranker = fit(name)
+    for use in (ranker.predict, lambda x: ranker.score(x, Y, qid=QID), lambda x: fit(name, model=ranker, x=x)):
+        with pytest.raises(ValueError, match=message):
+            use(other)
+    with pytest.raises(ValueError, match=rf"^in eval_set\[0\]'s X, {message}"):
+        fit(name, eval_set=[(other, Y)], eval_qid=[QID])
+
+
+def test_leaves_are_estimated_anew_on_the_training_sets_categories():
+    ranker = fit("LGBMRanker")
+    expected = ranker.refit(X, Y, qid=QID).predict(X)
+    np.testing.assert_array_equal(ranker.refit(REORDERED, Y, qid=QID).predict(X), expected)
+
+
+def first_rounds(name, ranker, x):
+    rounds = {"num_iteration": 5} if name == "LGBMRanker" else {"iteration_range": (0, 5)}
+    return ranker.predict(x, **rounds)
+
+
+def plain(name):
+    """Return a booster that the framework has trained alone."""
+    if name == "LGBMRanker":
+        data = lgb.Dataset(X, Y, group=[10] * 30)
+        return lgb.train({"objective": "lambdarank", "verbose": -1, "min_data_per_group": 1, "num_threads": 1}, data, 5)
+    data = xgb.DMatrix(X, Y, qid=QID, enable_categorical=True)
+    return xgb.train({"objective": "rank:pairwise", "nthread": 1}, data, 5)
+
+
+@both_rankers
+@pytest.mark.parametrize("source", ["ranker", "booster"])
+def test_a_training_goes_on_with_the_models_categories(name, source):
+    model = fit(name) if source == "ranker" else plain(name)
+    if name == "XGBRanker" and source == "booster":
+        if not hasattr(model, "get_categories"):
+            pytest.skip("boosters know their categories since XGBoost 3.1")
+        pytest.importorskip("pyarrow")
+    same, other = fit(name, model=model), fit(name, REORDERED, model=model)
+    np.testing.assert_array_equal(other.predict(X), same.predict(X))
+    np.testing.assert_array_equal(other.predict(REORDERED), same.predict(X))
+    validated = fit(name, REORDERED, model=model, eval_set=[(X, Y)], eval_qid=[QID])
+    np.testing.assert_array_equal(validated.predict(X), same.predict(X))
+    if source == "ranker":
+        np.testing.assert_allclose(first_rounds(name, other, REORDERED), model.predict(X), rtol=1e-6)
+
+
+def test_new_categories_come_after_the_models_in_lightgbm():
+    model = fit("LGBMRanker")
+    longer = fit("LGBMRanker", WITH_GREY, model=model)
+    assert longer.booster_.pandas_categorical == [["red", "green", "blue", "grey"]]
+    np.testing.assert_allclose(first_rounds("LGBMRanker", longer, X), model.predict(X), rtol=1e-12)
+    assert longer.predict(X).std() > 0
+
+
+def test_new_categories_are_refused_beside_a_model_of_xgboost():
+    model = fit("XGBRanker")
+    with pytest.raises(ValueError, match=r"^in X beside xgb_model, column 'kind' has .*\['grey'\]; make them"):
+        fit("XGBRanker", WITH_GREY, model=model)
+    declared = X.assign(kind=X["kind"].cat.add_categories("grey"))  # without a value of it
+    np.testing.assert_array_equal(
+        fit("XGBRanker", declared, model=model).predict(X), fit("XGBRanker", model=model).predict(X)
+    )
+
+
+@both_rankers
+def test_categories_beside_a_model_that_knows_none_are_refused(name):
+    codes = np.c_[X["kind"].cat.codes, SIZE]
+    if name == "LGBMRanker":
+        model = MAKE[name]().fit(codes, Y, qid=QID, categorical_feature=[0]).booster_
+    else:
+        model = MAKE[name](feature_types=["c", "float"]).fit(codes, Y, qid=QID, verbose=False).get_booster()
+    with pytest.raises(ValueError, match=r"categorical columns .*does not know the categories .*fit again without one"):
+        fit(name, X, model=model)
+
+
+def test_as_many_categorical_columns_as_the_model_has():
+    two = X.assign(size=pd.Categorical(np.round(SIZE)))
+    with pytest.raises(ValueError, match="X has 2 categorical columns and init_model was trained on 1"):
+        fit("LGBMRanker", two, model=plain("LGBMRanker"))
+
+
+def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
+    ranker = fit("XGBRanker")
+    if not hasattr(ranker.get_booster(), "get_categories"):
+        pytest.skip("boosters know their categories since XGBoost 3.1")
+    pytest.importorskip("pyarrow")
+    ranker.save_model(tmp_path / "model.ubj")
+    loaded = MAKE["XGBRanker"]()
+    loaded.load_model(tmp_path / "model.ubj")
+    np.testing.assert_array_equal(loaded.predict(REORDERED), ranker.predict(X))
+    with pytest.warns(UserWarning, match="'grey'"):
+        loaded.predict(WITH_GREY)
+
+
+def of_polars(categories):
+    return pl.DataFrame({"kind": pl.Series(VALUES).cast(pl.Enum(categories)), "size": SIZE})
+
+
+@pytest.mark.parametrize(
+    "other", [of_polars(["red", "green", "blue"]), pa.table(X.reset_index(drop=True))], ids=["polars", "pyarrow"]
+)
+def test_lightgbm_gets_no_categories_of_polars_and_pyarrow_which_end_the_process(other):
+    said = "column 'kind' is categorical, in a table that is not of pandas; convert .*to_pandas"
+    with pytest.raises(ValueError, match=f"^in X, {said}"):
+        fit("LGBMRanker", other)
+    ranker = fit("LGBMRanker")
+    with pytest.raises(ValueError, match=f"^in X, {said}"):
+        ranker.predict(other)
+    with pytest.raises(ValueError, match="categorical"):
+        fit("LGBMRanker", eval_set=[(other, Y)], eval_qid=[QID])
+
+
+def test_xgboost_reads_categories_of_polars_by_content_and_continues_none():
+    if not hasattr(xgb.Booster, "get_categories"):
+        pytest.skip("XGBoost takes them since 3.1")
+    one, other = of_polars(["red", "green", "blue"]), of_polars(["blue", "red", "green"])
+    model = fit("XGBRanker", one)
+    np.testing.assert_array_equal(model.predict(other), model.predict(one))
+    with pytest.raises(ValueError, match=r"^in X beside xgb_model, column 'kind' is categorical, .*to_pandas"):
+        fit("XGBRanker", other, model=model)

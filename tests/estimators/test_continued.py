@@ -1,0 +1,151 @@
+"""A training that continues another one loses none of its trees and moves none of its scores."""
+
+import json
+
+import numpy as np
+import pytest
+from plug.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+LOSS = bp.MPBoost()
+NEW = 12  # rounds of the second training
+PLAIN = {"objective": "rank:pairwise", "disable_default_eval_metric": 1, "base_score": 0.0, "eta": 0.8, "nthread": 1}
+
+
+def matrix(x=X, y=Y, group=GROUP):
+    return xgb.DMatrix(x, y, group=group)
+
+
+def stopped_booster():
+    """Return a booster of XGBoost's that early stopping has left with more rounds than its best."""
+    booster = xgb.train(
+        PLAIN, matrix(), 60, obj=LOSS, evals=[(matrix(VX, VY, VGROUP), "valid")], custom_metric=bp.NDCG(3),
+        early_stopping_rounds=4, verbose_eval=False,
+    )  # fmt: skip
+    assert booster.best_iteration + 1 < booster.num_boosted_rounds()
+    return booster
+
+
+def ranker_of_xgboost(objective=LOSS, **more):
+    return bp.XGBRanker(objective=objective, n_jobs=1, learning_rate=0.8, **more)
+
+
+def stopped_ranker():
+    ranker = ranker_of_xgboost(n_estimators=60, eval_metric=bp.NDCG(3), early_stopping_rounds=4)
+    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
+    assert ranker.best_iteration + 1 < ranker.get_booster().num_boosted_rounds()
+    return ranker
+
+
+def by_train(booster, **more):
+    return xgb.train(PLAIN, matrix(), NEW, xgb_model=booster, verbose_eval=False, **more)
+
+
+def by_ranker(booster, objective=LOSS):
+    ranker = ranker_of_xgboost(objective, n_estimators=NEW)
+    return ranker.fit(X, Y, qid=QID, xgb_model=booster, verbose=False).get_booster()
+
+
+ROUTES = {
+    "xgb.train with a loss": lambda booster: by_train(booster, obj=LOSS),
+    "xgb.train with a metric": lambda booster: by_train(
+        booster, evals=[(matrix(VX, VY, VGROUP), "valid")], custom_metric=bp.NDCG(3)
+    ),
+    "XGBRanker with a loss": by_ranker,
+    "XGBRanker with rank:ndcg": lambda booster: by_ranker(booster, "rank:ndcg"),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_new_trees_of_xgboost_are_exported(route):
+    stopped = stopped_booster()
+    n, best = stopped.num_boosted_rounds(), stopped.best_iteration
+    booster = ROUTES[route](stopped)
+    assert booster.num_boosted_rounds() == n + NEW
+    exported = bp.export(booster)
+    assert exported.num_boosted_rounds() == n + NEW
+    np.testing.assert_array_equal(exported.predict(xgb.DMatrix(VX)), booster.predict(xgb.DMatrix(VX)))
+    assert stopped.best_iteration == best  # the user's booster stays
+
+
+@pytest.mark.parametrize("kind", ["ranker", "booster", "path"])
+def test_new_trees_of_xgboosts_ranker_are_in_its_predictions(kind, tmp_path):
+    stopped = stopped_ranker()
+    stopped.save_model(tmp_path / "model.ubj")
+    model = {"ranker": stopped, "booster": stopped.get_booster(), "path": tmp_path / "model.ubj"}[kind]
+    before, best = stopped.predict(VX), stopped.best_iteration
+    ranker = ranker_of_xgboost(n_estimators=NEW).fit(X, Y, qid=QID, xgb_model=model, verbose=False)
+    n = ranker.get_booster().num_boosted_rounds()
+    assert n == stopped.get_booster().num_boosted_rounds() + NEW
+    np.testing.assert_array_equal(ranker.predict(VX), ranker.predict(VX, iteration_range=(0, n)))
+    np.testing.assert_array_equal(ranker.export().predict(VX), ranker.predict(VX))
+    with pytest.raises(AttributeError, match="early stopping"):
+        _ = ranker.best_iteration
+    assert stopped.best_iteration == best
+    np.testing.assert_array_equal(stopped.predict(VX), before)
+
+
+def test_early_stopping_of_the_second_training_counts_all_rounds():
+    stopped = stopped_booster()
+    n = stopped.num_boosted_rounds()
+    sets = [(matrix(VX, VY, VGROUP), "valid")]
+    more = {"custom_metric": bp.NDCG(3), "early_stopping_rounds": 3}
+    booster = by_train(stopped, obj=LOSS, evals=sets, **more)
+    assert booster.best_iteration >= n
+    assert bp.export(booster).num_boosted_rounds() == booster.best_iteration + 1
+    ranker = ranker_of_xgboost(n_estimators=NEW, early_stopping_rounds=3, eval_metric=bp.NDCG(3))
+    ranker.fit(X, Y, qid=QID, xgb_model=stopped, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
+    assert ranker.best_iteration == booster.best_iteration
+
+
+@pytest.mark.parametrize("route", ["lgb.train", "LGBMRanker"])
+@pytest.mark.parametrize("kept", [False, True])
+def test_new_trees_of_lightgbm_are_exported(route, kept):
+    params = {"objective": LOSS, "metric": "None", "verbose": -1, "num_threads": 1, "learning_rate": 0.8}
+    params |= {"min_data_in_leaf": 3, "num_leaves": 4}
+    train = lgb.Dataset(X, Y, group=GROUP, free_raw_data=False)
+    valid = lgb.Dataset(VX, VY, group=VGROUP, reference=train)
+    stopped = lgb.train(
+        params, train, 60, valid_sets=[valid], feval=bp.NDCG(3), callbacks=[lgb.early_stopping(4, verbose=False)],
+        keep_training_booster=kept,
+    )  # fmt: skip
+    n, best = stopped.num_trees(), stopped.best_iteration
+    if route == "lgb.train":
+        booster = lgb.train(params, lgb.Dataset(X, Y, group=GROUP), NEW, init_model=stopped)
+    else:
+        ranker = bp.LGBMRanker(objective=LOSS, n_estimators=NEW, verbose=-1, n_jobs=1, min_child_samples=3)
+        booster = ranker.fit(X, Y, qid=QID, init_model=stopped).booster_
+        np.testing.assert_array_equal(ranker.export().predict(VX), ranker.predict(VX))
+        np.testing.assert_array_equal(ranker.predict(VX), booster.predict(VX, num_iteration=-1))
+    assert booster.num_trees() == n + NEW == bp.export(booster).num_trees()
+    assert stopped.best_iteration == best
+
+
+def base_score(booster):
+    text = json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"]
+    return np.ravel(json.loads(text)).tolist()
+
+
+@pytest.mark.parametrize("objective", [LOSS, "rank:ndcg", "rank:pairwise"])
+@pytest.mark.parametrize("given", [{}, {"base_score": 2.0}])
+def test_scores_start_from_those_of_the_model(objective, given):
+    model = xgb.train({**PLAIN, "base_score": 2.0}, matrix(), 5)
+    ranker = ranker_of_xgboost(objective, n_estimators=4, tree_method="exact", **given)
+    ranker.fit(X, Y, qid=QID, xgb_model=model, verbose=False)
+    np.testing.assert_array_equal(ranker.predict(VX, iteration_range=(0, 5)), model.predict(xgb.DMatrix(VX)))
+    assert base_score(ranker.get_booster()) == [2.0]
+    names = {"objective": "rank:pairwise"} if objective is LOSS else {"objective": objective}
+    params = {**names, "disable_default_eval_metric": 1, "eta": 0.8, "nthread": 1, "tree_method": "exact"}
+    booster = xgb.train(params, matrix(), 4, xgb_model=model, obj=LOSS if objective is LOSS else None)
+    np.testing.assert_array_equal(ranker.predict(VX), booster.predict(xgb.DMatrix(VX)))
+
+
+def test_another_base_score_than_the_models_is_refused():
+    model = xgb.train({**PLAIN, "base_score": 2.0}, matrix(), 5)
+    with pytest.raises(ValueError, match=r"^base_score=0\.5 beside xgb_model, whose own is 2, .*leave out base_score"):
+        ranker_of_xgboost(n_estimators=2, base_score=0.5).fit(X, Y, qid=QID, xgb_model=model)
+    assert base_score(ranker_of_xgboost(n_estimators=2).fit(X, Y, qid=QID, verbose=False).get_booster()) == [0.0]

@@ -1,0 +1,83 @@
+"""Rankers train on labels as the datasets of the frameworks hold them: in single precision."""
+
+import warnings
+
+import numpy as np
+import pytest
+from plug.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y
+
+import boostplug as bp
+from boostplug.estimators.inputs import in_single
+
+every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
+TIMES = 1.7e9 + 60_000 * Y + np.arange(len(Y))  # seconds: single precision holds every 128th
+
+
+@every_framework
+def test_the_ranker_is_the_model_of_the_same_loss_on_a_dataset(F):
+    loss = bp.QBRank()
+    with pytest.warns(UserWarning, match=r"labels that differ within a query.* times\); subtract an offset"):
+        ranker = F.fit(loss, y=TIMES)
+    np.testing.assert_array_equal(ranker.predict(X), F.predict(F.train(loss, F.data(label=TIMES))[0]))
+
+
+@every_framework
+def test_labels_that_single_precision_rounds_without_merging_bring_no_warning(F):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ranker = F.fit(bp.QBRank(), y=Y + 0.1)
+    np.testing.assert_array_equal(ranker.predict(X), F.predict(F.train(bp.QBRank(), F.data(label=Y + 0.1))[0]))
+
+
+@every_framework
+def test_metrics_of_validation_sets_read_labels_in_full(F):
+    seen = []
+
+    class Full(bp.Metric):
+        def compute_per_query(self, scores, queries):
+            seen.append(queries.labels)
+            return np.zeros(queries.n_queries)
+
+    F.fit(bp.QBRank(), valid=(VX, VY + 1e-12, VQID), metric=Full())
+    np.testing.assert_array_equal(seen[0], VY + 1e-12)
+
+
+def test_refit_reads_the_same_labels():
+    pytest.importorskip("lightgbm")
+    ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=3, verbose=-1, n_jobs=1, min_child_samples=3)
+    ranker.fit(X, Y, qid=QID)
+    with pytest.warns(UserWarning, match="^labels that differ within a query are equal in single precision"):
+        refitted = ranker.refit(X, TIMES, qid=QID)
+    rounded = np.float64(np.float32(TIMES))
+    np.testing.assert_array_equal(refitted.predict(X), ranker.refit(X, rounded, qid=QID).predict(X))
+
+
+def test_queries_in_single_precision_keep_all_else():
+    pairs = bp.Pairs([0, 3], [1, 4])
+    queries = bp.Queries(Y + 0.1, group=GROUP, weight=np.arange(len(Y)) + 1.0, pairs=pairs, labelled=Y > 0)
+    rounded = in_single(queries)
+    np.testing.assert_array_equal(rounded.labels, np.float32(Y + 0.1))
+    for name in ("boundaries", "row_weight", "labelled"):
+        np.testing.assert_array_equal(getattr(rounded, name), getattr(queries, name))
+    assert rounded.pairs is pairs
+    assert in_single(rounded) is rounded
+
+
+@pytest.mark.parametrize(
+    ("labels", "labelled", "said"),
+    [
+        ([2.0**24, 2.0**24 + 1, 0.0, 0.0], None, r"16777216\.0 and 16777217\.0 \(1 times\)"),
+        ([0.0, 2.0**24, 2.0**24 + 1, 2.0**25], None, None),  # in two queries
+        ([2.0**24, 2.0**24 + 1, 0.0, 0.0], [True, False, True, True], None),
+        ([2.0**24, 2.0**24 + 2, 0.1, 0.2], None, None),
+    ],
+)
+def test_only_labels_merged_within_a_query_bring_the_warning(labels, labelled, said):
+    queries = bp.Queries(labels, group=[2, 2], labelled=labelled)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        in_single(queries, "y")
+    assert len(caught) == (said is not None)
+    if said:
+        with pytest.warns(UserWarning, match=rf"^y that differ within a query are equal in single .*, such as {said}"):
+            in_single(queries, "y")
