@@ -82,7 +82,7 @@ def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmU
     ValueError
         If `progress` cannot be called.
     OSError
-        If compiled code cannot be kept on disk.
+        If compiled code cannot be kept on disk; said with the first kernel that cannot.
     """
     if progress is not None and not callable(progress):
         raise ValueError(
@@ -90,19 +90,19 @@ def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmU
             f"{shown(progress)}"
         )
     began = time.perf_counter()
-    before = kept()
+    before = after = kept()
     for name, call in _calls():
-        start, compiled = time.perf_counter(), kept().n_compiled
+        start, compiled = time.perf_counter(), after.n_compiled
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of data made to reach all kernels; what cannot be kept is said below
             call()
+        after = kept()
+        if after.lost:  # at once: the rest would be compiled for minutes, and lost too
+            raise OSError(
+                f"compiled code cannot be kept ({after.lost}): let NUMBA_CACHE_DIR name a folder that can be written to"
+            )
         if progress is not None:
-            progress(name, kept().n_compiled - compiled, time.perf_counter() - start)
-    after = kept()
-    if after.lost:
-        raise OSError(
-            f"compiled code cannot be kept ({after.lost}): let NUMBA_CACHE_DIR name a folder that can be written to"
-        )
+            progress(name, after.n_compiled - compiled, time.perf_counter() - start)
     n_compiled, n_found = after.n_compiled - before.n_compiled, after.n_found + before.n_compiled
     return WarmUp(n_compiled, n_found, time.perf_counter() - began, after.folders)
 

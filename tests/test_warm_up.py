@@ -190,8 +190,11 @@ def test_what_this_process_has_compiled_is_there(monkeypatch):
     assert (done.n_compiled, done.n_found) == (0, 62)
 
 
-def test_what_cannot_be_kept_is_an_error(monkeypatch):
-    monkeypatch.setattr(warm_up, "_calls", lambda: iter(()))
+def test_what_cannot_be_kept_is_an_error_before_the_rest_is_compiled(monkeypatch):
+    def compiles_for_minutes():
+        pytest.fail("compiled what cannot be kept")
+
+    monkeypatch.setattr(warm_up, "_calls", lambda: iter([("first", lambda: None), ("second", compiles_for_minutes)]))
     lost = compiling.Kept(3, 0, [], "OSError: [Errno 28] No space left on device")
     monkeypatch.setattr(warm_up, "kept", lambda: lost)
     with pytest.raises(OSError, match=r"cannot be kept .*No space left.*NUMBA_CACHE_DIR"):

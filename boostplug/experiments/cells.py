@@ -80,6 +80,8 @@ class Runs:
     metrics: Sequence[Metric]
     settings: Mapping[str, Any]
     origin: Origin
+    codes: Sequence[NDArray[np.int64]] | None = None
+    """For each fold a number for each test query: the same where it is the same query. None: all are different."""
 
     def finished(self, method: Method) -> dict[tuple[int, int], Cell]:
         """Return the runs of a method that have not failed, by fold and seed."""

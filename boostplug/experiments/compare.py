@@ -1,20 +1,24 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from itertools import islice, product
+from itertools import combinations, islice, product
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from boostplug.checks import check_flag, check_instance, check_integer, check_number, shown
+from boostplug.estimators.inputs import in_single
 from boostplug.experiments import tuning
 from boostplug.experiments.budget import Budget, cells_in_turn
 from boostplug.experiments.cells import Cell, Method, Origin
 from boostplug.experiments.data import PARTS, Columns, folds_of, name_of_folder
+from boostplug.experiments.identity import Content, content_of, query_codes, shared_data
 from boostplug.experiments.kept import Kept, print_of_part, what_runs_depend_on
 from boostplug.experiments.live import live_table
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
@@ -27,7 +31,9 @@ from boostplug.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 from boostplug.naming import distinct_names
-from boostplug.tables import is_frame
+from boostplug.plug.options import is_dart
+from boostplug.plug.parameter_names import refuse_unknown_parameters
+from boostplug.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, table_of
 from boostplug.threads import get_num_threads
 
 __all__ = ["compare", "parse_losses"]
@@ -80,7 +86,9 @@ def compare(
         Each a `RankingData`; a tuple (X, y, qid); a mapping or object with `X`, `y`, `qid` or `group`, and `weight`; a
         DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`, or a tuple (DataFrame with the column
         `qid`, y); or a file of LETOR lines. Alternatively `train` alone: a fold (train, valid, test), a list of folds,
-        or a folder of LETOR files or of ``Fold*``. Weights count in training and in all metrics.
+        or a folder of LETOR files or of ``Fold*``. Weights count in training, divided by their mean, and in all
+        metrics. Data that stand in two parts are warned of in ``result.document["warnings"]``; a test query that
+        stands in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*ndcg-boost + .3*qbrank". Default: all of the registry.
@@ -120,7 +128,9 @@ def compare(
         What the table calls the data. Default: the name of the folder, where `train` is one.
     store : str or path-like, optional
         Folder, made where there is none, that keeps the results of each training as it finishes, in a file that
-        ``result.kept`` names. Losses and metrics must be picklable.
+        ``result.kept`` names. Those of a loss with code of your own are not kept, with a warning, unless its class or
+        function has an attribute such as ``version = "1"``, which you change with the code; with a metric of your own
+        without one, nothing is kept.
     resume : bool, default False
         Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: but for times, the
         result is that of a comparison that was not interrupted. More losses and seeds may be asked for than then; data,
@@ -159,7 +169,12 @@ def compare(
     >>> list(result.table["method"][:3])
     ['lambdarank', 'rank_xendcg', 'regression']
     """
-    folds = folds_of(train, valid, test, Columns(label, qid, weight))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        folds = folds_of(train, valid, test, Columns(label, qid, weight))
+        for fold in folds:
+            in_single(fold[0].queries)
+    warned = list(dict.fromkeys(str(warning.message) for warning in caught))
     main = Metric.parse(metric)
     columns = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
     columns, left_out = _check_data(folds, columns, main, shown_by_default=metrics is METRICS)
@@ -180,9 +195,11 @@ def compare(
     names, notes = _frameworks(frameworks)
     notes += left_out
     _check_readable(folds, names)
+    _check_framework_parameters(trees, names, early_stopping_rounds)
     methods = _methods(names, parse_losses(losses), baselines)
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
+    notes += _note_on_weights(folds, methods)
     if tune:
         tuning.require_optuna()
     if check_flag("resume", resume) and store is None:
@@ -201,6 +218,7 @@ def compare(
         "num_threads": threads,
     }
     prints = [[print_of_part(part) for part in fold] for fold in folds]
+    contents = [[content_of(part) for part in fold] for fold in folds]
     result = CompareResult.new(
         methods,
         [test_part for _, _, test_part in folds],
@@ -225,7 +243,9 @@ def compare(
                 else {}
             ),
         },
-        notes=[*notes, *left_out],
+        notes=notes,
+        warnings=[*warned, *_shared(contents)],
+        codes=[query_codes([fold[i] for fold in contents]) for i in (1, 2)] if len(folds) > 1 else None,
         valid_weights=[valid_part.queries.query_weight for _, valid_part, _ in folds],
         origin=Origin(
             paths=_paths(train, valid, test),
@@ -236,7 +256,7 @@ def compare(
                     "fold": f,
                     "queries": part.queries.n_queries,
                     "documents": part.queries.n_rows,
-                    "fingerprint": found[:_DIGITS],
+                    "fingerprint": joblib.hash(found)[:_DIGITS],
                 }
                 for f, fold in enumerate(folds)
                 for name, part, found in zip(PARTS, fold, prints[f], strict=True)
@@ -249,7 +269,7 @@ def compare(
         names_of_metrics = {"metric": main.name, "metrics": [m.name for m in columns]}
         more = {"seed of the tuning": seed_list[0]} if tune else {}
         depends = what_runs_depend_on(prints, names, columns, {**settings, **names_of_metrics, **more})
-        kept = Kept(folder, depends, methods, resume=resume)
+        kept = Kept(folder, depends, methods, [test_part for *_, test_part in folds], columns, resume=resume)
     budget = Budget(minutes)
     with live_table(progress, plan, methods, len(folds), jobs=jobs, minutes=minutes) as (advance, show):
         try:
@@ -382,6 +402,30 @@ def _check_data(
     return [metric for metric in metrics if metric not in notes], list(notes.values())
 
 
+def _note_on_weights(folds: Sequence[Sequence[Part]], methods: Sequence[Method]) -> list[str]:
+    """Return a note where weights differ within a query and XGBoost's own ranking objectives are compared."""
+    built_in = any(isinstance(m.objective, str) and m.objective.startswith("rank:") for m in methods)
+    weights = [(q.row_weight, q.boundaries[q.query_of_row]) for q in (fold[0].queries for fold in folds)]
+    if not built_in or not any(w is not None and (w != w[first]).any() for w, first in weights):
+        return []
+    note = (
+        "Weights differ within queries: XGBoost's own ranking objectives take one weight per query, the mean of its "
+        "rows; all other methods take the weights of the rows."
+    )
+    return [note]
+
+
+def _shared(contents: Sequence[Sequence[Content]]) -> list[str]:
+    """Return a warning for each two parts of a fold that have data in common."""
+    found = []
+    for f, fold in enumerate(contents):
+        where = f"Fold {f + 1}: " if len(contents) > 1 else ""
+        for (a, name_a), (b, name_b) in combinations(zip(fold, PARTS, strict=True), 2):
+            warning = shared_data(a, b, name_a, name_b)
+            found += [] if warning is None else [f"{where}{warning[0].upper()}{warning[1:]}"]
+    return found
+
+
 def _why_undefined(metric: Metric, part: Part) -> str:
     grade, most = getattr(metric, "relevant", None), part.queries.labels.max()
     if grade is None or not 0 < most < grade:
@@ -393,14 +437,29 @@ def _why_undefined(metric: Metric, part: Part) -> str:
 
 
 def _check_readable(folds: Sequence[Sequence[Part]], frameworks: Sequence[str]) -> None:
-    """Raise where a framework refuses the names or types of a DataFrame's columns, as its first rows show."""
+    """Raise where a framework refuses features, as the first rows of a DataFrame show, or reads parts differently."""
     for fold, framework in product(folds, frameworks):
         for name, part in zip(PARTS, fold, strict=True):
+            if framework == "xgboost":
+                refuse_infinite(part.X, f"{name}: X")
+                refuse_sparse_beside_dense(table_of(part.X, least=0), table_of(fold[0].X, least=0), f"{name}: X")
             if is_frame(part.X):
                 try:
                     check_columns(framework, part.X[:1])
                 except ValueError as error:
                     raise ValueError(f"{name}: {framework} cannot read the columns: {error}") from None
+
+
+def _check_framework_parameters(trees: Trees, frameworks: Sequence[str], early_stopping_rounds: int | None) -> None:
+    """Raise for a parameter that a framework does not know, and for dropout with early stopping."""
+    for framework in frameworks:
+        given = getattr(trees, framework)
+        refuse_unknown_parameters(framework, given, f"params[{framework!r}]")
+        if early_stopping_rounds is not None and is_dart(given):
+            raise ValueError(
+                f"params[{framework!r}] asks for dart, whose later rounds change earlier trees, so that the model of "
+                "the best round is gone when training stops; pass early_stopping_rounds=None, or another booster"
+            )
 
 
 def _unique(metrics: Sequence[Metric], main: Metric) -> list[Metric]:

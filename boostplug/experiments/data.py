@@ -9,7 +9,7 @@ from boostplug.checks import column_names, shown
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 from boostplug.experiments.training import Part
-from boostplug.tables import Table, is_frame, refuse_other_columns, refuse_uncomputed, split_columns, table_of
+from boostplug.tables import Table, aligned, is_frame, refuse_uncomputed, split_columns, table_of
 
 __all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder", "name_of_folder"]
 
@@ -175,14 +175,16 @@ def _fold(parts: list[RankingData]) -> list[Part]:
     """Return a fold as comparisons train on it, refusing parts whose features are not the same."""
     first = parts[0]
     for part, name in zip(parts, PARTS, strict=True):
+        if not part.n_rows:
+            raise ValueError(f"{name} has no rows; pass a part with queries")
         if part.n_features != first.n_features:
             listed = ", ".join(map(str, sorted({other.n_features for other in parts})))
             raise ValueError(
                 f"train, valid and test differ in their number of features ({listed}); load them together with "
                 "boostplug.datasets.load_fold, or give load_letor the same n_features"
             )
-        refuse_other_columns(_table(part), _table(first), name)
-    return [Part(part.X, part.queries, part.qid, part.feature_names) for part in parts]
+    features = [aligned(part.X, _table(part), _table(first), name) for part, name in zip(parts, PARTS, strict=True)]
+    return [Part(X, part.queries, part.qid, part.feature_names) for X, part in zip(features, parts, strict=True)]
 
 
 def _table(part: RankingData) -> Table:

@@ -13,7 +13,7 @@ from boostplug.experiments.reproduce import call, command
 from boostplug.experiments.training import Part
 from boostplug.metrics import NDCG
 
-__all__ = ["details", "ids_of"]
+__all__ = ["details"]
 
 Floats = NDArray[np.float64]
 
@@ -186,12 +186,19 @@ def _mean_values(runs: Runs, done: dict[tuple[int, int], Cell], common: Sequence
     return found
 
 
-def _joined(by_fold: dict[int, Floats]) -> _Values:
-    """Return the values of all folds that are defined."""
+def _joined(runs: Runs, by_fold: dict[int, Floats]) -> _Values:
+    """Return the values of all folds that are defined; a query that stands in several folds once, with its mean."""
     places = [(np.full(len(values), fold), np.arange(len(values)), values) for fold, values in by_fold.items()]
     fold, query, values = (np.concatenate(columns) for columns in zip(*places, strict=True))
     kept = ~np.isnan(values)
-    return _Values(values[kept], fold[kept], query[kept])
+    found = _Values(values[kept], fold[kept], query[kept])
+    if runs.codes is None:
+        return found
+    codes = np.concatenate([runs.codes[fold] for fold in by_fold])[kept]
+    first, place = np.unique(codes, return_index=True, return_inverse=True)[1:]
+    means = np.bincount(place, found.values) / np.bincount(place)
+    order = np.argsort(first)
+    return _Values(means[order], found.fold[first[order]], found.query[first[order]])
 
 
 def _of_queries(runs: Runs, method: Method, finished: Finished) -> dict[str, Any]:
@@ -201,7 +208,7 @@ def _of_queries(runs: Runs, method: Method, finished: Finished) -> dict[str, Any
     done, theirs = finished[method], {} if reference is None else finished.get(reference, {})
     common = sorted(set(done) & set(theirs))
     if reference is None or reference == method or not common:
-        own = _joined(_mean_values(runs, done, sorted(done)))
+        own = _joined(runs, _mean_values(runs, done, sorted(done)))
         order = np.argsort(sign * own.values, kind="stable")
         lists = {"worst": order[:_EXTREME], "best": _from_the_end(sign * own.values)}
         return {
@@ -212,14 +219,12 @@ def _of_queries(runs: Runs, method: Method, finished: Finished) -> dict[str, Any
                 for name, chosen in lists.items()
             },
         }
-    a, b = (_mean_values(runs, cells, common) for cells in (done, theirs))
-    gaps = _joined({fold: sign * (a[fold] - b[fold]) for fold in a})
-    d = gaps.values
+    a, b = (_joined(runs, _mean_values(runs, cells, common)) for cells in (done, theirs))
+    d = sign * (a.values - b.values)
     lists = {"worst": np.argsort(d, kind="stable")[:_EXTREME], "best": _from_the_end(d)}
 
     def entry(i: int) -> dict[str, Any]:
-        fold, query = gaps.fold[i], gaps.query[i]
-        return _query(runs, gaps, i, value=a[fold][query], reference_value=b[fold][query], difference=d[i])
+        return _query(runs, a, i, value=a.values[i], reference_value=b.values[i], difference=d[i])
 
     return {
         **_named(method),
@@ -250,17 +255,11 @@ def _described(runs: Runs, fold: int, query: int) -> dict[str, Any]:
     labels = queries.labels[rows]
     relevant = queries.labelled_rows[rows] & (labels > 0 if least is None else labels >= least)
     return {
-        "query": str(ids_of(part)[query]),
+        "query": str(part.ids[query]),
         "fold": fold,
         "documents": len(labels),
         "relevant": int(relevant.sum()),
     }
-
-
-def ids_of(part: Part) -> NDArray[Any]:
-    """Return each query's id, its number where the data have none."""
-    starts = part.queries.boundaries[:-1]
-    return np.arange(len(starts)) if part.qid is None else part.qid[np.minimum(starts, len(part.qid) - 1)]
 
 
 def _hardest(runs: Runs, finished: Finished) -> list[dict[str, Any]]:
@@ -272,7 +271,7 @@ def _hardest(runs: Runs, finished: Finished) -> list[dict[str, Any]]:
         return []
     there = {fold: [method for method in values if fold in values[method]] for fold in folds}
     tables = {fold: np.array([values[method][fold] for method in there[fold]]) for fold in folds}
-    means = _joined({fold: sign * table.mean(axis=0) for fold, table in tables.items()})
+    means = _joined(runs, {fold: sign * table.mean(axis=0) for fold, table in tables.items()})
     found = []
     for i in np.argsort(means.values, kind="stable")[:_HARDEST]:
         fold, query = int(means.fold[i]), int(means.query[i])

@@ -59,8 +59,8 @@ def code(
     }
     place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
     arguments = [f"objective={expression(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
-    given_to_fit = "qid=qid, sample_weight=weight" if place == "bp" else "sample_weight=weight / weight.mean()"
-    fit = f"  # .fit(X, y, {given_to_fit})" if weighted else ""
+    queries = "qid=qid, " if place == "bp" else ""
+    fit = f"  # .fit(X, y, {queries}sample_weight=weight / weight.mean())" if weighted else ""
     return f"{place}.{kind.__name__}({', '.join(arguments)}){fit}"
 
 

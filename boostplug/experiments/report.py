@@ -8,11 +8,14 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boostplug.experiments.console import as_text
-from boostplug.experiments.document import read, write_whole
+from boostplug.experiments.document import read
+from boostplug.files import is_same_file, write_file
+from boostplug.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -45,6 +48,7 @@ __all__ = [
     "uncompared",
     "unfinished",
     "verdicts",
+    "warned",
     "without_zero",
 ]
 
@@ -96,6 +100,7 @@ def render(document: dict[str, Any], console: "Console", options: "ConsoleOption
     """Yield the table in the widest layout that fits, and the lines below it."""
     from rich.text import Text
 
+    document = visible(document)
     unlimited = options.update(max_width=_UNLIMITED)
     slack = max(len(row.name) for row in rows(document)) - _LEAST_NAME  # what folding the names can save
     for table, less in (
@@ -111,7 +116,7 @@ def render(document: dict[str, Any], console: "Console", options: "ConsoleOption
             yield Text(line)
     yield Text("")
     for line in _below(document):
-        yield Text(line, style="bold" if line.startswith(("INCOMPLETE", "PARTIAL")) else "")
+        yield Text(line, style="bold" if line.startswith(("INCOMPLETE", "PARTIAL", "WARNING")) else "")
     yield Text("")
     for line in advice(document):
         yield Text(line, style="bold" if line.startswith(_RECOMMENDED) else "")
@@ -129,16 +134,17 @@ def natural_width(document: dict[str, Any]) -> int:
     """Return the width of the wide layout, 120 at least; where that is too wide, with frameworks as headings."""
     from rich.console import Console
 
-    console = Console(width=_UNLIMITED)
+    console, document = Console(width=_UNLIMITED), visible(document)
     widths = [console.measure(_table(document, column=column, inline=True)).maximum for column in (True, False)]
     return max(120, widths[0] if widths[0] <= _WIDEST else widths[1])
 
 
 def markdown(document: dict[str, Any]) -> str:
     """Return the table and what stands below it as Markdown."""
+    document = visible(document)
     head = ["framework", "method", *metric_heads(document), *_last_heads(document)]
     lines = [
-        f"# {document['data']['name'] or 'Comparison'}",
+        f"# {_markdown(document['data']['name'] or 'Comparison')}",
         "",
         _markdown_row(head),
         _markdown_row(["---", "---", *["---:"] * (len(head) - 2)]),
@@ -149,14 +155,15 @@ def markdown(document: dict[str, Any]) -> str:
             for (mean, spread), best in zip(row.metrics, row.best, strict=True)
         ]
         lines.append(_markdown_row([row.framework, row.name, *means, *row.last]))
-    lines += ["", *(f"- {line}" for line in _below(document)), ""]
+    lines += ["", *(f"- {_markdown(line)}" for line in _below(document)), ""]
     for line in advice(document):
-        lines += ["```python", line.strip(), "```"] if is_code(line) else [line, ""]
+        lines += ["```python", line.strip(), "```"] if is_code(line) else [_markdown(line), ""]
     return "\n".join(lines) + "\n"
 
 
 def latex(document: dict[str, Any], caption: str | None = None, label: str | None = None) -> str:
     """Return the table for LaTeX with booktabs, and what stands below it as comments."""
+    document = visible(document)
     heads = ["method", *metric_heads(document), *_last_heads(document)[:2]]
     body = []
     framework = ""
@@ -204,7 +211,7 @@ _TEX = {
 
 def _tex(text: str) -> str:
     """Return a text with what LaTeX reads as commands escaped, and minus signs of numbers as such."""
-    escaped = "".join(_TEX.get(character, character) for character in text)
+    escaped = "".join(_TEX.get(character, character) for character in " ".join(text.split()))
     return re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", escaped)
 
 
@@ -224,7 +231,12 @@ def percent(document: dict[str, Any]) -> str:
 
 
 def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(_markdown(cell).replace("|", "&#124;") for cell in cells) + " |"
+
+
+def _markdown(text: str) -> str:
+    """Return a text in one line, with what HTML reads as markup escaped."""
+    return escape(" ".join(text.split()), quote=False)
 
 
 def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
@@ -241,7 +253,7 @@ def _table(document: dict[str, Any], *, column: bool, inline: bool) -> "Table":
     names = _last_heads(document)
     heads = names if inline else [*names[:2], "ms", "rounds"]
     for head in [*metric_heads(document), *heads]:
-        table.add_column(head, justify="right", no_wrap=True)
+        table.add_column(Text(head), justify="right", no_wrap=True)
     framework = ""
     for row in rows(document):
         if row.framework != framework:
@@ -320,6 +332,7 @@ def _below(document: dict[str, Any]) -> list[str]:
     """Return the lines below the table."""
     return [
         *unfinished(document),
+        *warned(document),
         *verdicts(document),
         about_data(document),
         about_means(document),
@@ -345,6 +358,11 @@ def unfinished(document: dict[str, Any]) -> list[str]:
     return lines
 
 
+def warned(document: dict[str, Any]) -> list[str]:
+    """Return what makes the metrics less than they seem, such as data that two parts share."""
+    return [f"WARNING: {warning}" for warning in document["warnings"]]
+
+
 def about_data(document: dict[str, Any]) -> str:
     """Return how large the parts are, and on how many test queries the metric is defined."""
     data, test = document["data"], document["test"]
@@ -352,15 +370,21 @@ def about_data(document: dict[str, Any]) -> str:
         f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in ("train", "valid", "test")
     )
     folds = "" if data["folds"] == 1 else f" over {data['folds']} folds together"
-    undefined = data["test"]["queries"] - test["queries"]
+    undefined = data["test"]["queries"] - test["repeated"] - test["queries"]
     return (
         f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']} features"
-        + (", weighted: means and tests are by the weights of the queries." if data.get("weighted") else ".")
+        + (
+            "."
+            if not data.get("weighted")
+            else ", weighted: means and tests are by the weights of the queries. "
+            "All methods train with the same weights, divided by their mean."
+        )
         + (
             f" {document['settings']['metric']} is defined on {test['queries']:,} of the test queries."
             if undefined
             else ""
         )
+        + (" A test query of several folds counts once, by its mean over them." if test["repeated"] else "")
     )
 
 
@@ -394,9 +418,10 @@ def about_differences(document: dict[str, Any]) -> list[str]:
         )
         lines.append(
             f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {percent(document)} "
-            f"interval: bootstrap over the {which} (BCa, {test['n_resamples']:,} resamples), "
-            f"on values averaged over seeds. p: paired randomisation test over them (two-sided, {test['flips']:,} "
-            f"sign flips, or all where they are fewer), by Holm's method for {many}."
+            f"interval: Student's t over the {which}, on values averaged over seeds. "
+            f"p: paired randomisation test over them (two-sided, {test['flips']:,} "
+            f"sign flips, or all where they are fewer), by Holm's method for {many}. Both are about the models of this "
+            "comparison: other seeds or training data may give other differences."
         )
     return lines
 
@@ -648,7 +673,9 @@ def main(arguments: Sequence[str]) -> None:
     if len(arguments) != 2:
         raise SystemExit("usage: python -m boostplug.experiments.report RESULT.json PAGE.md")
     source, page = map(Path, arguments)
-    write_whole(page, markdown(read(source, SCHEMA, markdown)))
+    if is_same_file(source, page):
+        raise SystemExit(f"{page} is the result itself; name another file for the page")
+    write_file(page, markdown(read(source, SCHEMA, markdown)))
 
 
 if __name__ == "__main__":

@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 from boostplug.best_round import BestRound
 from boostplug.experiments import recommendation, report
 from boostplug.experiments.cells import Cell, Method, Origin, Runs
-from boostplug.experiments.details import details, ids_of
-from boostplug.experiments.document import as_json, versions, write_whole
+from boostplug.experiments.details import details
+from boostplug.experiments.document import as_json, versions
 from boostplug.experiments.machine import machine
-from boostplug.experiments.significance import Pooled, holm, pooled_test, standard_error
+from boostplug.experiments.significance import Pooled, holm, once_each, pooled_test, standard_error
 from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
 from boostplug.experiments.tuning import tuned_objective
 from boostplug.experiments.webpage import page
 from boostplug.extras import needed_by
+from boostplug.files import write_file
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -31,7 +32,6 @@ Floats = NDArray[np.float64]
 
 _FLIPS = 20_000
 _LEVEL = 0.95  # of intervals
-_RESAMPLES = 2_000
 _LEAST = float(np.finfo(np.float64).tiny)  # of a sum of weights that is divided by
 
 
@@ -60,14 +60,18 @@ class CompareResult:
         *,
         metrics: Sequence[Metric] = (),
         origin: Origin | None = None,
+        codes: Sequence[Sequence[NDArray[np.int64]]] | None = None,
     ) -> None:
         self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
         self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
         self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
         self._metrics, self.origin = tuple(metrics), origin or Origin()
+        self._valid_codes = None if codes is None else codes[0]
+        self._test_codes = None if codes is None else codes[1]
         self._cells: list[Cell] = []
         self._notes: list[str] = []
+        self._warnings: list[str] = []
         self._tested: dict[Any, Pooled] = {}  # by method and runs
 
     @classmethod
@@ -82,10 +86,16 @@ class CompareResult:
         settings: dict[str, Any],
         data: dict[str, Any],
         notes: Sequence[str],
+        warnings: Sequence[str] = (),
         valid_weights: Sequence[Floats | None] | None = None,
+        codes: Sequence[Sequence[NDArray[np.int64]]] | None = None,
         origin: Origin | None = None,
     ) -> "CompareResult":
-        """Return a result without runs; `valid_weights` are those of each fold's validation queries, None all 1."""
+        """Return a result without runs.
+
+        `valid_weights` are those of each fold's validation queries, None all 1; `codes` number the validation and the
+        test queries of each fold, as `boostplug.experiments.identity.query_codes` does.
+        """
         whole = {
             "data": data,
             "settings": {
@@ -97,8 +107,8 @@ class CompareResult:
                 **settings,
             },
         }
-        result = cls(whole, methods, tests, metric, valid_weights, metrics=metrics, origin=origin)
-        result._notes = list(notes)
+        result = cls(whole, methods, tests, metric, valid_weights, metrics=metrics, origin=origin, codes=codes)
+        result._notes, result._warnings = list(notes), list(warnings)
         return result
 
     def add(self, cell: Cell) -> None:
@@ -142,14 +152,15 @@ class CompareResult:
                 "flips": _FLIPS,
                 "correction": "Holm, within each framework",
                 "comparisons": comparisons,
-                "queries": int(sum(self._defined(f).sum() for f in range(len(self._tests)))),
-                "interval": "bootstrap over queries, within folds, BCa",
+                "queries": self._n_defined,
+                "repeated": self._n_repeated,
+                "interval": "Student's t over queries, within folds",
                 "level": _LEVEL,
-                "n_resamples": _RESAMPLES,
             },
             "interrupted": self.interrupted,
             "out_of_time": self.out_of_time,
             "not_run": self.not_run,
+            "warnings": list(self._warnings),
             "notes": list(self._notes),
             "methods": methods,
             "recommendation": self._recommended(),
@@ -159,7 +170,8 @@ class CompareResult:
     def runs(self) -> Runs:
         """What was trained, on what, and what came of each run."""
         settings = self._settings["settings"]
-        return Runs(self._methods, self._cells, self._tests, self._metric, self._metrics, settings, self.origin)
+        asked = (self._metric, self._metrics, settings, self.origin)
+        return Runs(self._methods, self._cells, self._tests, *asked, self._test_codes)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -176,6 +188,21 @@ class CompareResult:
     def _defined(self, fold: int) -> NDArray[np.bool_]:
         queries = self._tests[fold].queries
         return ~np.isnan(self._metric.per_query(np.zeros(queries.n_rows), queries))
+
+    @property
+    def _n_defined(self) -> int:
+        """Number of test queries that the metric is defined on; one that stands in several folds counts once."""
+        defined = [self._defined(fold) for fold in range(len(self._tests))]
+        if self._test_codes is None:
+            return int(sum(map(np.sum, defined)))
+        return len(np.unique(np.concatenate([c[d] for c, d in zip(self._test_codes, defined, strict=True)])))
+
+    @property
+    def _n_repeated(self) -> int:
+        """How often a test query stands in one more fold."""
+        if self._test_codes is None:
+            return 0
+        return sum(map(len, self._test_codes)) - len(np.unique(np.concatenate(self._test_codes)))
 
     def _summary(self, method: Method) -> dict[str, Any]:
         done = self._done(method)
@@ -223,7 +250,8 @@ class CompareResult:
     def _against(self, method: Method, reference: Method) -> Pooled | None:
         """Return the difference between two methods over the runs that both have finished.
 
-        Each fold weighs the same, and in it each query: what is tested is the difference of the table.
+        Each fold weighs the same, and in it each query: what is tested is the difference of the table. A query that
+        stands in several folds counts once, by its mean over them.
         """
         ours, theirs = self._done(method), self._done(reference)
         common = tuple(sorted(set(ours) & set(theirs)))
@@ -243,10 +271,10 @@ class CompareResult:
                 a,
                 b,
                 weight=[self._weight(f) for f in folds],
+                codes=None if self._test_codes is None else [self._test_codes[f] for f in folds],
                 counts="sets",
                 level=_LEVEL,
                 flips=_FLIPS,
-                n_resamples=_RESAMPLES,
             )
         return self._tested[key]
 
@@ -340,7 +368,7 @@ class CompareResult:
 
     def _is_close(self, best: Method, other: Method, runs: Sequence[tuple[int, int]]) -> bool:
         """Return whether another method is within one standard error of the best on validation, by its queries."""
-        differences, weight, strata = [], [], []
+        differences, weight, strata, codes = [], [], [], []
         for fold in sorted({f for f, _ in runs}):
             values = [
                 [self._done(method)[run].validation_per_query for run in runs if run[0] == fold]
@@ -354,8 +382,12 @@ class CompareResult:
             of_queries = np.ones(len(a)) if given is None else given
             weight.append(of_queries / max(_LEAST, of_queries[~np.isnan(a)].sum()))
             strata.append(np.full(len(a), fold))
-        d, v = np.concatenate(differences), np.concatenate(weight)
-        error = standard_error(d, weight=v, strata=np.concatenate(strata))
+            codes.append(np.arange(len(a)) if self._valid_codes is None else self._valid_codes[fold])
+        d, v, s, c = map(np.concatenate, (differences, weight, strata, codes))
+        if self._valid_codes is not None:
+            there = ~np.isnan(d)
+            d, v, s = once_each(d[there], v[there], s[there], c[there])
+        error = standard_error(d, weight=v, strata=s)
         mean = float(np.nansum(v * d) / v[~np.isnan(d)].sum())
         return abs(mean) <= error
 
@@ -375,8 +407,8 @@ class CompareResult:
         seed and rounds, its scores are those of the run. An `LGBMRanker` or `XGBRanker` of this package, for built-in
         objectives too; but an ``xgboost.XGBRegressor``, whose `fit` takes no `qid`, where XGBoost's regression is best.
         Where `tune` chose other settings in each fold, those of the first. It knows no weights: those of the data go to
-        its `fit` too, ``result.best.fit(X, y, qid=qid, sample_weight=weight)``; to the ``XGBRegressor`` divided by
-        their mean, as the rankers divide them.
+        its `fit`, divided by their mean as in the comparison,
+        ``result.best.fit(X, y, qid=qid, sample_weight=weight / weight.mean())``.
 
         Raises
         ------
@@ -433,12 +465,12 @@ class CompareResult:
                 }
                 weight = test.queries.query_weight
                 weighted = {} if weight is None else {"weight": weight}
-                frames.append(pd.DataFrame({**keys, "query": ids_of(test), **weighted, **cell.per_query}))
+                frames.append(pd.DataFrame({**keys, "query": test.ids, **weighted, **cell.per_query}))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def to_json(self, path: str | Path) -> None:
         """Write everything but the values of single queries to a JSON file."""
-        write_whole(Path(path), as_json(self.document))
+        write_file(path, as_json(self.document))
 
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to be sent to whoever decides; it fetches nothing.
@@ -446,7 +478,7 @@ class CompareResult:
         The recommendation, the differences with their intervals, all methods, learning curves, single queries won and
         lost, NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
         """
-        write_whole(Path(path), page(self.document, self.details, machine()))
+        write_file(path, page(self.document, self.details, machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and what stands below it as Markdown; without `path`, return it."""
@@ -483,7 +515,7 @@ def _written(text: str, path: str | Path | None) -> str | None:
     """Write a text to a file, or return it where there is none."""
     if path is None:
         return text
-    write_whole(Path(path), text)
+    write_file(path, text)
     return None
 
 

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from boostplug.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, refuse_where, vector
 
@@ -15,6 +17,7 @@ __all__ = [
     "Pooled",
     "bootstrap_interval",
     "holm",
+    "once_each",
     "pooled_test",
     "randomisation_test",
     "standard_error",
@@ -225,7 +228,7 @@ class Pooled(NamedTuple):
     p : float
         Two-sided, by `randomisation_test`.
     interval : tuple of two floats
-        By `bootstrap_interval`, the sets being the strata.
+        The sets being the strata; NaN where a set has fewer than two queries.
     n_queries : int
         Those that are defined.
     """
@@ -242,7 +245,9 @@ def pooled_test(
     b: Sequence[ArrayLike],
     *,
     weight: Sequence[ArrayLike] | None = None,
+    codes: Sequence[ArrayLike] | None = None,
     counts: Literal["queries", "sets"] = "queries",
+    interval: Literal["t", "bca"] = "t",
     level: float = 0.95,
     flips: int = 20_000,
     n_resamples: int = 2_000,
@@ -259,8 +264,14 @@ def pooled_test(
         Values of the two rankers, an array for each set; NaN where the metric is undefined on a query, for both alike.
     weight : sequence of array-like of shape (n_queries,), optional
         Weights from 0 to 1e100 of the queries of each set. Default: all 1.
+    codes : sequence of array-like of shape (n_queries,), int, optional
+        A number for each query of each set. Queries of one number are one query that stands in several sets: it counts
+        once, with its mean difference. Default: all are different.
     counts : "queries" or "sets", default "queries"
         What counts the same: every query, or every set that has a query with a value, and within it every query.
+    interval : "t" or "bca", default "t"
+        By `t_interval` or `bootstrap_interval`. Of 1,000 test sets of 35 to 300 queries each, with and without weights,
+        the first held the true difference in 93.6 to 97.5 %, the second in 86 to 95 % (docs/results/calibration.md).
     level : float, default 0.95
         Of the interval.
     flips, n_resamples, random_state : int
@@ -283,31 +294,72 @@ def pooled_test(
     (0.2, 0.25)
     """
     of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
+    check_choice("interval", interval, ("t", "bca"))
     given = [None] * len(a) if weight is None else list(weight)
     if not len(a) == len(b) == len(given):
         raise ValueError(f"a, b and weight must hold one array per set, got {len(a)}, {len(b)} and {len(given)}")
     sets = []
     for i, of_set in enumerate(zip(a, b, given, strict=True)):
         try:
-            sets.append(_differences(*of_set))
+            d, v = _differences(*of_set)
         except ValueError as error:
             raise ValueError(f"set {i}: {error}") from None
-    sets = [(d, v) for d, v in sets if v.sum() > 0]
+        of_queries = np.zeros(0, np.int64) if codes is None else np.asarray(codes[i])[~np.isnan(of_set[0])]
+        if v.sum() > 0:
+            sets.append((d, v / (v.sum() if of_sets else 1.0), of_queries))
     if not sets:
         nan = float("nan")
         return Pooled(nan, nan, nan, (nan, nan), 0)
-    d = np.concatenate([of_set for of_set, _ in sets])
-    v = np.concatenate([of_set / (of_set.sum() if of_sets else 1.0) for _, of_set in sets])
-    strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, _ in sets])
+    d, v, c = (np.concatenate(of_all) for of_all in zip(*sets, strict=True))
+    strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, *_ in sets])
+    if codes is not None:
+        d, v, strata = once_each(d, v, strata, c)
     v /= v.sum()
     difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
+    ends = t_interval(d, weight=v, strata=strata, level=level)[1:]
+    if interval == "bca":
+        ends = bootstrap_interval(
+            d, weight=v, strata=strata, level=level, n_resamples=n_resamples, random_state=random_state
+        )
     return Pooled(
         difference,
         difference / spread if spread > 0 else 0.0,
         randomisation_test(d, np.zeros_like(d), weight=v, flips=flips, random_state=random_state),
-        bootstrap_interval(d, weight=v, strata=strata, level=level, n_resamples=n_resamples, random_state=random_state),
+        ends if np.isfinite(ends).all() else (float("nan"), float("nan")),
         len(d),
     )
+
+
+def once_each(
+    differences: Floats, weight: Floats, strata: NDArray[Any], codes: NDArray[Any]
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return differences, weights and strata in which each query stands once.
+
+    A query that stands in several strata gets its weighted mean difference and its whole weight, so that the mean over
+    all queries stays the same. The strata that share a query become one: they are no independent samples.
+
+    Parameters
+    ----------
+    differences, weight, strata, codes : ndarray of shape (n,)
+        Without undefined differences. Entries of one code are of one query.
+
+    Returns
+    -------
+    tuple of three ndarray of shape (n_queries,)
+        In the order in which the queries appear first.
+    """
+    _, first, place, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    if times.max(initial=1) == 1:
+        return differences, weight, strata
+    of_strata = np.unique(strata, return_inverse=True)[1]
+    n_strata = of_strata.max() + 1
+    n_nodes = n_strata + len(first)
+    edges = coo_array((np.ones(len(codes)), (of_strata, n_strata + place)), shape=(n_nodes, n_nodes))
+    component = connected_components(edges, directed=False)[1][of_strata]
+    total = np.bincount(place, weight)
+    mean = np.bincount(place, weight * differences) / np.where(total > 0, total, 1.0)
+    order = np.argsort(first)
+    return np.array(mean[order]), np.array(total[order]), component[first[order]]
 
 
 def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
@@ -332,6 +384,9 @@ def standard_error(
 ) -> float:
     """Return the standard error of the mean of paired differences, queries drawn within strata.
 
+    Each squared residual is divided by 1 minus the query's share of its stratum's weight (HC2; MacKinnon & White 1985),
+    which is n / (n - 1) for equal weights.
+
     Parameters
     ----------
     differences, weight, strata : array-like of shape (n_queries,)
@@ -350,11 +405,12 @@ def standard_error(
     d, v, s = _of_queries(differences, weight, strata)
     variance = 0.0
     for here in (s == stratum for stratum in np.unique(s)):
-        n, of_stratum = int(here.sum()), v[here]
-        if n == 1:
+        of_stratum = v[here]
+        if len(of_stratum) == 1:
             return float("nan")
-        mean = (of_stratum * d[here]).sum() / of_stratum.sum()
-        variance += float(((of_stratum * (d[here] - mean)) ** 2).sum()) * n / (n - 1)
+        share = of_stratum / of_stratum.sum()
+        residual = d[here] - share @ d[here]
+        variance += float(((of_stratum * residual) ** 2 / np.maximum(1.0 - share, _ROUNDING)).sum())
     return float(np.sqrt(variance)) if len(d) else float("nan")
 
 
@@ -372,6 +428,8 @@ def t_interval(
     """Return the mean of paired differences with Student's interval, queries drawn within strata.
 
     Of one stratum without weights it is that of the paired t-test: it holds 0 where the test's p is above 1 - `level`.
+    With weights, a stratum counts as (Σv²)² / Σv⁴ queries in the degrees of freedom (Satterthwaite 1946). Below 100
+    queries it may hold the true mean less often than `level` says, if a few queries differ far more than all others.
 
     Parameters
     ----------
@@ -396,7 +454,9 @@ def t_interval(
     mean, error = float(v @ d), standard_error(d, weight=v, strata=s)
     if np.isnan(error):
         return Interval(mean, -float("inf"), float("inf"))
-    half = float(stats.t.ppf(0.5 + 0.5 * level, len(d) - len(np.unique(s)))) * error
+    parts = [v[s == stratum] / v[s == stratum].max() for stratum in np.unique(s)]
+    counted = sum((part @ part) ** 2 / (part**4).sum() for part in parts)
+    half = float(stats.t.ppf(0.5 + 0.5 * level, max(1.0, counted - len(parts)))) * error
     return Interval(mean, mean - half, mean + half)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -150,13 +151,14 @@ def differences(there: Mapping[str, Any], now: Mapping[str, Any], within: str = 
         if isinstance(a, dict) and isinstance(b, dict):
             words += differences(a, b, "" if key in _PLAIN else f"{name}.")
         elif a != b:
-            hidden = any(isinstance(value, str) and len(value) == _DIGEST for value in (a, b))
+            hidden = any(isinstance(value, str) and _HASH.fullmatch(value) for value in (a, b))
             words.append(name if hidden else f"{name} ({_shown(a)} there, {_shown(b)} now)")
     return words
 
 
 _PLAIN = ("settings", "versions", "data")  # whose entries are known by their own names
 _DIGEST = sha256().digest_size * 2
+_HASH = re.compile("[0-9a-f]{32}([0-9a-f]{32})?")  # by joblib, or by `digest`
 
 
 def _shown(value: Any) -> str:
@@ -214,13 +216,18 @@ def _records(path: Path, content: bytes) -> Iterator[tuple[str, Any]]:
         found, _, text = line.partition(b" ")
         if found != _digest_of_line(text):
             raise ValueError(f"{path} is damaged in line {number}, or was not written by this program; {_REMEDY}")
-        key, result = json.loads(text)
+        try:
+            key, result = json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            key = None
+        if not isinstance(key, str):
+            raise ValueError(f"{path} holds no result in line {number}; {_REMEDY}")
         yield key, result
 
 
 def _head(path: Path, record: tuple[str, Any]) -> dict[str, Any]:
     key, head = record
-    if key != "head":
+    if key != "head" or not isinstance(head, dict):
         raise ValueError(f"{path} has lost its first line; {_REMEDY}")
     return dict(head)
 

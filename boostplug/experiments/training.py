@@ -1,5 +1,6 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -11,14 +12,13 @@ from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
 from boostplug.checks import column_names, shown
-from boostplug.estimators.inputs import relative_weight
+from boostplug.estimators.inputs import in_single, relative_weight
 from boostplug.experiments.trees import Trees
 from boostplug.extras import imported
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.plug.call import assign
 from boostplug.plug.options import LIGHTGBM, XGBOOST, without_options
-from boostplug.plug.preferences import set_pairs
 from boostplug.queries import Queries
 from boostplug.threads import threads_of_framework
 
@@ -43,6 +43,12 @@ class Part:
     def group(self) -> NDArray[np.int64]:
         """Sizes of the queries."""
         return np.diff(self.queries.boundaries)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """The id of each query; its number where the data have none."""
+        starts = self.queries.boundaries[:-1]
+        return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
 
 
 class Watch:
@@ -151,19 +157,29 @@ class Framework(Protocol):
 
 
 def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None) -> Any:
-    """Return a constructed `lgb.Dataset`, binned as that of `reference` where there is one."""
-    group, weight = np.diff(queries.boundaries), queries.row_weight
+    """Return a constructed `lgb.Dataset`, binned as that of `reference` where there is one.
+
+    Its weights are relative to their mean: LightGBM's own objectives add them to Hessians, which it compares with
+    constants.
+    """
+    queries = _as_trained(queries)
     dataset = imported("lightgbm", "training needs").Dataset(
-        X, queries.labels, group=group, weight=weight, params=dict(params), reference=reference
+        X,
+        queries.labels,
+        group=np.diff(queries.boundaries),
+        weight=relative_weight(queries.row_weight),
+        params=dict(params),
+        reference=reference,
     )
-    return _with_pairs(dataset.construct(), queries)
-
-
-def _with_pairs(dataset: Any, queries: Queries) -> Any:
-    """Return a dataset with the queries' explicit pairs, which built-in objectives know nothing of."""
-    if queries.pairs is not None:
-        set_pairs(dataset, queries.pairs, labelled=queries.labelled_rows)
+    assign(dataset.construct(), queries)
     return dataset
+
+
+def _as_trained(queries: Queries) -> Queries:
+    """Return queries with their labels as frameworks hold them; `compare` has warned where that makes two equal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return in_single(queries)
 
 
 def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
@@ -282,13 +298,14 @@ class XGBoost:
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
         more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
-        weight = relative_weight(train.queries.query_weight)
-        train_set = self.xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, weight=weight, **more)
-        self.train_set = self.rows_alone = _with_pairs(train_set, train.queries)
+        queries = _as_trained(train.queries)
+        weight = relative_weight(queries.query_weight)
+        self.train_set = self.xgb.QuantileDMatrix(train.X, queries.labels, group=train.group, weight=weight, **more)
+        assign(self.train_set, queries)  # XGBoost itself holds the mean weight of each query
+        self.rows_alone = self.train_set
         if weight is not None:
-            assign(train_set, train.queries)  # with the weights of rows, of which XGBoost holds means
-            row_weight = relative_weight(train.queries.row_weight)
-            self.rows_alone = self.xgb.QuantileDMatrix(train.X, train.queries.labels, weight=row_weight, **more)
+            row_weight = relative_weight(queries.row_weight)
+            self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)
         self.labels = train.queries.labels
         self.test_set = self.xgb.DMatrix(test.X, nthread=num_threads)

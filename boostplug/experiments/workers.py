@@ -1,10 +1,12 @@
 """Independent jobs over processes."""
 
+import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
+from threading import Thread
 from typing import Any, TypeVar
 
 __all__ = ["in_processes", "pieces_from_processes"]
@@ -17,7 +19,7 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
     """Yield each job with its result, as they are finished.
 
     Processes are spawned, so that no thread or lock is inherited; 1 means none, and jobs are worked on here. They end
-    with this generator, however it ends.
+    with this generator, however it ends, and with this process, however it is killed.
 
     Parameters
     ----------
@@ -70,7 +72,7 @@ def pieces_from_processes(
         while busy:
             ready: list[Any] = wait(list(busy))
             for connection in ready:
-                said = connection.recv()
+                said = _received(connection)
                 job = busy[connection]
                 if said is None:  # the job's end
                     del busy[connection]
@@ -96,12 +98,35 @@ def _in_one_piece(work: Callable[[J], R], job: J, say: Callable[[R], None]) -> N
 
 def _serve(connection: "Connection[Any, Any]") -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
+    Thread(target=_end_with_parent, daemon=True).start()
     work: Any = None
     while True:
         try:
-            work = work or connection.recv()
-            job = connection.recv()
+            work = work or _received(connection)
+            job = _received(connection)
             work(job, lambda piece: connection.send((piece,)))
             connection.send(None)
         except (EOFError, ConnectionError):  # no more jobs, or the parent was killed
             return
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent is killed: else it would train on, for hours, what nobody takes."""
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
+
+
+def _received(connection: "Connection[Any, Any]") -> Any:
+    """Return what the other end sends.
+
+    Raises
+    ------
+    EOFError
+        If it is gone; the standard library raises OSError where it was killed while it wrote.
+    """
+    try:
+        return connection.recv()
+    except OSError as error:
+        raise EOFError from error

@@ -99,7 +99,7 @@ def test_every_fold_before_the_second_seed(tiny, clock):
     result = bp.compare(folds, **SOME, seeds=2, minutes=1.5)
     assert finished(result) == {name: [(0, 0), (0, 1), (1, 0)] for name in ("lambdarank", "RankNet")}
     assert [seed for _, seed in clock] == [0, 0, 0, 0, 1, 1]
-    assert "bootstrap over the test queries of the runs that both have (BCa, " in " ".join(str(result).split())
+    assert "Student's t over the test queries of the runs that both have, " in " ".join(str(result).split())
     said = "6 of 8 runs in 1.5 minutes. All methods have seeds 0, 1 on fold 1, seed 0 on fold 2. Not run: any method"
     text = " ".join(str(result).split())
     assert f"PARTIAL: {said} with seed 1 on fold 2." in text

@@ -3,6 +3,7 @@
 import itertools
 import json
 import shlex
+from importlib import import_module
 
 import lightgbm as lgb
 import numpy as np
@@ -15,7 +16,6 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug.cli import app
 from boostplug.datasets import make_ranking
-from boostplug.experiments import kept as keeping
 from boostplug.experiments import training
 from boostplug.experiments.details import details
 from boostplug.experiments.result import CompareResult
@@ -299,12 +299,13 @@ def test_a_store_processes_and_tuning_keep_all_of_it(parts, tmp_path):
 
 def test_an_earlier_store_is_refused(parts, tmp_path, monkeypatch):
     some = {**QUICK, "losses": "ranknet", "baselines": [], "frameworks": "lightgbm"}
-    plain = keeping.plain
+    comparing = import_module("boostplug.experiments.compare")  # bp.compare is the function
+    now = comparing.what_runs_depend_on
     with monkeypatch.context() as patch:
-        earlier = {"what": "trainings of boostplug compare, 2"}
-        patch.setattr(keeping, "plain", lambda value: {**plain(value), **earlier} if "what" in value else plain(value))
+        earlier = {"what": "trainings of boostplug compare, 3"}
+        patch.setattr(comparing, "what_runs_depend_on", lambda *given: {**now(*given), **earlier})
         bp.compare(*parts, **some, store=tmp_path)
-    with pytest.raises(ValueError, match=r"differ in what \(trainings of boostplug compare, 2 there, .*, 3 now\)"):
+    with pytest.raises(ValueError, match=r"differ in what \(trainings of boostplug compare, 3 there, .*, 4 now\)"):
         bp.compare(*parts, **some, store=tmp_path, resume=True)
 
 

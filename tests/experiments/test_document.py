@@ -1,72 +1,14 @@
-"""Files of results: whole or as they were, and read with words for what is amiss."""
+"""Files of results: read with words for what is amiss."""
 
 import json
-import os
-import threading
 from pathlib import Path
 
 import pytest
 
-from boostplug.experiments import document, report
-from boostplug.experiments.document import as_json_gz, read, write_whole
+from boostplug.experiments import report
+from boostplug.experiments.document import as_json, as_json_gz, read
 from boostplug.replicate import page
 from boostplug.replicate.report import SCHEMA
-
-
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "out.json"
-    path.write_text("as it was")
-    return path
-
-
-def test_a_write_that_fails_leaves_the_file_and_nothing_else(path, monkeypatch):
-    def full(file):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(document.os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write_whole(path, "new")
-    assert path.read_text() == "as it was"
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_links_and_permissions_stay(path):
-    path.chmod(0o640)
-    link = path.with_name("link.json")
-    link.symlink_to(path)
-    write_whole(link, "\udcc3Δ")  # as Python names a file whose name is no UTF-8
-    assert path.read_text(encoding="utf-8") == r"\udcc3Δ"
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert link.is_symlink()
-    long = path.with_name("x" * 250 + ".json")  # as long as names may be
-    write_whole(long, "new")
-    assert long.read_text() == "new"
-
-
-def test_a_file_in_a_folder_that_cannot_be_written_to(path, monkeypatch):
-    replace = document.Path.replace
-
-    def refuse(self, target):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(document.Path, "replace", refuse)
-    write_whole(path, "new")
-    monkeypatch.setattr(document.Path, "replace", replace)
-    assert path.read_text() == "new"
-    assert list(path.parent.iterdir()) == [path]
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_is_written_to(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    read = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
-    reader.start()
-    write_whole(tmp_path / "pipe", "new")
-    reader.join()
-    assert read == ["new"]
-
 
 COMPARE = ("boostplug.compare/2", lambda *files: report.main([files[0], files[1]]))
 REPLICATE = (SCHEMA, lambda source, target: page.store(Path(source), Path(target)))
@@ -123,7 +65,7 @@ def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
 
 
 def test_any_part_of_a_result_may_be_of_another_shape(result, tmp_path):
-    whole = json.loads(document.as_json(result.document))
+    whole = json.loads(as_json(result.document))
     for key in whole.keys() - {"schema", "notes"}:
         for wrong in (None, [], 3, "x"):
             (tmp_path / "in.json").write_text(json.dumps({**whole, key: wrong}))

@@ -7,6 +7,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children
+from multiprocessing.connection import Connection
 
 import pytest
 from typer.testing import CliRunner
@@ -54,6 +55,8 @@ def without_times(result):
 
 @dataclass(frozen=True, kw_only=True)
 class Fails(bp.RankNet):
+    version = "1"
+
     def gradient_hessian(self, *_args, **_options):
         raise RuntimeError("broken on purpose")
 
@@ -131,7 +134,10 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
 
 def test_the_death_of_a_process_is_said_and_costs_no_finished_training(tiny, tmp_path):
     some = {**SMALL, "losses": {"ours": bp.RankNet(), "deadly": Dies()}}
-    with pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"):
+    with (
+        pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"),
+        pytest.warns(UserWarning, match="has code of your own"),
+    ):
         bp.compare(*tiny, **some, jobs=2, store=tmp_path)
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_size > 0]
     resumed = bp.compare(*tiny, **{**some, "losses": {"ours": bp.RankNet()}}, jobs=2, store=tmp_path, resume=True)
@@ -176,6 +182,40 @@ def test_the_command_takes_jobs_and_says_that_a_process_has_died(tmp_path, monke
 def test_pieces_come_with_their_jobs():
     found = list(pieces_from_processes(says_all, ["ab", "", "c"], 2))
     assert sorted(found) == [("ab", "a"), ("ab", "b"), ("c", "c")]
+
+
+def test_the_death_of_a_process_within_a_message_is_said():
+    with pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"):
+        list(pieces_from_processes(dies_while_it_writes, ["a long message"], 1))
+
+
+def dies_while_it_writes(job, say):
+    def half(self, message, *_more):
+        os.write(self.fileno(), message[: len(message) // 2])
+        os._exit(1)
+
+    Connection._send = half
+    say(job)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
+def test_processes_end_with_a_parent_that_is_killed(tmp_path):
+    """Standard output is closed when the last process that holds it is gone."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import time\n"
+        "from boostplug.experiments.workers import pieces_from_processes\n"
+        "def work(job, say):\n"
+        "    say(job)\n"
+        "    time.sleep(1000)\n"
+        'if __name__ == "__main__":\n'
+        "    for job, _ in pieces_from_processes(work, ['begun', 'begun'], 2):\n"
+        "        print(job, flush=True)\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        assert [parent.stdout.readline() for _ in range(2)] == ["begun\n", "begun\n"]
+        parent.kill()
+        assert parent.communicate(timeout=60) == ("", None)
 
 
 def says_all(job, say):

@@ -72,6 +72,12 @@ def test_all_methods_stand_in_their_order():
     assert lines[0].split() == ["framework", "method", "NDCG@10", "runs", "now"]
 
 
+def test_invisible_characters_of_names_are_shown():
+    method = Method("\u202emine\x1b[2J", "xgboost", "rank:ndcg")
+    text = "\n".join(drawn(Board(plan_of(), [method], 1, clock=Clock()), 120))
+    assert r"\u202emine\x1b[2J" in text
+
+
 def test_with_tuning_it_says_so():
     board = Board(plan_of(tune=5), METHODS[:2], 1)
     board.advance(announced(METHODS[0], 0, 0), 0)

@@ -104,6 +104,7 @@ class Own(bp.RankNet):
 
     pair: tuple = (1, 2)
 
+    version = "1"
     search_ranges = {"pair": ((1, 2), (3, 4)), "sigmoid": Range(0.5, 2.0)}  # noqa: RUF012 (frozen)
 
 

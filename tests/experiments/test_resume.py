@@ -1,8 +1,9 @@
 """A comparison that was ended goes on where it was, and never from the results of another."""
 
 import json
-import sys
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -145,10 +146,10 @@ def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, 
     bp.compare(*tiny, **SMALL, store=tmp_path)
     trained.clear()
     train, valid, test = ({"X": part.X.copy(), "y": part.y.copy(), "group": part.group} for part in tiny)
-    for part, array in ((train, "X"), (test, "y")):
+    for part, array, named in ((train, "X", "features of train"), (test, "y", "labels of test")):
         kept = part[array].copy()
         part[array][(0,) * kept.ndim] = 3
-        with pytest.raises(ValueError, match="differ in the data of fold 1: "):
+        with pytest.raises(ValueError, match=f"differ in {named}, fold 1: "):
             bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
         part[array][:] = kept
     bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
@@ -230,36 +231,133 @@ def twice(gap):
     return 2.0 * gap
 
 
+def thrice(gap):
+    return 3.0 * gap
+
+
+thrice.version = "1"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Own(bp.MPBoost):
     """A user's loss."""
 
 
-def test_losses_are_known_by_their_parameters_and_their_text(tmp_path, monkeypatch):
-    losses = [bp.MPBoost(), bp.MPBoost(hessian="bound"), bp.MPBoost(distance=bp.LinearDistance()), bp.RankNet(), Own()]
-    losses += [bp.MPBoost(distance=twice), bp.NDCG(5), bp.NDCG(10)]
+@dataclass(frozen=True, kw_only=True)
+class OwnVersion(bp.MPBoost):
+    """A user's loss whose code is known by its version."""
+
+    version: ClassVar[str] = "1"
+
+
+def test_losses_are_known_by_their_parameters_and_versions(monkeypatch):
+    losses = [bp.MPBoost(), bp.MPBoost(hessian="bound"), bp.MPBoost(distance=bp.LinearDistance()), bp.RankNet()]
+    losses += [OwnVersion(), OwnVersion(hessian="bound"), bp.MPBoost(distance=thrice), bp.NDCG(5), bp.NDCG(10)]
     prints = [fingerprint(loss) for loss in losses]
-    assert len(set(prints)) == len(losses)
+    assert len({*prints} - {None}) == len(losses)
     equal = "-newton"[1:]  # but not the same string
     assert fingerprint(bp.MPBoost(hessian=equal)) == prints[0]
     assert fingerprint("lambdarank") == "lambdarank"
-
-    monkeypatch.syspath_prepend(tmp_path)
-    found = []
-    for factor in (2.0, 3.0):
-        (tmp_path / "my_distance.py").write_text(f"def distance(gap):\n    return {factor} * gap\n")
-        sys.modules.pop("my_distance", None)
-        import my_distance
-
-        found.append(fingerprint(bp.MPBoost(distance=my_distance.distance)))
-    sys.modules.pop("my_distance")
-    assert found[0] != found[1]
+    monkeypatch.setattr(OwnVersion, "version", "2")
+    assert fingerprint(losses[4]) not in {None, prints[4]}
+    for unknown in (Own(), bp.MPBoost(distance=twice), bp.MPBoost(distance=lambda gap: gap), bp.NDCG(gain=twice)):
+        assert fingerprint(unknown) is None
 
 
-def test_what_cannot_be_told_apart_is_refused(tiny, tmp_path):
-    with pytest.raises(ValueError, match=r"cannot of MPBoost\(.*lambda.*top of a file, or leave out store"):
-        bp.compare(*tiny, **{**SMALL, "losses": bp.MPBoost(distance=lambda gap: gap)}, store=tmp_path)
+def test_a_loss_of_ones_own_is_trained_again(tiny, trained, tmp_path):
+    """Its code may have changed, and so may that of any module which it calls."""
+    some = {**SMALL, "losses": [Own(), OwnVersion()], "store": tmp_path}
+    with pytest.warns(UserWarning, match=r"the loss Own\(.*has code of your own.*its trainings are not kept in store"):
+        whole = bp.compare(*tiny, **some)
+    trained.clear()
+    with pytest.warns(UserWarning, match=r'an attribute such as version = "1"'):
+        again = bp.compare(*tiny, **some, resume=True)
+    assert [name.partition("(")[0] for name, _ in trained] == ["Own", "Own"]
+    assert without_times(again) == without_times(whole)
+
+
+@pytest.mark.filterwarnings("ignore:there is nothing to resume")
+def test_with_a_metric_of_ones_own_everything_is_trained_again(tiny, trained, tmp_path):
+    some = {**SMALL, "metric": bp.NDCG(3, gain=twice), "store": tmp_path}
+    for resume in (False, True):
+        trained.clear()
+        with pytest.warns(UserWarning, match="the metric NDCG.* has code of your own"):
+            bp.compare(*tiny, **some, resume=resume)
+        assert len(trained) == 4
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda run: run["per_query"]["NDCG@5"].pop(), "does not hold a number for each test query"),
+        (lambda run: run["per_query"].update(MAP=run["per_query"]["NDCG@5"]), "lacks metrics or rounds"),
+        (lambda run: run["test"].update({"NDCG@5": 0.99}), "contradicts itself"),
+        (lambda run: run.update(validation=0.99), "contradicts itself"),
+        (lambda run: run.update(rounds=7), "lacks metrics or rounds"),
+        (lambda run: run.update(rounds="2"), "is no result of a training"),
+        (lambda run: run.update(curve=["high"]), "does not hold a number"),
+        (lambda run: run.pop("gains"), "is no result of a training"),
+    ],
+)
+def test_forged_results_are_refused(tiny, trained, tmp_path, change, message):
+    """Lines with a right digest whose content cannot come from a training."""
+    path = bp.compare(*tiny, **SMALL, store=tmp_path).kept
+    head, first, *rest = path.read_bytes().splitlines(keepends=True)
+    key, run = json.loads(first.partition(b" ")[2])
+    change(run)
+    text = json.dumps([key, run]).encode()
+    path.write_bytes(b"".join([head, sha256(text).hexdigest().encode(), b" ", text, b"\n", *rest]))
+    trained.clear()
+    with pytest.raises(ValueError, match=rf"{path.name}: the entry 'fold 1 .*{message}.*remove the file"):
+        bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert not trained
+
+
+def categories(n):
+    return [f"c{i:03d}" for i in range(n)]
+
+
+def test_ordered_categories_beyond_what_a_repr_shows(tiny, trained, tmp_path):
+    """Frames that differ in the middle of 150 ordered categories only."""
+    pd = pytest.importorskip("pandas")
+
+    def frames(names):
+        kind = pd.CategoricalDtype(names, ordered=True)
+        rng = np.random.default_rng(0)
+        return [
+            pd.DataFrame(part.X, columns=list("abcd")).assign(
+                k=pd.Categorical.from_codes(rng.integers(0, 150, part.n_rows), dtype=kind), qid=part.qid, grade=part.y
+            )
+            for part in tiny
+        ]
+
+    names = categories(150)
+    swapped = [*names[:70], names[71], names[70], *names[72:]]
+    bp.compare(*frames(names), **SMALL, label="grade", store=tmp_path)
+    trained.clear()
+    with pytest.raises(ValueError, match="differ in features of train, fold 1"):
+        bp.compare(*frames(swapped), **SMALL, label="grade", store=tmp_path, resume=True)
+    assert not trained
+
+
+def test_long_arrays_and_files_in_params(tiny, trained, tmp_path):
+    splits = tmp_path / "splits.json"
+    long = np.zeros(1200, dtype=np.int64)
+    for first, second, named in (
+        ({"max_bin_by_feature": [8, 9, 10, 11]}, {"max_bin_by_feature": [8, 9, 10, 12]}, "max_bin_by_feature"),
+        ({"label_gain": long}, {"label_gain": np.where(np.arange(1200) == 600, 1, long)}, "label_gain"),
+        ({"forcedsplits_filename": str(splits)}, {"forcedsplits_filename": str(splits)}, "files named in params"),
+    ):
+        folder = tmp_path / named
+        splits.write_text('{"feature": 0, "threshold": 0.5}')
+        asked = {**SMALL, "baselines": [], "store": folder}
+        bp.compare(*tiny, **asked, params={"lightgbm": first})
+        splits.write_text('{"feature": 1, "threshold": 0.5}')
+        trained.clear()
+        with pytest.raises(ValueError, match=f"differ in .*{named}"):
+            bp.compare(*tiny, **asked, params={"lightgbm": second}, resume=True)
+        assert not trained
 
 
 def test_data_are_known_by_their_values():
@@ -283,6 +381,7 @@ def test_data_are_known_by_their_values():
 
     prints = [str(found(table)) for table in tables]
     assert len(set(prints)) == len(tables)
+    assert found(frame) == found(pd.concat([frame[["a"]], frame[["b", "c"]]], axis=1))
     assert found(np.asfortranarray(X)) == found(X.copy())
     assert found(X, bp.Queries(queries.labels, group=[2, 4])) != found(X)
     assert found(X, bp.Queries(1 - queries.labels, group=[3, 3])) != found(X)

@@ -289,7 +289,11 @@ def test_pooled_over_queries_is_one_set(sets):
     assert found.z == pytest.approx(d.sum() / np.sqrt((d**2).sum()), rel=1e-12)
     assert found.p == randomisation_test(np.concatenate(a), np.concatenate(b)) == by_enumeration(d)
     strata = np.repeat([0, 1, 2], [3, 6, 2])
-    np.testing.assert_allclose(found.interval, bootstrap_interval(d, strata=strata), rtol=1e-9)
+    np.testing.assert_allclose(found.interval, t_interval(d, strata=strata)[1:], rtol=1e-9)
+    assert found._replace(interval=None) == pooled_test(a, b, interval="bca")._replace(interval=None)
+    np.testing.assert_allclose(
+        pooled_test(a, b, interval="bca").interval, bootstrap_interval(d, strata=strata), rtol=1e-9
+    )
     assert found.n_queries == 11
 
 
@@ -362,7 +366,19 @@ def test_the_t_interval_has_a_variance_for_each_stratum():
     np.testing.assert_allclose((mean, low, high), (middle, middle - half, middle + half), rtol=1e-12)
 
 
+def test_the_t_interval_of_weighted_queries():
+    """Each residual over 1 minus its share, as regression's HC2; a query of weight 0 counts for nothing."""
+    d, weight = np.array([0.1, 0.5, 0.9, 0.3, 7.0]), np.array([1.0, 2.0, 2.0, 1.0, 0.0])
+    share = weight[:4] / 6
+    mean = share @ d[:4]
+    error = np.sqrt(sum(p**2 * (x - mean) ** 2 / (1 - p) for p, x in zip(share, d[:4], strict=True)))
+    half = stats.t.ppf(0.975, (share @ share) ** 2 / (share**4).sum() - 1) * error
+    np.testing.assert_allclose(t_interval(d, weight=weight), (mean, mean - half, mean + half), rtol=1e-12)
+    np.testing.assert_allclose(t_interval(d, weight=1e-90 * weight), (mean, mean - half, mean + half), rtol=1e-12)
+
+
 def test_the_t_interval_of_too_little():
     assert t_interval([0.3]) == (0.3, -np.inf, np.inf)
     assert all(np.isnan(t_interval([np.nan])))
+    assert np.isnan(pooled_test([[0.3], [0.1, 0.2]], [[0.2], [0.3, 0.1]]).interval).all()
     assert t_interval([0.2, 0.2, 0.2]) == pytest.approx((0.2, 0.2, 0.2), abs=1e-15)

@@ -1,9 +1,15 @@
 """A comparison's table for other programs: DataFrame, Markdown, LaTeX."""
 
+import json
 import re
 from itertools import pairwise
 
+import pytest
+
 from boostplug.experiments import report
+from boostplug.experiments.console import as_text
+from boostplug.experiments.document import as_json
+from boostplug.experiments.webpage import page
 
 
 def test_latex(result, tmp_path):
@@ -52,6 +58,44 @@ def test_markdown_without_a_path_is_returned(result, tmp_path):
     result.to_markdown(tmp_path / "out.md")
     assert result.to_markdown() == (tmp_path / "out.md").read_text()
     assert "**" in result.to_markdown()
+
+
+HOSTILE = "<img src=x onerror=alert(1)> & a|b \\\\| \u202egnp\u2066 \x1b[2J\u200b"
+
+
+def with_hostile_names(result):
+    document = {**result.document, "notes": [HOSTILE], "data": {**result.document["data"], "name": HOSTILE}}
+    document["methods"] = [dict(row) for row in document["methods"]]
+    document["methods"][3]["method"] = HOSTILE
+    return document
+
+
+def test_markdown_escapes_html_and_the_bounds_of_cells(result):
+    text = report.markdown(with_hostile_names(result))
+    assert "<img" not in text
+    assert text.startswith("# &lt;img src=x onerror=alert(1)&gt; &amp; a")
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in rows} == {11}
+    assert any("&lt;img" in row and "a&#124;b" in row for row in rows)
+    assert report.markdown({**result.document, "notes": ["one\n| two |"]}).count("\n- Note: one | two |\n") == 1
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "terminal"])
+def test_invisible_characters_are_shown(form, result):
+    document = with_hostile_names(result)
+    if form == "terminal":
+        text = as_text(lambda console: report.render(document, console, console.options), 300)
+    else:
+        text = {"text": report.text, "markdown": report.markdown, "latex": report.latex, "html": page}[form](document)
+    assert not [character for character in text if not character.isprintable() and character not in "\n\xa0"]
+    escaped = text.replace(r"\textbackslash{}", "\\")
+    for code in (r"\u202egnp\u2066", r"\x1b[2J\u200b"):
+        assert code in escaped
+
+
+def test_json_keeps_what_is_invisible(result):
+    document = json.loads(as_json(with_hostile_names(result)))
+    assert document["data"]["name"] == HOSTILE
 
 
 def test_frame_is_the_table(result):

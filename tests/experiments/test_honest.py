@@ -1,0 +1,180 @@
+"""`compare` trains what it says: weights without a unit, one meaning of features in all parts, one model."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import boostplug as bp
+from boostplug.datasets import RankingData, make_ranking
+
+QUICK = {"rounds": 5, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
+BUILT_IN = {"losses": [], "baselines": ["lambdarank", "rank_xendcg", "regression", "rank:ndcg", "reg:squarederror"]}
+IN_LIGHTGBM = {"losses": [bp.RankNet()], "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return [make_ranking(n, n_features=6, mean_list_size=10, random_state=seed) for seed, n in enumerate((60, 30, 30))]
+
+
+def with_weights(part, weight):
+    return RankingData(part.X, part.y, qid=part.qid, weight=weight)
+
+
+def values(result):
+    """Return the table's test values."""
+    return {(m["framework"], m["method"]): m["runs"][0]["test"] for m in result.document["methods"]}
+
+
+# --- Weights ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["sum to 1", 1e-6, 1e6, 1e-60])
+def test_weights_have_no_unit(parts, unit):
+    """Built-ins as our losses: their Hessians are compared with constants such as min_sum_hessian_in_leaf."""
+    weights = [np.random.default_rng(0).choice([0.5, 1.0, 2.0], part.n_queries) for part in parts]
+    methods = {**BUILT_IN, "losses": [bp.RankNet(), bp.QBRank()]}
+    plain = bp.compare(*map(with_weights, parts, weights), **methods, **QUICK)
+    scaled = [
+        w / w.repeat(p.group).sum() if unit == "sum to 1" else w * unit for p, w in zip(parts, weights, strict=True)
+    ]
+    other = bp.compare(*map(with_weights, parts, scaled), **methods, **QUICK)
+    assert not plain.failed
+    for method, of_plain in values(plain).items():
+        assert values(other)[method] == pytest.approx(of_plain, abs=1e-9), method
+    assert "divided by their mean" in " ".join(str(plain).split())
+
+
+def test_one_weight_per_query_is_said_where_rows_differ(parts):
+    """XGBoost's ranking objectives take no others; our losses take those of the rows."""
+    note = "XGBoost's own ranking objectives take one weight per query, the mean of its rows"
+    by_query, by_row = (
+        [with_weights(p, np.linspace(1, 2, n)) for p, n in zip(parts, sizes, strict=True)]
+        for sizes in ([p.n_queries for p in parts], [p.n_rows for p in parts])
+    )
+    asked = {"losses": [bp.RankNet()], "baselines": "rank:ndcg", "frameworks": "xgboost", **QUICK}
+    assert note in str(bp.compare(*by_row, **asked).document["notes"])
+    assert note not in str(bp.compare(*by_query, **asked).document["notes"])
+    assert note not in str(bp.compare(*by_row, **{**asked, "baselines": []}).document["notes"])
+
+
+def test_the_best_with_weights_is_that_of_the_run(parts):
+    """The line of code says how a built-in objective gets the same weights."""
+    train, valid, test = (with_weights(p, np.linspace(1e-4, 3e-4, p.n_rows)) for p in parts)
+    result = bp.compare(train, valid, test, losses=[], baselines="lambdarank", frameworks="lightgbm", **QUICK)
+    assert "sample_weight=weight / weight.mean()" in result.recommendation
+    best = result.best.fit(train.X, train.y, qid=train.qid, sample_weight=train.weight / train.weight.mean())
+    found = bp.NDCG(10)(best.predict(test.X), test.queries)
+    assert found == result.document["methods"][0]["runs"][0]["test"]["NDCG@10"]
+
+
+# --- Features --------------------------------------------------------------------------------------------------------
+
+
+def test_a_part_without_rows_is_refused(parts):
+    empty = RankingData(np.empty((0, 6)), [], qid=[])
+    for i, name in enumerate(("train", "valid", "test")):
+        given = [*parts[:i], empty, *parts[i + 1 :]]
+        with pytest.raises(ValueError, match=f"^{name} has no rows; pass a part with queries"):
+            bp.compare(*given, **QUICK)
+
+
+def test_an_infinite_feature_is_refused_where_xgboost_reads_it(parts):
+    X = parts[1].X.copy()
+    X[4, 2] = -np.inf
+    given = (parts[0], RankingData(X, parts[1].y, qid=parts[1].qid), parts[2])
+    with pytest.raises(ValueError, match=r"valid: X holds -inf in row 4, column 2.*replace it by NaN"):
+        bp.compare(*given, **QUICK)
+    assert not bp.compare(*given, **IN_LIGHTGBM).failed
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_sparse_beside_dense_is_refused_where_xgboost_reads_it(parts, place):
+    """XGBoost: absent entries are missing, zeros of an array are not."""
+    mixed = [
+        RankingData(sparse.csr_matrix(np.nan_to_num(p.X)) if i == place else np.nan_to_num(p.X), p.y, qid=p.qid)
+        for i, p in enumerate(parts)
+    ]
+    with pytest.raises(ValueError, match=r"(valid|test): X is (sparse|dense) and the training set is (sparse|dense)"):
+        bp.compare(*mixed, **QUICK)
+    dense = [RankingData(np.nan_to_num(p.X), p.y, qid=p.qid) for p in parts]
+    assert values(bp.compare(*mixed, **IN_LIGHTGBM)) == values(bp.compare(*dense, **IN_LIGHTGBM))
+
+
+def frames_of(parts, kinds):
+    """Return DataFrames with two columns of categories, as each of `kinds` says."""
+    made = []
+    for part, kind in zip(parts, kinds, strict=True):
+        codes = np.digitize(np.nan_to_num(part.X[:, :2]), [-0.5, 0.0, 0.5])
+        names = np.array(["low", "some", "more", "high"])[codes]
+        frame = pd.DataFrame(np.nan_to_num(part.X[:, 2:]), columns=list("cdef"))
+        frame.insert(0, "a", pd.Categorical(names[:, 0], categories=kind["a"]) if kind["a"] else codes[:, 0])
+        frame.insert(1, "b", pd.Categorical(names[:, 1], categories=kind["b"]) if kind["b"] else codes[:, 1])
+        made.append(frame.assign(qid=part.qid, grade=part.y))
+    return made
+
+
+def test_categories_are_compared_by_name_and_content(parts):
+    order = ["low", "some", "more", "high"]
+    plain = {"a": order, "b": None}
+    asked = {**IN_LIGHTGBM, "label": "grade"}
+    expected = values(bp.compare(*frames_of(parts, [plain] * 3), **asked))
+    turned = {"a": order[::-1], "b": None}
+    assert values(bp.compare(*frames_of(parts, [plain, turned, turned]), **asked)) == expected
+    more = {"a": ["none", *order], "b": None}  # a category that no row has
+    assert values(bp.compare(*frames_of(parts, [plain, more, more]), **asked)) == expected
+    swapped = {"a": None, "b": order}
+    for kinds, name in (([plain, plain, swapped], "test"), ([plain, swapped, plain], "valid")):
+        with pytest.raises(ValueError, match=f"{name}'s column 'a' is not categorical .*in the training set it is"):
+            bp.compare(*frames_of(parts, kinds), **asked)
+
+
+def test_new_categories_are_missing_values_with_a_warning(parts):
+    order = ["low", "some", "more", "high"]
+    train, valid, test = frames_of(parts, [{"a": order, "b": None}] * 3)
+    test["a"] = test["a"].cat.rename_categories({"high": "highest"})
+    warned = bp.compare(train, valid, test, label="grade", **IN_LIGHTGBM).document["warnings"]
+    assert any(re.search("test's column 'a' has .*the training set has not \\('highest'\\)", text) for text in warned)
+
+
+# --- Labels, boosters, names -----------------------------------------------------------------------------------------
+
+
+def test_the_best_is_trained_on_the_labels_of_the_run(parts):
+    """Labels that differ in float64 only: both train on float32, which the frameworks hold, and say so."""
+    train, valid, test = (RankingData(p.X, 1.7e9 + 60.0 * p.y, qid=p.qid) for p in parts)
+    asked = {**QUICK, "metric": bp.NDCG(5, gain="linear"), "metrics": bp.NDCG(5, gain="linear"), "baselines": []}
+    for framework in ("lightgbm", "xgboost"):
+        result = bp.compare(train, valid, test, losses=[bp.QBRank()], frameworks=framework, **asked)
+        assert any("float32" in text or "single precision" in text for text in result.document["warnings"])
+        with pytest.warns(UserWarning, match="float32|single precision"):
+            best = result.best.fit(train.X, train.y, qid=train.qid)
+        found = asked["metric"](best.predict(test.X), test.queries)
+        assert found == result.document["methods"][0]["runs"][0]["test"][asked["metric"].name]
+    assert bp.compare(*parts, **IN_LIGHTGBM).document["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("framework", "params"), [("lightgbm", {"boosting_type": "DART"}), ("xgboost", {"booster": "dart"})]
+)
+def test_dart_goes_without_early_stopping(parts, framework, params):
+    asked = {**QUICK, "losses": [bp.RankNet()], "baselines": [], "frameworks": framework, "params": {framework: params}}
+    with pytest.raises(ValueError, match=rf"params\['{framework}'\] asks for dart.*pass early_stopping_rounds=None"):
+        bp.compare(*parts, **asked)
+    asked["early_stopping_rounds"] = None
+    result = bp.compare(*parts, **asked)
+    best = result.best.fit(parts[0].X, parts[0].y, qid=parts[0].qid)
+    found = bp.NDCG(10)(best.predict(parts[2].X), parts[2].queries)
+    assert found == result.document["methods"][0]["runs"][0]["test"]["NDCG@10"]
+
+
+@pytest.mark.parametrize(
+    ("framework", "given", "nearest"),
+    [("lightgbm", "bagging_fracton", "bagging_fraction"), ("xgboost", "colsample_bytre", "colsample_bytree")],
+)
+def test_a_misspelt_parameter_names_the_nearest(parts, framework, given, nearest):
+    with pytest.raises(ValueError, match=rf"params\['{framework}'\] holds '{given}', which .*did you mean {nearest}\?"):
+        bp.compare(*parts, frameworks=framework, params={framework: {given: 0.5}}, **QUICK)
