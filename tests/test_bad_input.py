@@ -15,6 +15,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 import boostplug as bp
 from boostplug.datasets import load_fold, load_folds, load_letor, load_qrels, load_run, save_qrels, save_run
@@ -32,6 +33,7 @@ X = np.random.default_rng(0).normal(size=(N, 2))
 Y = np.array([0.0, 1, 2, 0, 1, 0, 3, 2, 2, 0, 1, 4])
 ZERO = np.zeros(N)
 FRAME = pd.DataFrame(X, columns=["a", "b"])
+KINDS = FRAME.assign(b=pd.Categorical(np.where(Y > 1, "high", "low")))
 LOSS = bp.MPBoost()
 LGB = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1}
 XGB = {"nthread": 1, "objective": "rank:pairwise"}
@@ -196,6 +198,16 @@ CASES = {
             "qid must be contiguous: an int of 16610 bits appears again in row 11",
         ),
         Case("a NaN id", lambda: queries(qid=at(QID, 3, np.nan)), r"qid\[3\] = nan is not an id"),
+        Case(
+            "ids that single precision rounds",
+            lambda: queries(qid=np.float32(at(QID, 0, 2**24))),
+            r"qid\[0\] = 16777216.0 is too large an id for float32",
+        ),
+        Case(
+            "labels in another order than the ids",
+            lambda: queries(pd.Series(Y, index=range(12)), qid=pd.Series(QID, index=range(11, -1, -1))),
+            "qid and labels have the same index in different orders",
+        ),
         Case("None as an id", lambda: queries(qid=["a"] * 11 + [None]), r"qid\[11\] = None is not an id"),
         Case(
             "a missing id of pandas",
@@ -725,9 +737,65 @@ CASES = {
             )
         ),
         Case(
-            "labels beyond single precision, with an objective of XGBoost's",
-            lambda: fit_xgb("rank:ndcg", y=at(Y, 2, 1e40)),
+            "labels beyond single precision",
+            lambda: fit_xgb(y=at(Y, 2, 1e40)),
             r"labels\[2\] = 1e\+40 is beyond single precision .*rescale the labels",
+        ),
+        Case(
+            "labels that single precision makes one (a warning)",
+            lambda: fit_lgb(y=Y + 1e9),
+            "subtract an offset from all labels",
+            UserWarning,
+        ),
+        Case(
+            "a misspelt parameter of LightGBM",
+            lambda: fit_lgb(ranker={"bagging_fracton": 0.5}),
+            "bagging_fracton is no parameter of LightGBM; did you mean bagging_fraction?",
+        ),
+        Case(
+            "a misspelt parameter of XGBoost",
+            lambda: fit_xgb(ranker={"subsampel": 0.5}),
+            "subsampel is no parameter of XGBoost; did you mean subsample?",
+        ),
+        Case(
+            "an infinite feature in XGBoost's ranker",
+            lambda: fit_xgb(X=FRAME.replace(FRAME.iloc[3, 1], np.inf)),
+            "X holds inf in row 3, column 'b', which is infinite to XGBoost",
+        ),
+        Case(
+            "a sparse matrix in `predict` of XGBoost's ranker, after a dense one",
+            lambda: fit_xgb().predict(csr_matrix(X)),
+            r"X is sparse and the training set is dense: .*pass X\.toarray\(\), or missing=0",
+        ),
+        Case(
+            "another categorical column in `predict`",
+            lambda: fit_lgb(X=FRAME).predict(FRAME.assign(b=pd.Categorical(Y))),
+            "in X, column 'b' is categorical",
+        ),
+        Case(
+            "new categories in `predict` (a warning)",
+            lambda: fit_lgb(X=KINDS).predict(KINDS.assign(b=pd.Categorical(["z"] * N))),
+            r"in X, column 'b' holds categories that the training set does not have \('z'\)",
+            UserWarning,
+        ),
+        Case(
+            "new categories beside `xgb_model`",
+            lambda: fit_xgb(
+                X=KINDS.assign(b=pd.Categorical(["z"] * N)),
+                ranker={"enable_categorical": True},
+                xgb_model=fit_xgb(X=KINDS, ranker={"enable_categorical": True}),
+            ),
+            r"in X beside xgb_model, column 'b' has categories that the model does not know, \['z'\]",
+        ),
+        Case(
+            "another `base_score` than that of `xgb_model`",
+            lambda: fit_xgb(ranker={"base_score": 0.5}, xgb_model=fit_xgb()),
+            "base_score=0.5 beside xgb_model",
+        ),
+        Case(
+            "early stopping with dart in XGBoost's ranker",
+            lambda: fit_xgb(ranker={"booster": "dart", "early_stopping_rounds": 3}, eval_set=[(X, Y)], eval_qid=[QID]),
+            "booster='dart' has no best round",
         ),
         Case(
             "`class_weight` with a loss",

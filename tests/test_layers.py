@@ -18,7 +18,20 @@ PACKAGE = Path(__file__).parent.parent / "boostplug"
 
 # Bottom to top. A room imports from lower floors and, without circles, from its own.
 FLOORS = [
-    ["version", "checks", "extras", "threads", "buffers", "best_round", "values", "naming", "totals", "tables"],
+    [
+        "version",
+        "text",
+        "checks",
+        "files",
+        "extras",
+        "threads",
+        "buffers",
+        "best_round",
+        "values",
+        "naming",
+        "totals",
+        "tables",
+    ],
     ["kernels"],
     ["pairs", "runs", "queries", "weak_rankers"],
     ["model", "datasets"],

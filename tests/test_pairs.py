@@ -12,6 +12,7 @@ from pair_loops import mpboost_pairs, qbrank_pairs
 import boostplug as bp
 from boostplug.losses import Loss
 from boostplug.plug import call as plug
+from boostplug.runs import distinct
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -200,6 +201,14 @@ def test_threads_do_not_matter_with_pairs():
         results.append(bp.MPBoost().gradient_hessian(scores, queries))
     bp.set_num_threads(None)
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("numbers", [[], [7], [3, 1, 3, 3, 2], [2**62, -1, 2**62], range(0, 10**6, 10)])
+def test_distinct_numbers_are_those_of_numpy(numbers):
+    given = np.array(numbers, dtype=np.int64)
+    before = given.copy()
+    assert np.array_equal(distinct(given), np.unique(given))
+    assert np.array_equal(given, before)
 
 
 def test_no_pairs_at_all():
