@@ -460,7 +460,10 @@ def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any
     if init_model is None:
         return None, X
     if isinstance(init_model, (str, Path)):
-        init_model = lgb.Booster(model_file=init_model)
+        try:
+            init_model = lgb.Booster(model_file=init_model)
+        except lgb.basic.LightGBMError as error:
+            raise RefusedByLightGBMError(f"init_model={shown(str(init_model))} cannot be read: {error}") from error
     if not isinstance(init_model, (lgb.Booster, lgb.LGBMModel)):
         raise TypeError(f"init_model must be a ranker, a Booster or a path; got {shown(init_model)}")
     model = init_model.booster_ if isinstance(init_model, lgb.LGBMModel) else init_model

@@ -468,12 +468,18 @@ def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
 def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xgb.Booster | None, Table | None]:
     """Return a copy of fit's xgb_model to go on from, and what is known of the columns that it was trained on.
 
-    The copy has no best round, since new trees come after that of the earlier training.
+    The copy has no best round, since new trees come after that of the earlier training. A model of another booster than
+    the parameters' is refused: XGBoost would drop its trees.
     """
     if xgb_model is None:
         return None, None
     given = xgb_model.get_booster() if isinstance(xgb_model, xgb.XGBModel) else xgb_model
     booster = given.copy() if isinstance(given, xgb.Booster) else xgb.Booster(model_file=given)
+    own, asked = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"], parameters.get("booster")
+    if own != (asked or ("gbtree" if own == "gblinear" else own)):
+        raise ValueError(
+            f"booster={asked!r} beside xgb_model, which is a {own}: XGBoost would drop its trees; pass booster={own!r}"
+        )
     if parameters.get("process_type") != "update":  # which adds no trees
         booster.set_attr(best_iteration=None, best_score=None)
     return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001

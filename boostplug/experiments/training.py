@@ -20,6 +20,7 @@ from boostplug.metrics import Metric
 from boostplug.plug.call import assign
 from boostplug.plug.options import LIGHTGBM, XGBOOST, without_options
 from boostplug.queries import Queries
+from boostplug.tables import is_frame
 from boostplug.threads import threads_of_framework
 
 __all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "check_columns", "lightgbm_dataset"]
@@ -297,7 +298,10 @@ class XGBoost:
         self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
-        more = {"max_bin": self.params["max_bin"], "nthread": num_threads}
+        of_all: dict[str, Any] = {"nthread": num_threads}
+        if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts, or in none
+            of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
+        more = {"max_bin": self.params["max_bin"], **of_all}
         queries = _as_trained(train.queries)
         weight = relative_weight(queries.query_weight)
         self.train_set = self.xgb.QuantileDMatrix(train.X, queries.labels, group=train.group, weight=weight, **more)
@@ -306,9 +310,9 @@ class XGBoost:
         if weight is not None:
             row_weight = relative_weight(queries.row_weight)
             self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
-        self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=num_threads)
+        self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, **of_all)
         self.labels = train.queries.labels
-        self.test_set = self.xgb.DMatrix(test.X, nthread=num_threads)
+        self.test_set = self.xgb.DMatrix(test.X, **of_all)
 
     @staticmethod
     def params_of_run(

@@ -140,6 +140,18 @@ def test_new_categories_are_missing_values_with_a_warning(parts):
     assert any(re.search("test's column 'a' has .*the training set has not \\('highest'\\)", text) for text in warned)
 
 
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_names_of_columns_in_some_parts(parts, place):
+    """An array among DataFrames, or the other way round, trains as arrays do, in both frameworks."""
+    names = list("abcdef")
+    mixed = [
+        RankingData(pd.DataFrame(p.X, columns=names) if i == place else p.X, p.y, qid=p.qid)
+        for i, p in enumerate(parts)
+    ]
+    asked = {"losses": [bp.RankNet()], "baselines": "rank:ndcg", **QUICK}
+    assert values(bp.compare(*mixed, **asked)) == values(bp.compare(*parts, **asked))
+
+
 # --- Labels, boosters, names -----------------------------------------------------------------------------------------
 
 

@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 import scipy.sparse
 import sklearn
 import xgboost as xgb
-from fuzz import checks
+from fuzz import checks, run_checks
 from fuzz.checks import *  # noqa: F403 (what a call finds)
+from fuzz.run_checks import *  # noqa: F403 (likewise)
 from sklearn.dummy import DummyRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -36,6 +37,7 @@ from boostplug.weak_rankers import Feature, Stump, Tree
 
 __all__ = [  # noqa: PLE0604 (strings, all of them)
     *checks.__all__,
+    *run_checks.__all__,
     "HYPERBOLIC",
     "LOGISTIC",
     "QUIET",

@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy
 
 from boostplug.testing import LAWS
 
-__all__ = ["TARGETS", "Target"]
+__all__ = ["BAD_LINES", "TARGETS", "Target", "metric", "target", "trained_loss"]
 
 
 @dataclass(frozen=True)
@@ -485,7 +485,7 @@ _LINES = (
     *("2 qid:1 1:0.5 2:1", "0 qid:1 1:0.1", "1 qid:2 2:3 # doc", "0 qid:2 1:NULL 3:1e-3 #docid = G1", "0.5 qid:3 1:2"),
     *("# a comment", "", "-1 qid:10 4:nan", "1e3 qid:x1 2:-0", "0 qid:4"),
 )
-_BAD_LINES = (
+BAD_LINES = (
     *(
         "2",
         "qid:1 1:1",
@@ -519,7 +519,7 @@ def _letor(dice):
     if not dice.percent(15):
         lines.sort(key=lambda line: line.partition("qid:")[2].partition(" ")[0])
     if dice.spoils():
-        lines.insert(dice.below(len(lines) + 1), dice.one(_BAD_LINES))
+        lines.insert(dice.below(len(lines) + 1), dice.one(BAD_LINES))
     ends = ("\\r", "\\x0c", "\\n\\n", "\\x00", "\\x85") if dice.spoils() else ("\\n", "\\n", "\\r\\n")
     end = dice.one(ends)
     text = f"b'{end.join(lines)}{dice.one((end, ''))}'"
@@ -1106,7 +1106,7 @@ _LIGHTGBM = {
 }
 
 
-def _trained_loss(dice):
+def trained_loss(dice):
     return (
         loss(dice) if dice.percent(50) else dice.one(("bp.MPBoost()", "bp.QBRank()", "bp.NDCGBoost()", "bp.RankNet()"))
     )
@@ -1116,7 +1116,7 @@ def _trained_loss(dice):
 def lgbm_ranker(dice):
     if dice.percent(40):
         dice.calm()
-    objective = dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)
+    objective = dice.one(HOSTILE) if dice.spoils() else trained_loss(dice)
     ranker = (
         f"bp.LGBMRanker(objective={objective}, n_estimators=2, num_leaves=3, min_child_samples=1, n_jobs=1, verbose=-1)"
     )
@@ -1131,7 +1131,7 @@ _XGBOOST = {"verbose": ("False",), "base_margin": ("None", "np.zeros(len(X))")}
 def xgb_ranker(dice):
     if dice.percent(40):
         dice.calm()
-    objective = dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)
+    objective = dice.one(HOSTILE) if dice.spoils() else trained_loss(dice)
     metrics = dice.one(
         ("", "", ", eval_metric=bp.NDCG(3)", ", eval_metric=[bp.MAP(), 'ndcg@2']", ", eval_metric=bp.PairError()")
     )
@@ -1174,7 +1174,7 @@ _RANKERS = (
 
 @target("LGBMRanker", "XGBRanker", weight=25, name="get_params, set_params, clone")
 def params(dice):
-    ranker = dice.one(_RANKERS).format(_trained_loss(dice))
+    ranker = dice.one(_RANKERS).format(trained_loss(dice))
     name = dice.one(_NAMES)
     if dice.percent(20):
         return (
@@ -1187,7 +1187,7 @@ def params(dice):
 @target("suggest", weight=8)
 def suggest(dice):
     trial = dice.one(HOSTILE) if dice.spoils() else f"Trial({dice.below(4)})"
-    argument = dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)
+    argument = dice.one(HOSTILE) if dice.spoils() else trained_loss(dice)
     prefix = dice.one(("", "", ", prefix=''", ", prefix='loss__'", ", prefix=None", ", prefix=1"))
     return f"loss = bp.suggest({trial}, {argument}{prefix})\ncheck_value(loss)"
 
@@ -1256,7 +1256,7 @@ def set_pairs(dice):
 @target("MPBoost", "QBRank", weight=8, name="lgb.train, xgb.train")
 def train(dice):
     _, dataset = _dataset(dice)
-    made_loss, made_metric = _trained_loss(dice), metric(dice)
+    made_loss, made_metric = trained_loss(dice), metric(dice)
     return (
         f"data, loss, metric = {dataset}, {made_loss}, {made_metric}\n"
         "if isinstance(data, lgb.Dataset):\n"
@@ -1271,62 +1271,7 @@ def train(dice):
     )
 
 
-@target("export", weight=6)
-def export(dice):
-    if dice.spoils():
-        return f"bp.export({dice.one((*HOSTILE, 'lgb.Dataset', 'xgb.Booster()', 'Constant()'))})"
-    trained = _trained_loss(dice)
-    if dice.percent(50):
-        return (
-            f"kind = bp.{dice.one(('LGBMRanker', 'XGBRanker'))}\n"
-            f"model = kind(objective={trained}, n_estimators=2, n_jobs=1, verbosity=-(kind is bp.LGBMRanker))\n"
-            "X, y = np.arange(12.0).reshape(-1, 2), np.arange(6.0) % 3\n"
-            f"model.fit(X, y, group=[4, 2], **({{'verbose': False}} if isinstance(model, xgb.XGBModel) else {{}}))\n"
-            "np.testing.assert_array_equal(model.export().predict(X), model.predict(X))"
-        )
-    _, dataset = _dataset(dice)
-    return (
-        f"data, loss = {dataset}, {trained}\n"
-        "if isinstance(data, lgb.Dataset):\n"
-        "    model = lgb.train({**QUIET, 'objective': loss, 'min_data_in_leaf': 1, 'num_leaves': 3}, data, 2)\n"
-        "    X = np.arange(8.0).reshape(-1, 2)\n"
-        "else:\n"
-        "    model = xgb.train({'nthread': 1, 'disable_default_eval_metric': 1}, data, 2, obj=loss)\n"
-        "    X = xgb.DMatrix(np.arange(8.0).reshape(-1, 2), nthread=1)\n"
-        "np.testing.assert_array_equal(bp.export(model).predict(X), model.predict(X))"
-    )
-
-
-# Whole experiments
-
-
-@target("compare", weight=0.6)
-def compare(dice):
-    part = "datasets.make_ranking(3, n_features=2, mean_list_size=4, random_state={})"
-    parts = [dice.one(HOSTILE) if dice.spoils() else part.format(seed) for seed in range(3)]
-    options = arguments(
-        dice,
-        {
-            "seeds": ("1", "[3]"),
-            "metrics": ("'NDCG@2'", "[bp.MAP()]"),
-            "metric": ("'NDCG@10'", "bp.PairError()"),
-            "early_stopping_rounds": ("None", "1"),
-            "params": ("None", "{'num_leaves': 2}"),
-            "data": ("None", "'x'"),
-            "label": ("None", "'y'"),
-            "weight": ("None", "'w'"),
-        },
-    )
-    given = f"{', '.join(parts)}, losses={dice.one(HOSTILE) if dice.spoils() else _trained_loss(dice)}"
-    given += f", baselines={dice.one(HOSTILE) if dice.spoils() else '[]'}"
-    given += ", frameworks='lightgbm', num_threads=1, progress=False"
-    seeds = "" if "seeds=" in options else ", seeds=1"
-    rounds = (
-        dice.one([h for h in HOSTILE if h not in {"2**63", "np.uint64(2**64 - 1)", "10**400"}])
-        if dice.spoils()
-        else "1"
-    )
-    return f"result = bp.compare({given}, rounds={rounds}{seeds}{options and ', '}{options})\nstr(result), result.table"
+# Laws of a loss
 
 
 @target("testing", "testing.check_loss", "testing.example_data", "testing.suited_data", "testing.suited", weight=0.4)

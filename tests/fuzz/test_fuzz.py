@@ -21,12 +21,12 @@ pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost")
 
 from fuzz import outcomes
+from fuzz.all_targets import TARGETS
 from fuzz.harness import outcome_of, reproduction
-from fuzz.targets import TARGETS
 
 CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
 SEED = int(os.environ.get("BOOSTPLUG_FUZZ_SEED", "0"))
-SLOW = {"compare", "check_loss", "load_bundled"}
+SLOW = {"check_loss", "load_bundled"}
 SHORT = 12  # calls of a target by default
 
 
@@ -89,6 +89,36 @@ def test_every_public_name_is_a_target():
 def test_outcomes_are_told_apart(text, kind, defect):
     outcome = outcome_of(text)
     assert (outcome.kind, outcome.defect.startswith(defect)) == (kind, True), outcome
+
+
+@pytest.mark.parametrize(
+    ("does", "defect"),
+    [
+        ("pass", ""),
+        ("raise typer.Exit(2)", "AssertionError: it failed without a word"),
+        ("typer.echo('no', err=True); raise typer.Exit(2)", ""),
+        ("typer.echo('no', err=True); raise typer.Exit(3)", "AssertionError"),
+        ("{}['x']", "KeyError"),
+        ("Path('train.txt').write_text('new')", "AssertionError: train.txt was changed"),
+        ("Path('train.txt').unlink()", "AssertionError: gone"),
+        ("Path('new.json').write_text('{\"p\": NaN}')", "AssertionError: new.json holds NaN"),
+        ("Path('new.json').write_text('{}')", ""),
+        (
+            "Path('new.json').write_text('{}'); typer.echo('no'); raise typer.Exit(2)",
+            "AssertionError: refused, but wrote",
+        ),
+        ("Path('.x.new').write_text('')", "AssertionError: left behind"),
+    ],
+)
+def test_a_command_is_watched(does, defect):
+    text = (
+        "import fuzz.run_checks\nimport typer\nbefore, fuzz.run_checks.app = fuzz.run_checks.app, typer.Typer()\n"
+        f"@fuzz.run_checks.app.command()\ndef _(train: str = ''):\n    {does}\n"
+        "try:\n    command('--train', 'train.txt', files={'train.txt': letor()})\nfinally:\n"
+        "    fuzz.run_checks.app = before"
+    )
+    outcome = outcome_of(text)
+    assert (outcome.kind, outcome.defect.startswith(defect)) == ("else" if defect else "returned", True), outcome
 
 
 def test_a_call_that_ends_the_process_is_named(tmp_path, monkeypatch):

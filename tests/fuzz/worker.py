@@ -12,8 +12,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from fuzz.all_targets import TARGETS
 from fuzz.harness import outcome_of
-from fuzz.targets import TARGETS
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 _SECONDS = 60  # for one call
