@@ -1,4 +1,4 @@
-"""Names of values by what differs from their defaults, in two styles; and the old names of methods and arguments.
+"""Names of values by what differs from their defaults, in two styles.
 
 A value here is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for
 logs and files, where it must say all and can be read back (`read_name`); `short_name` is for tables. What a value's
@@ -8,13 +8,11 @@ logs and files, where it must say all and can be read back (`read_name`); `short
 import ast
 import operator
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import wraps
 from inspect import signature
 from sys import modules
-from typing import Any, ClassVar, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -30,12 +28,9 @@ __all__ = [
     "read_value",
     "short_name",
     "short_number",
-    "take_old_names",
-    "takes_old_argument",
 ]
 
 _T = TypeVar("_T")
-_P = ParamSpec("_P")
 
 
 class Named(Value):
@@ -302,59 +297,3 @@ class _Reader:
             spelt = re.sub("(?<=[a-z])_(?=[a-z])", "-", name, flags=re.IGNORECASE)
             raise ValueError(f"there is no {self._what} {spelt!r}; there are: {self._listed}")
         return found
-
-
-def take_old_names(
-    cls: type, names: Mapping[str, str], adapted: Mapping[str, Callable[..., Any]] | None = None, hint: str = ""
-) -> None:
-    """Let a new class that writes methods by their names of 0.1.0 work, with one DeprecationWarning.
-
-    For ``__init_subclass__``. A class that writes a new name has the method under both: what derives from it may still
-    call ``super().old``.
-
-    Parameters
-    ----------
-    cls : type
-    names : mapping of str to str
-        New names by the old ones.
-    adapted : mapping of str to callable, optional
-        By old name, what stands under the new one where it takes or returns something else; it calls the old one.
-    hint : str, optional
-        What else is to be known, for the warning.
-    """
-    own, other = dict(vars(cls)), adapted or {}
-    found = {old: new for old, new in names.items() if old in own and new not in own}
-    for old, new in names.items():
-        if old in found:
-            setattr(cls, new, other.get(old, own[old]))
-        elif new in own and old not in own and old not in other:
-            setattr(cls, old, own[new])
-    if found:
-        renamed = ", ".join(f"{old} is {new}" for old, new in found.items())
-        warnings.warn(
-            f"{cls.__name__} writes methods by names of boostplug 0.1; since 0.2 {renamed}{hint}; rename them",
-            DeprecationWarning,
-            stacklevel=4,  # of the class statement: above are __init_subclass__ and ABCMeta
-        )
-
-
-def takes_old_argument(**names: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Let a function be called with arguments by their names of 0.1.0, ``old="new"``, with a DeprecationWarning."""
-
-    def taking(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        takes = signature(function)
-
-        @wraps(function)
-        def call(*args: _P.args, **keywords: _P.kwargs) -> _T:
-            for old in names.keys() & keywords.keys():
-                given, new = keywords.pop(old), names[old]
-                if new in takes.bind_partial(*args, **keywords).arguments:
-                    raise TypeError(f"an argument is given twice, as {old} and as {new}; leave {old} out")
-                keywords[new] = given
-                message = f"the argument {old} of boostplug 0.1 is {new} since 0.2; rename it"
-                warnings.warn(message, DeprecationWarning, stacklevel=2)
-            return function(*args, **keywords)
-
-        return call
-
-    return taking

@@ -5,8 +5,6 @@ __all__ = ["QUICK", "QUICK_OF_ROOM"]
 # Where the tests of a room are not in a folder or file of its name.
 QUICK_OF_ROOM = {
     "best_round": "rankers/test_adarank.py",
-    "ensemble": "model/test_ensemble.py",
-    "frameworks": "model/test_ensemble.py",
     "runs": "test_queries.py",
     "testing": "losses/test_laws.py",
     "totals": "losses/test_totals.py",

@@ -48,7 +48,6 @@ FLOORS = [
     ["replicate"],
     ["doctor"],
     ["cli"],
-    ["ensemble", "frameworks"],  # old names, for pickles of 0.1.0
 ]
 
 IMPORTERS = {"import_module", "__import__", "find_spec", "resolve_name", "run_module"}

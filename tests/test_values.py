@@ -360,21 +360,13 @@ def test_every_space_is_of_parameters(value):
     assert value.search_space.keys() <= value.get_params().keys()
 
 
-# PairwiseLoss, whose first parameter was `value`, the name of a method
-
-
 def test_pairwise_loss_has_one_name_for_each_parameter():
     loss = bp.PairwiseLoss(*FUNCTIONS, hessian="bound")
     assert replace(loss, hessian="newton") == loss.with_params(hessian="newton") == bp.PairwiseLoss(*FUNCTIONS)
     names = ["function", "first", "second", "weight", "hessian", "normalization"]
-    assert list(loss.get_params()) == list(vars(loss)) == names  # what pickles of 0.1.0 hold
-    with pytest.warns(DeprecationWarning, match="the argument value of boostplug 0.1 is function since 0.2"):
-        old = bp.PairwiseLoss(value=FUNCTIONS[0], first=FUNCTIONS[1], second=FUNCTIONS[2])
-    assert old == bp.PairwiseLoss(*FUNCTIONS)
+    assert list(loss.get_params()) == list(vars(loss)) == names
     with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
         bp.PairwiseLoss(*FUNCTIONS, bogus=1)
-    with pytest.raises(TypeError, match="given twice, as value and as function"):
-        bp.PairwiseLoss(*FUNCTIONS, value=FUNCTIONS[0])
 
 
 def test_values_pickle():

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.checks import check_instance, check_number, returned, scores_of_rows, shown
 from boostplug.losses.normalization import scale_terms_of_rows
 from boostplug.losses.relative import Relative, into_range
-from boostplug.naming import Named, read_value, take_old_names
+from boostplug.naming import Named, read_value
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 from boostplug.totals import ALONE, Totals
@@ -25,12 +25,6 @@ Answered = Callable[[Floats, Floats], Outputs]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 LARGEST_WEIGHT = 1e100  # of a loss in a sum
 HessianKind = Literal["exact", "bound", "global", "model"]
-_OLD_NAMES = {"_value": "compute_value", "_gradient_hessian": "compute_gradient_hessian", "scale": "scale_terms"}
-# The old method multiplied by the scale itself.
-_ADAPTED: dict[str, Callable[..., Any]] = {
-    "_gradient_hessian": lambda self, scores, queries, _: self._gradient_hessian(scores, queries),
-    "scale": lambda self, queries: (np.array([self.scale(queries)]), np.ones(1)),
-}
 
 
 class Loss(Named, ABC):
@@ -188,12 +182,6 @@ class Loss(Named, ABC):
         """
         return 1e-9
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        take_old_names(cls, _OLD_NAMES, _ADAPTED, "; compute_gradient_hessian gets the scale as its third argument")
-        if cls.compute_gradient_hessian is _ADAPTED["_gradient_hessian"] and cls.scale_terms is Loss.scale_terms:
-            cls.scale_terms = _unscaled  # type: ignore[assignment]
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; none to a framework's own estimator, which would train with them."""
         return {} if plug.hands_on_parameters(inspect.currentframe()) else super().get_params(deep)
@@ -214,7 +202,7 @@ class Loss(Named, ABC):
         to the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
         parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
-        scales = _ratios(*_below_old_names(self, "scale_terms")(self, queries))
+        scales = _ratios(*self.scale_terms(queries))
         return float(scales[0]) if len(scales) == 1 and not self._value_is_scaled else 1.0
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
@@ -317,12 +305,6 @@ class Loss(Named, ABC):
         gradient, hessian = (returned(what, "row", output, (queries.n_rows,)) for output in outputs)
         return gradient, hessian
 
-    def _gradient_hessian(self, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
-        """Return what ``super()._gradient_hessian`` returned in boostplug 0.1, to subclasses written for it."""
-        compute = _below_old_names(self, "compute_gradient_hessian")
-        outputs = compute(self, scores, queries, self.scale(queries))
-        return into_range(outputs, queries, ALONE) if isinstance(outputs, Relative) else outputs
-
     def _refuse_pairs(self, queries: Queries) -> None:
         if queries.pairs is not None and not self.takes_pairs:
             raise ValueError(f"{type(self).__name__} learns from grades and cannot use pairs; remove pairs=")
@@ -347,17 +329,6 @@ class Loss(Named, ABC):
 
 def _weight(value: Any, loss: Loss) -> float:
     return check_number(f"the weight of {shown(loss)} in a sum", value, least=0.0, most=LARGEST_WEIGHT)
-
-
-def _unscaled(_loss: Loss, _queries: Queries) -> tuple[Floats, Floats]:
-    """Return the terms of a loss of boostplug 0.1 that says nothing of its scale, and so multiplies by none."""
-    return np.ones(1), np.ones(1)
-
-
-def _below_old_names(loss: Loss, name: str) -> Callable[..., Any]:
-    """Return a loss's method by its new name, but none that calls an old one: that is where ``super()`` comes from."""
-    found: list[Callable[..., Any]] = [getattr(kind, name) for kind in type(loss).__mro__ if hasattr(kind, name)]
-    return next(method for method in found if method not in _ADAPTED.values())
 
 
 def _ratios(numerators: Floats, denominators: Floats) -> Floats:

@@ -23,7 +23,6 @@ from boostplug.losses.pair_sums import (
     value_of_listed,
     value_per_query,
 )
-from boostplug.naming import takes_old_argument
 from boostplug.queries import Queries
 from boostplug.runs import GradeRuns
 from boostplug.values import Space
@@ -118,7 +117,6 @@ class PairwiseLoss(Loss):
     takes_pairs = True
     accuracy = 5e-7
 
-    @takes_old_argument(value="function")
     def __init__(
         self,
         function: Function,

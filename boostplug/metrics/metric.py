@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
-from boostplug.naming import Named, exact_name, read_name, take_old_names
+from boostplug.naming import Named, exact_name, read_name
 from boostplug.plug import call as plug
 from boostplug.queries import Queries
 from boostplug.values import Range, Space, ranges_said
@@ -56,10 +56,6 @@ class Metric(Named, ABC):
     greater_is_better: ClassVar[bool] = True
     couples_queries: ClassVar[bool] = False
     registry: ClassVar[Mapping[str, type["Metric"]]] = {}  # what `parse` knows; boostplug.metrics fills it
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        take_old_names(cls, {"compute": "compute_per_query"})
 
     @abstractmethod
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:

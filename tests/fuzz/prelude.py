@@ -117,7 +117,7 @@ def with_infinities(scores, values):
         if np.iscomplexobj(scores):
             return scores
         out = np.array(scores, dtype=float).copy()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return scores
     values = np.atleast_1d(values)[: len(out)]
     out[: len(values)] = values

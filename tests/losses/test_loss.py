@@ -1,6 +1,5 @@
-"""What the base of all losses does: the scale from its terms, and names of boostplug 0.1 that users override."""
+"""What the base of all losses does: the scale from its terms, checks of what users' losses return."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,79 +22,12 @@ class Squares(bp.Loss):
         return scale * (scores - queries.labels), np.full(queries.n_rows, scale)
 
 
-def old_class(**methods):
-    """Return a subclass that overrides 0.1's names, made from Squares' arithmetic."""
-
-    def _value(self, scores, queries):
-        return Squares().value(scores, queries)
-
-    def _gradient_hessian(self, scores, queries):  # multiplied the scale itself
-        g, h = Squares().gradient_hessian(scores, queries)
-        return g * self.scale(queries), h * self.scale(queries)
-
-    body = {"hessian_kind": "exact", "_value": _value, "_gradient_hessian": _gradient_hessian, **methods}
-    return type("Old", (bp.Loss,), body)
-
-
-def test_names_of_0_1_keep_working_with_one_warning():
-    with pytest.warns(DeprecationWarning, match="Old writes .* _value is compute_value, _gradient_hessian is") as seen:
-        old = old_class()()
-    assert len(seen) == 1
-    assert seen[0].filename == __file__
-    np.testing.assert_array_equal(old.value(SCORES, QUERIES), Squares().value(SCORES, QUERIES))
-    np.testing.assert_array_equal(old.gradient_hessian(SCORES, QUERIES), Squares().gradient_hessian(SCORES, QUERIES))
-    heavy = bp.Queries(QUERIES.labels, group=[3, 2], weight=[3.0, 4.0])
-    assert old.scale(QUERIES) == old.scale(heavy) == 1.0  # as it was: the old method multiplies by nothing else
-    assert Squares().scale(heavy) == pytest.approx(5.0 / 17.0)
-
-
-def test_a_scale_of_0_1_counts_once():
-    with pytest.warns(DeprecationWarning, match="scale is scale_terms") as seen:
-        old = old_class(scale=lambda self, queries: 0.25 * queries.n_rows)()
-    assert len(seen) == 1
-    assert old.scale(QUERIES) == 1.25
-    g, h = Squares().gradient_hessian(SCORES, QUERIES)
-    np.testing.assert_array_equal(old.gradient_hessian(SCORES, QUERIES), (1.25 * g, 1.25 * h))
-
-    with pytest.warns(DeprecationWarning, match="Scaled writes .* scale is scale_terms"):
-        scaled = type("Scaled", (Squares,), {"scale": lambda self, queries: 3.0})()
-    np.testing.assert_array_equal(scaled.gradient_hessian(SCORES, QUERIES), (3.0 * g, 3.0 * h))
-
-
-@pytest.mark.filterwarnings("ignore:.* writes methods by names:DeprecationWarning")
-def test_methods_of_0_1_may_call_those_of_their_base():
-    class Twice(bp.MPBoost):
-        def scale(self, queries):
-            return 2.0 * super().scale(queries)
-
-    class FourTimes(Twice):
-        def scale(self, queries):
-            return 2.0 * super().scale(queries)
-
-    class Halved(bp.MPBoost):
-        def _gradient_hessian(self, scores, queries):
-            g, h = super()._gradient_hessian(scores, queries)
-            return 0.5 * g, h
-
-    g, h = bp.MPBoost().gradient_hessian(SCORES, QUERIES)
-    for loss, expected in ((Twice(), (2 * g, 2 * h)), (FourTimes(), (4 * g, 4 * h)), (Halved(), (0.5 * g, h))):
-        np.testing.assert_allclose(loss.gradient_hessian(SCORES, QUERIES), expected, rtol=1e-14)
-    assert FourTimes().scale(QUERIES) == 4.0 * bp.MPBoost().scale(QUERIES)
-
-
 def test_a_loss_that_cannot_be_hashed_works():
     class Unhashable(Squares):
         __hash__ = None
 
     expected = Squares().gradient_hessian(SCORES, QUERIES)
     np.testing.assert_array_equal(Unhashable().gradient_hessian(SCORES, QUERIES), expected)
-
-
-def test_a_class_that_has_both_names_is_left_alone():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        both = type("Both", (Squares,), {"_value": lambda self, s, q: 1 / 0, "compute_value": Squares.compute_value})()
-    assert both.value(SCORES, QUERIES).shape == (2,)
 
 
 def test_scale_is_the_ratio_of_its_terms():

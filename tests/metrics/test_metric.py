@@ -51,27 +51,6 @@ def test_a_metric_of_the_wrong_shape():
         bp.Metric()
 
 
-def test_the_old_name_of_the_method_still_works():
-    with pytest.warns(DeprecationWarning, match="Rows writes .* compute is compute_per_query") as caught:
-
-        class Rows(bp.Metric):
-            def compute(self, scores, queries):
-                return np.diff(queries.boundaries)
-
-    assert [warning.filename for warning in caught] == [__file__]
-    assert Rows()([0.0, 1.0], bp.Queries([0, 1], group=[2])) == 2.0
-
-    with pytest.warns(DeprecationWarning, match="since 0.2 compute is") as caught:
-
-        class Error(bp.NDCG):
-            def compute(self, scores, queries):
-                return 1 - super().compute(scores, queries)
-
-    assert len(caught) == 1
-    queries = bp.Queries([2, 0, 1], group=[3])
-    np.testing.assert_array_equal(Error(2).per_query([0, 1, 2], queries), 1 - bp.NDCG(2).per_query([0, 1, 2], queries))
-
-
 def test_per_query_takes_queries_only():
     with pytest.raises(TypeError, match="queries must be a Queries, got ndarray"):
         bp.NDCG().per_query([1.0], np.zeros(1))
