@@ -270,8 +270,8 @@ def bench(
     with _ended_by_signals() as signals, _plain_warnings("bench"):
         try:
             _check_outputs({"--json": json})
-            from boostplug.experiments.bench import BENCHES, SHORT, BenchResults
-            from boostplug.experiments.bench import bench as run
+            from boostplug.studies.speed import BENCHES, SHORT, BenchResults
+            from boostplug.studies.speed import bench as run
             from boostplug.threads import threads_of_framework
 
             scale = (SHORT if short else 1.0) if scale is None else scale
@@ -328,7 +328,7 @@ def replicate(
     with _ended_by_signals() as signals, _plain_warnings("replicate"):
         try:
             _check_outputs({"--json": json}, {"--data": _files_below(data)} if data and json and json.exists() else {})
-            from boostplug.replicate import replicate as run
+            from boostplug.studies.replication import replicate as run
 
             if figures is not None:
                 from boostplug.experiments.drawing import require_matplotlib

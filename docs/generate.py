@@ -263,10 +263,8 @@ PAGES = {
         "[Measuring speed](../guides/bench.md)",
         (
             Section("Losses on your data", ("compare", "experiments.result.CompareResult")),
-            Section("Claims of papers", ("replicate.replicate", "replicate.ReplicationResult")),
-            Section(
-                "Speed", ("experiments.bench.bench", "experiments.bench.BenchResult", "experiments.bench.BenchResults")
-            ),
+            Section("Claims of papers", ("studies.replication.replicate", "studies.replication.ReplicationResult")),
+            Section("Speed", ("studies.speed.bench", "studies.speed.BenchResult", "studies.speed.BenchResults")),
         ),
     ),
     "queries.md": Page(

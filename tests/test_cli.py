@@ -19,7 +19,7 @@ from boostplug.datasets import letor, make_ranking
 from boostplug.experiments import console
 from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import FRAMEWORKS
-from boostplug.replicate import run as replicate
+from boostplug.studies.replication import run as replicate
 
 runner = CliRunner()
 

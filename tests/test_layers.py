@@ -45,7 +45,7 @@ FLOORS = [
     ["dask"],
     ["warm_up"],
     ["experiments"],
-    ["replicate"],
+    ["studies"],
     ["doctor"],
     ["cli"],
 ]
@@ -222,6 +222,12 @@ def house():
 
 def test_every_room_has_a_place(house):
     assert house.rooms() == {room for rooms in FLOORS for room in rooms}
+
+
+def test_only_the_command_line_imports_studies():
+    house = House(PACKAGE)
+    importers = {room_of(module) for module, target in house.places if room_of(target) == "studies"}
+    assert importers == {"studies", "cli"}
 
 
 def test_the_page_on_the_house_draws_these_floors():

@@ -34,11 +34,11 @@ NOT_COPIED = shutil.ignore_patterns("gallery", "api", "__pycache__", "*.nb?", ".
 MODULES = ("dask", "datasets", "testing")
 # What users meet beside `bp.__all__`: what is returned, and the experiments.
 MORE = (
-    "experiments.bench.BenchResult",
-    "experiments.bench.bench",
+    "studies.speed.BenchResult",
+    "studies.speed.bench",
     "experiments.result.CompareResult",
-    "replicate.ReplicationResult",
-    "replicate.replicate",
+    "studies.replication.ReplicationResult",
+    "studies.replication.replicate",
     "selection.folds.Folds",
     "selection.scorer.RankingScorer",
 )

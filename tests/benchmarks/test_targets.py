@@ -2,7 +2,7 @@
 
 import pytest
 
-from boostplug.experiments.bench import BENCHES, bench
+from boostplug.studies.speed import BENCHES, bench
 
 
 @pytest.mark.benchmark

@@ -719,12 +719,12 @@ BREAKAGES = [
     ),
     *_in(
         "best_round",
-        ("replicate/test_claims.py",),
+        ("studies/replication/test_claims.py",),
         ("one great value hides that others are out of bounds", "np.where(np.isfinite(size), size, 0.0)", "size.max()"),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_page.py",),
+        "studies",
+        ("studies/replication/test_page.py",),
         (
             "claims on synthetic data are counted with those on real data",
             'for document in documents.values() for claim in document["claims"] if claim["real"]]',
@@ -737,8 +737,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_figures.py",),
+        "studies",
+        ("studies/replication/test_figures.py",),
         (
             "a legend names what has no curve",
             "if np.isnan(values).all():\n                    continue",
@@ -746,8 +746,12 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_claims.py", "replicate/test_outcome.py", "replicate/test_machine.py"),
+        "studies",
+        (
+            "studies/replication/test_claims.py",
+            "studies/replication/test_outcome.py",
+            "studies/replication/test_machine.py",
+        ),
         ("the lowest curve is taken for the highest", "sign = -1.0 if self.lowest else 1.0", "sign = 1.0"),
         (
             "who overfits more is taken for who overfits less",
@@ -806,8 +810,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_bench.py",),
+        "studies",
+        ("studies/speed/test_bench.py",),
         ("a share is not per document", "taken / queries.n_rows / self._unit", "taken / self._unit"),
         (
             "a call that compiles is measured",
@@ -1161,15 +1165,19 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_mpboost.py",),
+        "studies",
+        ("studies/replication/test_mpboost.py",),
         ("a set in fifths keeps the scale of its judgements", "else self.scale * data.y", "else data.y"),
         ("MPBoost's lead passes for a lag", "tolerance=0.004", "tolerance=0.01"),
         ("BINARY overfits by round 100 or not at all", "by=marks(rounds)[-2]", "by=100"),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_adarank.py", "replicate/test_groups.py", "replicate/test_claims.py"),
+        "studies",
+        (
+            "studies/replication/test_adarank.py",
+            "studies/replication/test_groups.py",
+            "studies/replication/test_claims.py",
+        ),
         (
             "AdaRank counts grades of 1 as relevant on OHSUMED",
             "learners=_learners(2, BM25)",
@@ -1192,8 +1200,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_machine.py",),
+        "studies",
+        ("studies/replication/test_machine.py",),
         (
             "a fall after the highest point makes a climb unsteady",
             "(fallen[highest] == 0)",
@@ -1201,8 +1209,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_qbrank.py", "replicate/test_claims.py"),
+        "studies",
+        ("studies/replication/test_qbrank.py", "studies/replication/test_claims.py"),
         (
             "a curve that moves on by half of its gain has converged",
             "~above(moved, 0.1 * gained)",
@@ -1212,13 +1220,13 @@ BREAKAGES = [
         ("one percent is not asked of QBRank's lead in DCG", "least=0.01,", "least=0.0,"),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_rankboost_plus.py",),
+        "studies",
+        ("studies/replication/test_rankboost_plus.py",),
         ("Rb-d takes the stump that makes it halt", "if undefined and last is not None:", "if False:"),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_claims.py",),
+        "studies",
+        ("studies/replication/test_claims.py",),
         ("of blocks it is forgotten how many queries there are", "sums * (len(sums) / defined.sum())", "sums"),
         (
             "trainings that do not halt count among those that do",
@@ -1227,8 +1235,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "replicate",
-        ("replicate/test_sources.py",),
+        "studies",
+        ("studies/replication/test_sources.py",),
         ("a set is read plain and compressed", 'and text.with_suffix("") not in plain', ""),
     ),
     *_in(
@@ -1585,8 +1593,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_bench_arithmetic.py",),
+        "studies",
+        ("studies/speed/test_bench_arithmetic.py",),
         (
             "a tree's histograms count for every document",
             "max(least, peak * _FEATURES - of_histograms)",
@@ -1721,7 +1729,16 @@ BREAKAGES = [
     ),
     *_in(
         "experiments",
-        ("experiments/test_quality.py",),
+        ("studies/quality/test_quality.py",),
+        (
+            "explicit pairs do not reach the dataset of an experiment",
+            "    assign(dataset.construct(), queries)",
+            "    dataset.construct()",
+        ),
+    ),
+    *_in(
+        "studies",
+        ("studies/quality/test_quality.py",),
         (
             "a pair error counts as a gain in the study",
             "            sign = 1.0 if metric.greater_is_better else -1.0\n            means",
@@ -1741,11 +1758,6 @@ BREAKAGES = [
             "a user's own ratings are among their features",
             "        of_films[:, features == u] = np.nan",
             "        of_films[:, features == u] += 0.0",
-        ),
-        (
-            "explicit pairs do not reach the dataset of an experiment",
-            "    assign(dataset.construct(), queries)",
-            "    dataset.construct()",
         ),
     ),
     *_in(
@@ -1942,8 +1954,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_bench_page.py",),
+        "studies",
+        ("studies/speed/test_bench_page.py",),
         (
             "names of lines lie on each other",
             "        while clusters and middle - clusters[-1][0] < gap * ",

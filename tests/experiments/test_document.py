@@ -7,8 +7,8 @@ import pytest
 
 from boostplug.experiments import report
 from boostplug.experiments.document import as_json, as_json_gz, read
-from boostplug.replicate import page
-from boostplug.replicate.report import SCHEMA
+from boostplug.studies.replication import page
+from boostplug.studies.replication.report import SCHEMA
 
 COMPARE = ("boostplug.compare/2", lambda *files: report.main([files[0], files[1]]))
 REPLICATE = (SCHEMA, lambda source, target: page.store(Path(source), Path(target)))

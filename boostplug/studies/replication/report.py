@@ -1,0 +1,205 @@
+"""The document of a replication as text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from boostplug.experiments.console import as_text
+from boostplug.studies.replication.outcome import extent, measures_by_group
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+__all__ = ["SCHEMA", "render", "tally", "text"]
+
+SCHEMA = "boostplug.replicate/2"
+
+_WIDTH = 120
+_HOLDS = {"holds": "holds", "level": "level", "does not hold": "does not hold", None: "–"}
+_PASSES = {True: "passes", False: "FAILS", None: "–"}
+
+
+def text(document: dict[str, Any], seconds: dict[str, float]) -> str:
+    """Return tables and claims as plain text."""
+    return as_text(lambda _: render(document, seconds), _WIDTH)
+
+
+def render(document: dict[str, Any], seconds: dict[str, float]) -> Iterator["RenderableType"]:
+    """Yield the parts of the report."""
+    from rich.text import Text
+
+    yield Text(document["paper"], style="bold")
+    if document["data"]:
+        yield Text(f"Data: {document['data']}")
+    else:
+        yield Text("Data: the bundled set, which is synthetic; published figures do not apply.")
+    for study in document["studies"]:
+        yield Text("")
+        yield from _study(study)
+    yield from _judged(document)
+    if document["not_tested"]:
+        yield Text("")
+        yield Text("Not tested:", style="bold")
+        for row in document["not_tested"]:
+            yield Text(f"- {row['where']}: “{row['words']}”: {row['reason']}")
+    if document["not_run"]:
+        yield Text("")
+        yield Text("Not run, since their data are not there:")
+        for name, wanted in document["not_run"].items():
+            yield Text(f"- {name}: {wanted}")
+    yield Text("")
+    yield Text("Where this differs from the paper:")
+    for line in document["deviations"]:
+        yield Text(f"- {line}")
+    of = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
+    yield Text(f"Seed {document['seed']}; {of}; {sum(seconds.values()):.0f} s of computing in all.")
+    real = [claim for claim in document["claims"] if claim["real"]]
+    yield Text(f"{len(real)} claims on real data: {tally(real)}." if real else "No claim on real data.", style="bold")
+
+
+def tally(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many claims got each verdict, in words."""
+    counts = {holds: sum(claim["holds"] == holds for claim in claims) for holds in _HOLDS}
+    words = {
+        "holds": ("holds", "hold"),
+        "level": ("is level", "are level"),
+        "does not hold": ("does not hold", "do not hold"),
+        None: ("could not be judged", "could not be judged"),
+    }
+    said = [f"{count} {words[holds][count != 1]}" for holds, count in counts.items() if count or holds is not None]
+    return ", ".join(said)
+
+
+def _judged(document: dict[str, Any]) -> Iterator["RenderableType"]:
+    """Yield claims, those on synthetic data alone, and checks, each list that is not empty under its title."""
+    from rich.text import Text
+
+    real, synthetic = ([claim for claim in document["claims"] if claim["real"] is kind] for kind in (True, False))
+    for title, claims in (("Claims", real), ("Claims, on synthetic data alone", synthetic)):
+        if claims:
+            yield Text("")
+            rows = [[row["study"], row["claim"], row["published"], row["ours"], _HOLDS[row["holds"]]] for row in claims]
+            yield _list(title, ("data", "claim", "published", "ours", "verdict"), rows)
+    for title, checks in (("Theorems", document["theorems"]), ("Baselines", document["baselines"])):
+        if checks:
+            yield Text("")
+            rows = [
+                [row["study"], f"{row['where']}: {row['check']}", row["published"], row["ours"], _PASSES[row["passes"]]]
+                for row in checks
+            ]
+            yield _list(title, ("data", "check", "published", "ours", ""), rows)
+
+
+def _study(study: dict[str, Any]) -> Iterator["RenderableType"]:
+    from rich.text import Text
+
+    yield Text(f"{study['name']}: {extent(study)}, {study['rounds']} rounds at most", style="bold")
+    for note in study["notes"]:
+        yield Text(note)
+    groups = measures_by_group(study)
+    first = next(iter(groups.values()))
+    for group, keys in groups.items():
+        yield Text(f"Test means{group and ', ' + group}")
+        yield _means(study, keys)
+    several = study["tasks"] > 1
+    yield Text(f"Mean ranks over {'tasks' if several else 'folds'}, 1 the best")
+    yield _ranks(study, first)
+    test = "Wilcoxon over tasks" if several else "random exchange within test queries"
+    yield Text(f"p-values, two-sided: {test}; Holm over the pairs of a column")
+    yield _tests(study, first)
+    yield Text("How much worse on test than in training, at the chosen round")
+    yield _gaps(study, first)
+    yield Text("Chosen rounds, mean")
+    yield _rounds(study, first)
+    for task, error in study["errors"].items():
+        yield Text(f"FAILED {task}: {error}", style="bold")
+
+
+def _table(heads: Sequence[str]) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for head in heads:
+        table.add_column(head.partition(", ")[0], justify="right")
+    return table
+
+
+def _means(study: dict[str, Any], keys: Sequence[str]) -> "Table":
+    published = study["published"] if study["published_applies"] else {}
+    table = _table(keys)
+    names = [learner["name"] for learner in study["learners"]]
+    for learner in study["learners"]:
+        table.add_row(learner["name"], *(_decimal(learner["test"][key]) for key in keys))
+        _published(table, "  published", published.get(learner["name"], {}), keys)
+    for name, row in published.items():
+        if name not in names:
+            _published(table, f"{name}, published", row, keys)
+    return table
+
+
+def _published(table: "Table", name: str, row: dict[str, float], keys: Sequence[str]) -> None:
+    if any(key in row for key in keys):
+        table.add_row(name, *(_decimal(row.get(key)) for key in keys), style="dim")
+
+
+def _ranks(study: dict[str, Any], keys: Sequence[str]) -> "Table":
+    table = _table(keys)
+    for learner in study["learners"]:
+        table.add_row(learner["name"], *(_decimal(learner["mean_rank"][key], 2) for key in keys))
+    tests = [study["tests"][key] for key in keys]
+    table.add_row("critical difference, .05", *(_decimal(test["critical_difference"], 2) for test in tests))
+    table.add_row("Friedman's p", *(_p(test["friedman"]) for test in tests))
+    return table
+
+
+def _tests(study: dict[str, Any], keys: Sequence[str]) -> "Table":
+    table = _table(keys)
+    for i, pair in enumerate(study["tests"][keys[0]]["pairs"]):
+        own = (study["tests"][key]["pairs"][i]["p_holm"] for key in keys)
+        table.add_row(f"{pair['a']} : {pair['b']}", *(_p(value) for value in own))
+    return table
+
+
+def _gaps(study: dict[str, Any], keys: Sequence[str]) -> "Table":
+    better = {measure["key"]: measure["greater_is_better"] for measure in study["measures"]}
+    table = _table(keys)
+    for learner in study["learners"]:
+        cells = []
+        for key in keys:
+            train, test = learner["train"][key], learner["test"][key]
+            gap = None if None in (train, test) else (train - test if better[key] else test - train)
+            cells.append(_decimal(gap))
+        table.add_row(learner["name"], *cells)
+    return table
+
+
+def _rounds(study: dict[str, Any], keys: Sequence[str]) -> "Table":
+    table = _table(keys)
+    for learner in study["learners"]:
+        table.add_row(learner["name"], *(_decimal(learner["round"][key], 0) for key in keys))
+    return table
+
+
+def _list(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell or "–") for cell in row))  # not as markup: intervals stand in brackets
+    return table
+
+
+def _decimal(value: float | None, digits: int = 4) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.1e}" if value < 1e-4 else f"{value:.4f}"

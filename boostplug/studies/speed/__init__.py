@@ -1,0 +1,44 @@
+"""`boostplug bench`: what things cost on this machine. `BENCHES` is the registry: a file and a line here for each."""
+
+from boostplug.studies.speed.benchmark import Benchmark
+from boostplug.studies.speed.cold import Cold
+from boostplug.studies.speed.gradients import Gradients
+from boostplug.studies.speed.imports import Import
+from boostplug.studies.speed.out_of_core import OutOfCore
+from boostplug.studies.speed.rankers import Rankers
+from boostplug.studies.speed.result import BenchResult, BenchResults
+from boostplug.studies.speed.rounds import Rounds
+from boostplug.studies.speed.run import run
+from boostplug.studies.speed.scaling import Scaling
+
+__all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
+
+BENCHES: dict[str, type[Benchmark]] = {
+    kind.name: kind for kind in (Gradients, Rounds, Rankers, Scaling, Import, Cold, OutOfCore)
+}
+
+SHORT = 0.05
+"""The scale of a quick look."""
+
+
+def bench(name: str, *, scale: float = 1.0, repeat: int = 3, progress: bool = False) -> BenchResult:
+    """Run one of `BENCHES`.
+
+    Parameters
+    ----------
+    name : str
+    scale : float, default 1
+        Documents, calls and rounds relative to the benchmark's own, from 0 to 1000; below 1 for a quick look.
+    repeat : int, default 3
+        Runs, one after the other; each ratio is of numbers of one run.
+    progress : bool, default False
+        Say on stderr what is measured now.
+
+    Raises
+    ------
+    ValueError
+        If there is no such benchmark, or `scale` or `repeat` is out of its range.
+    """
+    if name not in BENCHES:
+        raise ValueError(f"there is no benchmark {name!r}; take one of {', '.join(BENCHES)}")
+    return run(BENCHES[name], scale=scale, repeat=repeat, progress=progress)

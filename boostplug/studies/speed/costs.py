@@ -1,0 +1,229 @@
+"""What a process of its own tells of a training: nanoseconds and bytes for a document and a feature, on one thread."""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.losses import MPBoost
+from boostplug.queries import Queries
+from boostplug.studies.speed.clock import seconds_of
+from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
+from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
+from boostplug.threads import set_num_threads
+
+__all__ = ["BINS", "TRAININGS", "Training", "found"]
+
+BINS = 256
+"""Of a feature at most."""
+
+_BYTES_OF_A_BIN = 16  # the sums of gradients and Hessians, as float64
+_SIZE = 120
+_WARM, _WARM_ROUNDS = 20, 2  # queries and rounds that load and start all that a training needs
+_BATCH = 400  # queries that an iterator hands over at once
+_CALLS = 5
+
+Objective = Callable[[Any, Any], Any]
+
+
+class Training(ABC):
+    """A way to train.
+
+    Attributes
+    ----------
+    name : str
+    library : str
+        To be installed.
+    nodes : int
+        Of a tree, of which histograms are kept.
+    in_memory : bool
+        Whether all documents are, on the machine or on its workers.
+    """
+
+    name: ClassVar[str]
+    library: ClassVar[str]
+    nodes: ClassVar[int] = 255
+    in_memory: ClassVar[bool] = True
+
+    @abstractmethod
+    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
+        """Return the framework's binned data."""
+
+    @abstractmethod
+    def rounds(self, data: Any) -> Callable[[Objective], object]:
+        """Return what makes one round of a new booster with an objective."""
+
+    def histogram_bytes(self, features: int) -> int:
+        """Return what the histograms of a tree take, however many documents there are."""
+        return self.nodes * features * BINS * _BYTES_OF_A_BIN
+
+    @abstractmethod
+    def network_bytes(self, features: int, workers: int) -> float:
+        """Return what a worker sends in a round so that all know the best splits."""
+
+
+class _XGBoost(Training):
+    name, library = "XGBoost, depth 8", "xgboost"
+    _DEPTH = 8
+    _SENT = 1.4  # times the histograms of the smaller children of the last level: measured on two workers
+
+    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:  # noqa: ARG002 (all in memory)
+        """Return a QuantileDMatrix."""
+        import xgboost as xgb
+
+        return xgb.QuantileDMatrix(_batches(X, queries, None), nthread=1, max_bin=BINS)
+
+    def rounds(self, data: Any) -> Callable[[Objective], object]:
+        """Return what makes one round of a new booster with an objective."""
+        import xgboost as xgb
+
+        params = {
+            "objective": "rank:pairwise",
+            "base_score": 0.0,
+            "max_depth": self._DEPTH,
+            "max_bin": BINS,
+            "eta": 0.1,
+            "nthread": 1,
+            "tree_method": "hist",
+        }
+        booster = xgb.Booster(params, [data])
+        return lambda objective: booster.update(data, booster.num_boosted_rounds(), fobj=objective)
+
+    def network_bytes(self, features: int, workers: int) -> float:
+        """Return what a worker sends: sums of histograms go round a ring, to be added up and to be known by all."""
+        sums = (1 << self._DEPTH - 1) * features * BINS * _BYTES_OF_A_BIN
+        return self._SENT * sums * 2 * (workers - 1) / workers
+
+
+class _OutOfCore(_XGBoost):
+    name = "XGBoost out of core, depth 8"
+    in_memory = False
+
+    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
+        """Return an ExtMemQuantileDMatrix with its pages in the folder."""
+        import xgboost as xgb
+
+        return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=BINS)
+
+
+class _LightGBM(Training):
+    name, library = "LightGBM, 255 leaves", "lightgbm"
+
+    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:  # noqa: ARG002 (all in memory)
+        """Return a constructed Dataset."""
+        import lightgbm as lgb
+
+        group = np.diff(queries.boundaries)
+        return lgb.Dataset(X, queries.labels, group=group, params=self._params).construct()
+
+    @property
+    def _params(self) -> dict[str, Any]:
+        return {"max_bin": BINS - 1, "num_leaves": self.nodes, "learning_rate": 0.1, "num_threads": 1, "verbose": -1}
+
+    def rounds(self, data: Any) -> Callable[[Objective], object]:
+        """Return what makes one round of a new booster with an objective."""
+        import lightgbm as lgb
+
+        booster = lgb.Booster({**self._params, "objective": "none", "metric": "none"}, data)
+        return lambda objective: booster.update(fobj=objective)
+
+    def network_bytes(self, features: int, workers: int) -> float:
+        """Return what a worker sends: each adds up the histograms of its share of the features for all."""
+        return self.histogram_bytes(features) * (workers - 1) / workers
+
+
+TRAININGS: dict[str, Training] = {kind.name: kind() for kind in (_XGBoost, _OutOfCore, _LightGBM)}
+
+
+def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any:
+    """Return XGBoost's iterator over whole queries, some at a time."""
+    import xgboost as xgb
+
+    group = np.diff(queries.boundaries)
+
+    class Batches(xgb.DataIter):
+        start = 0
+
+        def reset(self) -> None:
+            self.start = 0
+
+        def next(self, input_data: Callable[..., object]) -> bool:
+            if self.start >= queries.n_queries:
+                return False
+            stop = min(self.start + _BATCH, queries.n_queries)
+            rows = slice(queries.boundaries[self.start], queries.boundaries[stop])
+            input_data(data=X[rows], label=queries.labels[rows], group=group[self.start : stop])
+            self.start = stop
+            return True
+
+    return Batches(cache_prefix=cache)
+
+
+def found(name: str, n_queries: int, n_features: int, rounds: int) -> dict[str, Any]:
+    """Return what a training costs; to be called in a process of its own.
+
+    Returns
+    -------
+    dict
+        ``documents``; ``tree_ns``, nanoseconds of a round for a document and a feature without those of the loss, and
+        ``gradient_ns``, by loss, for a document, as the framework calls them: medians without the first. ``after`` and
+        ``peak``, bytes of the resident set beyond the data given, are None where the system does not tell. Where the
+        framework is not installed, ``missing`` alone.
+    """
+    training = TRAININGS[name]
+    set_num_threads(1)
+    with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
+        try:
+            _train(training, *_lists(_WARM, n_features), _WARM_ROUNDS, folder)
+        except ImportError as error:
+            return {"missing": str(error)}
+    X, queries = _lists(n_queries, n_features)
+    linux = sys.platform.startswith("linux")
+    before = count_anew() if linux else 0
+    with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
+        data, scores, seconds, _booster = _train(training, X, queries, rounds, folder)  # which holds memory
+        after, peak = (resident_bytes() - before, most_bytes() - before) if linux else (None, None)
+        gradients = {name: partial(loss, scores, data) for name, loss in default_losses().items()}
+        return {
+            "documents": queries.n_rows,
+            "tree_ns": 1e9 * median(seconds[1:]) / X.size,
+            "gradient_ns": {name: 1e9 * _seconds(call) / queries.n_rows for name, call in gradients.items()},
+            "after": after,
+            "peak": peak,
+        }
+
+
+def _lists(n_queries: int, n_features: int) -> tuple[NDArray[np.float32], Queries]:
+    return features_and_queries(n_queries, _SIZE, n_features, MSLR_SHARES)
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    """Return the median seconds of some calls without the first."""
+    return median([seconds_of(call) for _ in range(_CALLS)][1:])
+
+
+def _train(
+    training: Training, X: NDArray[np.float32], queries: Queries, rounds: int, folder: str
+) -> tuple[Any, Any, list[float], Callable[[Objective], object]]:
+    """Return the data, the scores before the last round, the seconds of rounds without the loss's, and the booster."""
+    data, loss = training.data(X, queries, folder), MPBoost()
+    step = training.rounds(data)
+    of_calls: list[float] = []
+    scores = None
+
+    def objective(given: Any, dataset: Any) -> Any:
+        nonlocal scores
+        scores, start = given.copy(), perf_counter()
+        derivatives = loss(given, dataset)
+        of_calls.append(perf_counter() - start)
+        return derivatives
+
+    of_rounds = [seconds_of(partial(step, objective)) for _ in range(rounds)]
+    return data, scores, [whole - call for whole, call in zip(of_rounds, of_calls, strict=True)], step

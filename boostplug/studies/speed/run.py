@@ -1,0 +1,69 @@
+"""How a benchmark is run: prepared once, measured several times, described with the machine."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+from boostplug.checks import check_integer, check_number
+from boostplug.experiments.document import versions
+from boostplug.experiments.machine import machine
+from boostplug.studies.speed.benchmark import Benchmark, Row, Setting
+from boostplug.studies.speed.result import SCHEMA, BenchResult, merged
+from boostplug.threads import get_num_threads
+
+__all__ = ["run"]
+
+
+def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> BenchResult:
+    """Run a benchmark as `bench` does."""
+    scale = check_number("scale", scale, least=0.0, most=1000.0, remedy="1 is the benchmark's own")
+    repeat = check_integer("repeat", repeat, 1)
+    progress_ = _Progress(kind.name, repeat, shown=progress)
+    start, date, described = monotonic(), datetime.now(UTC), machine()  # before there is load of our own
+    benchmark = kind(Setting(scale, get_num_threads(), progress_.say))
+    runs = []
+    for number in range(1, repeat + 1):
+        progress_.run = number
+        runs.append([*_judged(benchmark.run(), scale)])
+    return BenchResult(
+        {
+            "schema": SCHEMA,
+            "benchmark": kind.name,
+            "title": kind.title,
+            "scale": scale,
+            "repeat": repeat,
+            "threads": get_num_threads(),
+            "date": date.isoformat(timespec="seconds"),
+            "seconds_in_all": monotonic() - start,
+            "machine": described,
+            "versions": versions(),
+            "columns": [asdict(column) for column in kind.columns],
+            "notes": list(benchmark.notes),
+            "rows": merged(kind.columns, runs),
+        }
+    )
+
+
+def _judged(rows: Iterable[Row], scale: float) -> Iterator[Row]:
+    """Yield the rows; targets are for the full scale alone."""
+    for row in rows:
+        yield row if scale >= 1 else replace(row, targets={})
+
+
+class _Progress:
+    """Says on stderr what is measured now, between measurements: a bar's own thread would take part in them."""
+
+    def __init__(self, name: str, repeat: int, *, shown: bool) -> None:
+        self._name, self._repeat, self._shown = name, repeat, shown
+        self.run = 1
+        self._start = monotonic()
+
+    def say(self, what: str) -> None:
+        if self._shown:
+            elapsed = timedelta(seconds=int(monotonic() - self._start))
+            with suppress(OSError, ValueError):  # nobody listens any more
+                sys.stderr.write(f"boostplug: {elapsed}, {self._name}, run {self.run} of {self._repeat}: {what}\n")
+                sys.stderr.flush()

@@ -1,0 +1,356 @@
+"""The study of quality: its sets, its cells, what they add up to, the protocol's rules and the pages."""
+
+import gzip
+import json
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from boostplug.datasets import make_ranking
+from boostplug.experiments.cells import Method
+from boostplug.experiments.document import filled, marks
+from boostplug.experiments.training import FRAMEWORKS, Part, Watch
+from boostplug.experiments.trees import Trees
+from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
+from boostplug.metrics import NDCG
+from boostplug.queries import Queries
+from boostplug.studies.quality import __main__ as command
+from boostplug.studies.quality import page, protocol, result, rules, run, situations, summary
+from boostplug.studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
+from boostplug.studies.quality.sets import SETS, share_of
+from boostplug.studies.quality.summary import Arm, Cells, arms
+
+N_FOLDS = 5
+MADE = ("clicks", "fair-pairs", "one-relevant", "nfcorpus-balanced")  # of other sets
+
+
+def svmlight(data, names, path, opener=open):
+    """Write rows whose query is one of `names`."""
+    with opener(path, "wt") as file:
+        for x, y, q in zip(data.X, data.y, data.qid, strict=True):
+            if q in names:
+                features = " ".join(f"{i}:{value:.4g}" for i, value in enumerate(x, 1) if not np.isnan(value))
+                file.write(f"{y:g} qid:{q} {features}\n")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with small files of every set."""
+    folder = tmp_path_factory.mktemp("data")
+    data = make_ranking(40, n_features=6, mean_list_size=8, empty_queries=0.0, random_state=3)
+    fifths = [np.unique(data.qid)[k::N_FOLDS] for k in range(N_FOLDS)]
+    for name in ("mq2008", "ohsumed"):
+        for f in range(N_FOLDS):
+            (fold := folder / name / f"Fold{f + 1}").mkdir(parents=True)
+            svmlight(data, np.concatenate([fifths[(f + j) % N_FOLDS] for j in range(3)]), fold / "train.txt")
+            svmlight(data, fifths[(f + 3) % N_FOLDS], fold / "vali.txt")
+            svmlight(data, fifths[(f + 4) % N_FOLDS], fold / "test.txt")
+    (folder / "mslr_sample").mkdir()
+    for i, name in enumerate(("train.txt", "vali.txt", "test.txt")):
+        svmlight(data, fifths[i], folder / "mslr_sample" / name)
+    for name in ("yandex", "nfcorpus", "jester"):
+        (folder / name).mkdir()
+        for k, names in enumerate(fifths):
+            svmlight(data, names, folder / name / f"S{k + 1}.txt.gz", gzip.open)
+    (folder / "ml-100k").mkdir()
+    rng = np.random.default_rng(0)
+    rows = [(u, i, rng.integers(1, 6), 0) for u in range(12) for i in rng.permutation(130)[: 90 + 2 * u]]
+    text = "".join("\t".join(map(str, row)) + "\n" for row in rows)
+    (folder / "ml-100k" / "u.data").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two small parts in place of the study's."""
+    peers = {"lightgbm": ("lambdarank", "regression"), "xgboost": ("rank:ndcg",)}
+    common = {"peers": peers, "sets": ("mslr", "nfcorpus"), "folds": (0, 1), "rounds": 3}
+    parts = {
+        "24 leaves": StudyPart(name="24 leaves", losses=(*protocol.QBRANKS, MPBoost(normalization="none")), **common),
+        "8 leaves": StudyPart(name="8 leaves", leaves=8, losses=protocol.QBRANKS, **common),
+    }
+    for module in (protocol, run, summary, rules, result, command):
+        monkeypatch.setattr(module, "PARTS", parts)
+    return parts
+
+
+def queries_of(parts):
+    return sum(part.queries.n_queries for part in parts)
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if name not in MADE])
+def test_each_set_is_five_folds_that_test_every_query_once(name, folder):
+    folds = [SETS[name].load(folder, f) for f in range(N_FOLDS)]
+    labels = [np.sort(np.concatenate([part.queries.labels for part in fold])) for fold in folds[1:]]
+    assert all(np.array_equal(of_fold, labels[0]) for of_fold in labels)
+    if name in {"mslr", "movielens"}:  # their folds are cut here, from all that there is
+        assert sum(fold[2].queries.n_queries for fold in folds) == queries_of(folds[0])
+    tested = np.concatenate([fold[2].queries.labels for fold in folds])
+    assert np.array_equal(np.sort(tested), labels[0])
+    assert len(SETS[name].metrics) == 4
+
+
+def test_a_users_own_ratings_are_no_feature_of_theirs(folder):
+    ratings = np.loadtxt(folder / "ml-100k" / "u.data")
+    assert (np.bincount(ratings[:, 0].astype(int)) >= 100).sum() == queries_of(SETS["movielens"].load(folder, 0))
+    for fold in range(N_FOLDS):
+        for part in SETS["movielens"].load(folder, fold):
+            for start, stop in pairwise(part.queries.boundaries):
+                X, y = part.X[start:stop], part.queries.labels[start:stop]
+                assert not any(np.array_equal(column, y) for column in X.T)
+                assert np.isnan(X).all(axis=0).any()  # the user's own column
+
+
+def test_clicks_are_where_documents_were_looked_at_and_tests_keep_their_grades(folder):
+    grades, clicks = (SETS[name].load(folder, 0) for name in ("yandex", "clicks"))
+    assert np.array_equal(clicks[2].queries.labels, grades[2].queries.labels)
+    for shown, judged in zip(clicks[:2], grades[:2], strict=True):
+        queries = shown.queries
+        assert queries.labels.max() == 4
+        assert np.corrcoef(queries.labels, judged.queries.labels)[0, 1] > 0.3
+        winner, loser = queries.pairs.winner, queries.pairs.loser
+        assert len(winner) > 10
+        assert (queries.labels[winner] > 0).all()
+        assert np.array_equal(queries.query_of_row[winner], queries.query_of_row[loser])
+    again = SETS["clicks"].load_all(folder)[0][0].queries
+    assert np.array_equal(again.labels, clicks[0].queries.labels)
+    assert np.array_equal(again.pairs.loser, clicks[0].queries.pairs.loser)
+
+
+def test_fair_pairs_do_not_follow_the_order_in_which_documents_were_shown(folder):
+    """Skipped documents stood above: such pairs say the opposite of the ranker that showed them; fair ones do not."""
+    grades = np.repeat(np.tile([0.0, 1.0], 200), 10)
+    part = Part(np.zeros((4000, 1)), Queries(grades, group=[20] * 200))
+    shares = {}
+    for name, fair in (("skip above", False), ("fair", True)):
+        queries = situations._clicked(part, np.random.default_rng(0), fair=fair).queries
+        winner, loser = grades[queries.pairs.winner], grades[queries.pairs.loser]
+        assert len(winner) > 100
+        shares[name] = (winner > loser).sum() / (winner != loser).sum()
+    assert shares["skip above"] < 0.5
+    assert shares["fair"] > 0.6
+
+
+def test_pairs_of_a_part_reach_losses_and_labels_the_built_in_objectives(folder):
+    fold = SETS["clicks"].load(folder, 0)
+    without = tuple(Part(part.X, Queries(part.queries.labels, group=part.group)) for part in fold)
+    for framework, built_in in (("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")):
+        for objective, differs in ((RankNet(), True), (built_in, False)):
+            scores = []
+            for parts in (fold, without):
+                watch = Watch(NDCG(10), parts[1].queries, patience=None, num_threads=1)
+                scores.append(FRAMEWORKS[framework](*parts, Trees(), 1).run(objective, 0, 3, watch))
+            assert (not np.array_equal(*scores)) is differs
+
+
+def test_one_document_of_each_query_is_relevant_and_none_is_better(folder):
+    for graded, made in zip(SETS["nfcorpus"].load(folder, 0), SETS["one-relevant"].load(folder, 0), strict=True):
+        grades, labels = graded.queries.labels, made.queries.labels
+        for start, stop in pairwise(made.queries.boundaries):
+            one = np.flatnonzero(labels[start:stop])
+            assert len(one) == (grades[start:stop].max() > 0)
+            assert (grades[start + one] == grades[start:stop].max()).all()
+
+
+def test_balanced_queries_weigh_their_relevant_documents_as_much_as_the_others(folder):
+    graded, made = (SETS[name].load(folder, 0) for name in ("nfcorpus", "nfcorpus-balanced"))
+    assert made[1].queries.row_weight is None
+    assert np.array_equal(made[0].queries.labels, graded[0].queries.labels)
+    weight, relevant = made[0].queries.row_weight, made[0].queries.labels > 0
+    for start, stop in pairwise(made[0].queries.boundaries):
+        w, r = weight[start:stop], relevant[start:stop]
+        assert w.sum() == pytest.approx(len(w))
+        if r.any() and not r.all():
+            assert w[r].sum() == pytest.approx(w[~r].sum())
+
+
+def test_shares_of_the_training_queries_hold_each_other(folder):
+    train = SETS["nfcorpus"].load(folder, 0)[0]
+    parts = [share_of(train, share) for share in (0.01, 0.3, 0.6, 1.0)]
+    sizes = [part.queries.n_queries for part in parts]
+    assert sizes == [1, *(round(share * sizes[-1]) for share in (0.3, 0.6)), train.queries.n_queries]
+    rows = [{x.tobytes() for x in part.X} for part in parts]
+    assert all(a <= b for a, b in pairwise(rows))
+    assert parts[-1] is train
+
+
+def test_cells_are_kept_one_by_one_and_not_trained_again(folder, small, tmp_path, monkeypatch):
+    store = tmp_path / "cells"
+    trained = []
+    real = run._trained
+
+    def counted(folder, job):
+        trained.append(job.key)
+        if len(trained) == 4:
+            raise KeyboardInterrupt
+        return real(folder, job)
+
+    monkeypatch.setattr(run, "_trained", counted)
+    with pytest.raises(KeyboardInterrupt):
+        run.run(folder, store, small, processes=1)
+    assert len(run.kept_cells(store)) == 3
+    run.run(folder, store, small, processes=1)
+    jobs = [job for part in small.values() for job in jobs_of(part)]
+    assert len(trained) == len(jobs) + 1 == len(set(trained)) + 1
+    assert set(run.kept_cells(store)) == {job.key for job in jobs}
+
+    cells = Cells(run.kept_cells(store))
+    arm = arms(small["24 leaves"], "xgboost")[0]
+    _, _, test = SETS["nfcorpus"].load(folder, 0)
+    assert len(cells.per_query(arm, "nfcorpus")[0]) == test.queries.n_queries
+
+    target, source = tmp_path / "page.md", tmp_path / "q.json"
+    command.main(["sum", "--data", str(folder), "--store", str(store), str(source)])
+    document = json.loads(source.read_text())
+    for row in document["pooled"]:
+        for name, found in row["by_measure"].items():
+            assert ("p" in found) == ("of_sets_p" in found) == (name == "NDCG@10")  # no test is made of the others
+    names = page.tables(document)
+    assert {"rule", "pooled 24 leaves", "peers 8 leaves", "24 leaves, xgboost", "whole lists 24 leaves"} <= set(names)
+    target.write_text("text\n" + "".join(f"<!-- table: {name} -->\nstale\n<!-- end -->\n" for name in names))
+    command.main(["page", str(source), str(target)])
+    text = target.read_text()
+    assert "stale" not in text
+    assert text.startswith("text\n")
+    for framework, method in (("xgboost", "rank:ndcg"), ("lightgbm", "lambdarank")):
+        mean = cells.mean(Arm("24 leaves", Method(method, framework, method, is_reference=True)), "mslr")
+        assert f"| {method} | {page._plain(round(mean, 5))} |" in text
+
+
+def test_what_a_page_marks_must_be_there():
+    text = "a\n<!-- table: x -->\n\n| 1 |\n\n<!-- end -->\nb\n"
+    assert marks(text) == {"table: x"}
+    assert filled(text, {"table: x": ["| 2 |", ""]}) == text.replace("1", "2")
+    with pytest.raises(KeyError, match="table: x"):
+        filled(text, {})
+
+
+class Kept:
+    """Cells that are told: the values of each method's queries by set, with noise that all methods share."""
+
+    def __init__(self, parts, values):
+        self.cells = {}
+        rng = np.random.default_rng(0)
+        noise = {data: rng.normal(0, 0.1, 200) for data in SETS}
+        own = {}
+        for part in parts.values():
+            for job in jobs_of(part):
+                method = job.method.objective
+                key = (part.name, job.method.framework, repr(method), job.data)
+                own.setdefault(key, rng.normal(0, 0.02, 200))
+                mean = values(part.name, job.method.framework, method, job.data)
+                per_query = 0.5 + mean + noise[job.data] + own[key]
+                per_query[:3] = np.nan
+                self.cells[job.key] = {
+                    "error": None,
+                    "rounds": 7,
+                    "tuned": None,
+                    "per_query": {metric.name: per_query.tolist() for metric in SETS[job.data].metrics},
+                }
+
+
+def told(small, values):
+    return Cells(Kept(small, values).cells)
+
+
+def test_differences_are_of_queries_and_lower_is_turned_around(small):
+    cells = told(
+        small,
+        lambda _part, _framework, method, data: 0.05 * (method == MPBoost(normalization="none") and data == "mslr"),
+    )
+    reference, *_, ours = arms(small["24 leaves"], "lightgbm")
+    assert ours.method.objective == MPBoost(normalization="none")
+    ahead, level = (cells.difference(ours, reference, data) for data in ("mslr", "nfcorpus"))
+    assert ahead.difference == pytest.approx(0.05, abs=0.01)
+    assert ahead.interval[0] > 0.03
+    assert ahead.p < 0.001
+    assert level.interval[0] < 0 < level.interval[1] or abs(level.difference) < 0.01
+    worse = cells.difference(ours, reference, "mslr", SETS["mslr"].metrics[2])  # a pair error, higher by .05
+    assert worse.difference == pytest.approx(-ahead.difference)
+    overall = cells.overall(ours, reference, ["mslr", "nfcorpus"])
+    both = [cells.per_query(arm, data) for arm in (ours, reference) for data in ("mslr", "nfcorpus")]
+    a, b = (np.concatenate([*both[i], *both[i + 1]]) for i in (0, 2))
+    assert overall.difference == pytest.approx(np.nanmean(a - b))
+    assert overall.worst_set == "nfcorpus"
+    assert overall.n_queries == np.count_nonzero(~np.isnan(a))
+
+
+def test_an_arm_with_a_missing_or_failed_cell_has_no_figures(small):
+    kept = Kept(small, lambda *_: 0.0).cells
+    arm = arms(small["24 leaves"], "lightgbm")[0]
+    first = next(job for job in jobs_of(small["24 leaves"]) if job.method == arm.method)
+    for broken in ({k: v for k, v in kept.items() if k != first.key}, kept | {first.key: {"error": "no"}}):
+        cells = Cells(broken)
+        assert cells.per_query(arm, first.data) is None
+        assert cells.mean(arm, "nfcorpus") is not None
+
+
+@pytest.mark.parametrize(
+    ("best", "expected"),
+    [
+        ({(0.5, "none"): 0.02}, (0.5, "none")),
+        ({(0.3, "rows"): 0.02}, (0.3, "rows")),
+        ({(0.5, "rows"): 0.0202, (0.3, "rows"): 0.0203}, (0.5, "rows")),  # within a standard error: the middle
+        ({(0.7, "none"): 0.03, (0.5, "rows"): 0.02}, (0.7, "none")),
+    ],
+)
+def test_the_rule_takes_the_best_candidate_and_of_equals_the_middle(small, best, expected):
+    def values(_part, _framework, method, _data):
+        if isinstance(method, QBRank):
+            return best.get((method.preference_weight, method.normalization), 0.0)
+        return 0.0
+
+    found = rules.chosen(rules.candidates(told(small, values))).loss
+    assert (found.preference_weight, found.normalization) == expected
+
+
+def test_a_candidate_behind_a_peer_is_out(small):
+    def values(_part, framework, method, data):
+        if isinstance(method, QBRank) and method.preference_weight == 0.7:
+            return -0.05 if framework == "xgboost" and data == "mslr" else 0.05
+        return 0.01 if method == QBRank(preference_weight=0.3) else 0.0
+
+    found = rules.candidates(told(small, values))
+    out = next(one for one in found if one.loss == QBRank(preference_weight=0.7))
+    assert out.overall.difference > 2 * max(one.overall.difference for one in found if one.loss.preference_weight < 0.7)
+    assert "xgboost, 24 leaves, mslr: rank:ndcg" in out.behind
+    assert rules.chosen(found).loss.preference_weight != 0.7
+
+
+def test_a_variant_must_be_ahead_in_both_frameworks(small, monkeypatch):
+    parts = small | {"24 leaves": replace(small["24 leaves"], losses=(*protocol.BEFORE, NDCGBoost(sigmoid=2.0)))}
+    for module in (protocol, run, summary, rules, result):
+        monkeypatch.setattr(module, "PARTS", parts)
+    for of_xgboost, takes_over in ((0.05, True), (-0.02, False)):
+
+        def values(_part, framework, method, _data, of_xgboost=of_xgboost):
+            return {"lightgbm": 0.05, "xgboost": of_xgboost}[framework] if method == NDCGBoost(sigmoid=2.0) else 0.0
+
+        (variant,) = rules.variants(told(parts, values))
+        assert variant.takes_over is takes_over
+        assert variant.overall.difference == pytest.approx((0.05 + of_xgboost) / 2, abs=0.005)
+
+
+def test_the_studys_grid_is_that_of_the_protocol():
+    part = PARTS["24 leaves"]
+    assert {name: tuple(m.name for m in part.methods(name) if isinstance(m.objective, str)) for name in PEERS} == PEERS
+    counted = {
+        data: sum(job.data == data and job.method.name == "lambdarank" for job in jobs_of(part)) for data in SETS
+    }
+    expected = {name: 15 if name in {"mslr", "mq2008", "ohsumed"} else 2 for name in SETS}
+    assert counted == expected | dict.fromkeys(MADE, 0)
+    assert len({job.key for name in PARTS for job in jobs_of(PARTS[name])}) == sum(
+        1 for name in PARTS for _ in jobs_of(PARTS[name])
+    )
+    assert Job("24 leaves", "mslr", 0, 0.5, Method("x", "lightgbm", "x"), 0).key.count("0.5 of the training") == 1
+
+
+def test_catboost_trains_its_own_objectives(folder):
+    pytest.importorskip("catboost")
+    part = replace(PARTS["24 leaves"], rounds=3, peers={"catboost": ("QueryRMSE",)})
+    job = next(job for job in jobs_of(part) if job.data == "nfcorpus" and job.method.framework == "catboost")
+    cell = run._trained(folder, job)
+    assert cell["error"] is None
+    assert cell["rounds"] >= 1

@@ -1,0 +1,156 @@
+"""Figures, from the document of a tiny replication."""
+
+import numpy as np
+import pytest
+
+from boostplug.losses import LinearDistance
+from boostplug.studies.replication import PAPERS, figures
+from boostplug.studies.replication.figures import ByCutoff, ByGroup, Curves, Distances, Ranks, draw
+
+
+def study(name="tiny", *, tasks=3):
+    learner = {
+        "test": {"NDCG@1": 0.5, "NDCG@3": 0.4, "R1": None},
+        "mean_rank": {"NDCG@1": 1.25, "NDCG@3": 1.5},
+        "curves": {"test": {"NDCG@1": [0.1, 0.2, 0.3]}, "trace": {"e1": [1.0, None, 0.5]}},
+    }
+    return {
+        "name": name,
+        "tasks": tasks,
+        "folds": 5,
+        "notes": [],
+        "measures": [{"key": key} for key in ("NDCG@1", "NDCG@3", "R1")],
+        "published_applies": True,
+        "published": {"Other": {"NDCG@1": 0.45}, "A": {"NDCG@3": 0.35}},
+        "learners": [{"name": "A", **learner}, {"name": "B", **learner}],
+        "curve_rounds": [1, 2, 3],
+        "tests": {key: {"critical_difference": 0.5} for key in ("NDCG@1", "NDCG@3")},
+        "extras": {
+            "pairs": {"groups": ["d-n", "p-n"], "rows": {"A": [0.1, 0.3], "B": [0.2, None]}, "unit": "share of pairs"},
+            "sizes": {"groups": ["0-1k", "1k-2k"], "rows": {"queries": [12, 3]}, "unit": "queries"},
+        },
+    }
+
+
+def document():
+    return {"protocol": "tiny-paper", "studies": [study()]}
+
+
+FIGURES = (
+    Curves(number="Figure 1", title="curves", study="tiny", measures=("NDCG@1", "absent"), unit="NDCG@1"),
+    Curves(number="Figure 2", title="traces", study="tiny", measures=("e1",), part="trace", unit="loss"),
+    ByCutoff(
+        number="Figure 3",
+        title="cut-offs",
+        study="tiny",
+        measures=((1, "NDCG@1"), (3, "NDCG@3")),
+        axis="k",
+        unit="NDCG",
+    ),
+    Ranks(number="Figure 4", title="ranks", study="tiny", measures=("NDCG@1", "NDCG@3")),
+    Distances(number="Figure 5", title="functions", functions=(("LDD", LinearDistance(alpha=0.2)),), unit="distance"),
+    ByGroup(number="Figure 7", title="kinds of pairs", study="tiny", extra="pairs", axis="kind"),
+    Curves(number="Figure 6", title="of a study that was not run", study="large", measures=("NDCG@1",), unit="NDCG@1"),
+)
+
+
+def test_every_kind_of_figure_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    written = draw(document(), FIGURES, tmp_path / "figures")
+    assert len(written) == 12
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert (tmp_path / "figures" / "tiny-paper-figure-1-tiny.png").stat().st_size > 5_000
+    svg = (tmp_path / "figures" / "tiny-paper-figure-3-tiny.svg").read_text()
+    assert svg.startswith("<?xml")
+
+
+def test_titles_say_what_is_drawn(monkeypatch, tmp_path):
+    titles = []
+    monkeypatch.setattr(figures, "drawn", lambda _plot, title, _path, **_: titles.append(title) or [])
+    draw(document(), FIGURES, tmp_path)
+    assert titles[0] == "Figure 1: curves\ntiny, mean of 3 tasks of 5 folds"
+    assert titles[1] == "Figure 2: traces\ntiny, median of 3 tasks of 5 folds"
+    assert titles[4] == "Figure 5: functions"
+    assert FIGURES[0].average({"tasks": 1, "folds": 1}) == "1 fold"
+
+
+class Axes:
+    """Stands in for matplotlib's axes: keeps what is plotted."""
+
+    def __init__(self):
+        self.lines, self.labels, self.styles = {}, {}, {}
+
+    def plot(self, x, y, *style, label=None, **options):
+        self.lines[label] = (list(x), list(y))
+        self.styles[label] = options
+
+    def bar(self, x, height, *, label=None, **options):
+        self.lines[label] = (list(x), list(height))
+
+    def set_xlabel(self, text):
+        self.labels["x"] = text
+
+    def set_ylabel(self, text):
+        self.labels["y"] = text
+
+    def __getattr__(self, name):
+        return lambda *arguments, **options: None
+
+
+def test_what_is_drawn_is_what_was_measured():
+    axes = Axes()
+    FIGURES[2].plot(axes, study())
+    assert axes.lines["A"] == ([1, 3], [0.5, 0.4])
+    assert axes.lines["Other, published"] == ([1], [0.45])
+    assert axes.styles["Other, published"]["linestyle"] == "none"  # one point: a marker alone, in the legend too
+    assert axes.labels == {"x": "k", "y": "NDCG"}
+    axes = Axes()
+    FIGURES[1].plot(axes, study())
+    np.testing.assert_array_equal(axes.lines["B"][1], [1.0, np.nan, 0.5])
+
+
+def test_rows_of_groups_stand_side_by_side():
+    axes = Axes()
+    FIGURES[5].plot(axes, study())
+    np.testing.assert_allclose(axes.lines["A"], ([-0.175, 0.825], [0.1, 0.3]))
+    np.testing.assert_allclose(axes.lines["B"][0], [0.175, 1.175])
+    assert axes.labels == {"x": "kind", "y": "share of pairs"}
+    assert FIGURES[5].average(study()) == "mean of 3 tasks of 5 folds"
+    sizes = ByGroup(number="Figure 7", title="sizes", study="tiny", extra="sizes", axis="pairs")
+    assert sizes.average(study()) == ""  # no mean of folds, but numbers of queries
+    sizes.plot(axes, study())
+    assert axes.lines[None] == ([0, 1], [12, 3])
+
+
+def test_what_has_no_value_has_no_entry_in_the_legend():
+    of = study()
+    of["learners"][1] = {
+        "name": "B",
+        "test": {"NDCG@1": None},
+        "mean_rank": {"NDCG@1": None, "NDCG@3": None},
+        "curves": {"test": {"NDCG@1": [None, None, None]}},
+    }
+    of["extras"]["pairs"]["rows"]["B"] = [None, None]
+    for figure in (FIGURES[0], FIGURES[2], FIGURES[5]):
+        axes = Axes()
+        figure.plot(axes, of)
+        assert {label[0] for label in axes.lines} & {"A", "B"} == {"A"}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_figures_of_the_papers_name_what_is_there(name):
+    protocol = PAPERS[name]
+    studies = {study.name: study for study in protocol.studies}
+    assert protocol.figures
+    for figure in protocol.figures:
+        if not figure.study:
+            continue
+        measures = {measure.key for measure in studies[figure.study].measures}
+        wanted = getattr(figure, "measures", ())
+        wanted = {key for _, key in wanted} if isinstance(figure, ByCutoff) else set(wanted)
+        known = set(studies[figure.study].traces) if getattr(figure, "part", "") == "trace" else measures
+        assert wanted <= known, figure
+        learners = {learner.name for learner in studies[figure.study].learners}
+        assert set(getattr(figure, "learners", ())) <= learners, figure
+        if isinstance(figure, ByGroup):
+            assert figure.extra in {extra.name for extra in studies[figure.study].extras}, figure

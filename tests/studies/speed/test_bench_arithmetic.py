@@ -1,0 +1,169 @@
+"""What very many documents need: the formulas, what they are fed with, and the page that says them."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.studies.speed import arithmetic, bench, costs, page
+from boostplug.studies.speed import scaling as scaling_module
+from boostplug.studies.speed.arithmetic import Cluster, Costs, needs
+from boostplug.studies.speed.benchmark import Setting
+from boostplug.studies.speed.costs import TRAININGS
+
+SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
+XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Leave out the calls on one query, and answer for the processes that train."""
+    monkeypatch.setattr(scaling_module.Scaling, "_on", lambda *_: iter(()))
+    answers = {
+        name: {
+            "documents": 1_000_000,
+            "gradient_ns": {"MPBoost": 20.0, "AdaRank": 50.0},
+            "tree_ns": 5.0,
+            "after": 300_000_000,
+            "peak": 500_000_000,
+        }
+        for name in TRAININGS
+    }
+    monkeypatch.setattr(scaling_module, "ask_process", lambda _program, name, *_, **__: answers[name])
+    return answers
+
+
+def rows_of(result):
+    return {(row["part"], row["name"]): row for row in result.rows}
+
+
+def test_formulas_by_hand():
+    """The figures of runs on a million documents, 16 machines of 16 cores."""
+    found = needs(TRAININGS[XGBOOST], Costs(21.0, 4.8, 426.0), Cluster(16, 16), documents=1e9, features=100)
+    assert found["seconds_per_round"] == pytest.approx(1e9 * (480 + 21) * 1e-9 / (256 * 0.7))
+    assert found["gradient_share"] == pytest.approx(21 / 501)
+    assert found["worker_gigabytes"] == pytest.approx(62.5e6 * 426e-9 + 255 * 100 * 256 * 16e-9)
+    assert found["frame_gigabytes"] == pytest.approx(25.0)
+    assert found["network_megabytes"] == pytest.approx(1.4 * 128 * 100 * 256 * 16e-6 * 2 * 15 / 16)
+    lightgbm = needs(TRAININGS[LIGHTGBM], Costs(24.0, 11.5, None), Cluster(2, 1), documents=1e6, features=20)
+    assert lightgbm["network_megabytes"] == pytest.approx(255 * 20 * 256 * 16e-6 / 2)
+    assert "worker_gigabytes" not in lightgbm
+    one = needs(TRAININGS[OUT_OF_CORE], Costs(24.0, 11.5, 1.0), Cluster(1, 1), documents=1e6, features=20)
+    assert not one.keys() & {"network_megabytes", "frame_gigabytes"}
+
+
+def test_rows_follow_from_what_was_measured(alone):
+    alone[LIGHTGBM]["gradient_ns"] = {"MPBoost": 30.0, "AdaRank": 60.0}
+    rows = rows_of(bench("scaling", scale=0.002, repeat=2))
+    trees = rows["Trees, on one thread", XGBOOST]
+    assert (trees["tree_ns"], trees["gradient_ns"], trees["peak_bytes"], trees["after_bytes"]) == (5.0, 20.0, 5.0, 3.0)
+    losses = rows["Losses, on one thread", "AdaRank"]
+    assert (losses["xgboost_ns"], losses["lightgbm_ns"]) == (50.0, 60.0)
+    whole = rows["1,000,000,000 documents × 100 features", f"{XGBOOST}: 16 machines of 16 cores"]
+    each = 500.0 - 255 * 100 * 256 * 16 / 1e6  # bytes of a document: without the histograms, which are counted once
+    assert whole["worker_gigabytes"] == pytest.approx((1e9 / 16 * each + 255 * 100 * 256 * 16) / 1e9)
+    assert whole["gradient_share"] == pytest.approx(20 / 520)
+    assert not any(OUT_OF_CORE in name and "16 machines" in name for _, name in rows)
+
+
+def test_a_document_is_measured_in_many_short_lists_or_in_one(monkeypatch):
+    """Ours on short lists are measured anew, 10,000 documents at once; what was measured of a list is shared out."""
+
+    def a_microsecond_for_each(calls, *_, **__):
+        return {n: 1e-6 * len(call.args[0]) for n, call in calls.items()}
+
+    monkeypatch.setattr(scaling_module, "growing", a_microsecond_for_each)
+    monkeypatch.setattr(scaling_module, "named_losses", lambda: {"RankNet": bp.RankNet()})
+    benchmark = scaling_module.Scaling(Setting(0.01, 1, lambda _: None))
+    ours, peers = {"RankNet": {10: 5.0, 10_000: 2e-2}}, {"theirs": {10: 3e-8}, "not there": {}}
+    of_ours, of_theirs = benchmark._of_documents(ours, peers)
+    expected = {10: 1e3, 100: 1e3, 1000: 1e3, 10_000: 2e3}
+    assert of_ours.values == pytest.approx({f"nanoseconds_at_{n}": nanoseconds for n, nanoseconds in expected.items()})
+    assert (of_theirs.values, of_theirs.peer) == (pytest.approx({"nanoseconds_at_10": 3.0}), True)
+
+
+def test_what_is_not_installed_or_not_told_is_left_out(alone):
+    alone[LIGHTGBM] = {"missing": "No module named 'lightgbm'"}
+    for name in (XGBOOST, OUT_OF_CORE):
+        alone[name] |= {"after": None, "peak": None}
+    result = bench("scaling", scale=0.002, repeat=1)
+    text = str(result)
+    assert "LightGBM, 255 leaves is left out: lightgbm is not installed." in text
+    assert "Memory of trainings is left out" in text
+    assert not any("worker_gigabytes" in row or "peak_bytes" in row or "lightgbm_ns" in row for row in result.rows)
+    assert any("seconds_per_round" in row for row in result.rows)
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_process_trains_on_whole_queries_and_times_the_loss_apart(name, monkeypatch, tmp_path):
+    """An iterator's batches end between queries; a loss that takes long is not the trees' time."""
+    training = TRAININGS[name]
+    pytest.importorskip(training.library)
+    X, queries = costs._lists(costs._BATCH + 3, 2)
+    data = training.data(X, queries, str(tmp_path))
+    boundaries = data.get_uint_info("group_ptr") if training.library == "xgboost" else data.get_field("group")
+    np.testing.assert_array_equal(boundaries, queries.boundaries)
+    np.testing.assert_array_equal(data.get_label(), queries.labels)
+
+    clock = iter(range(1000))  # a second whenever it is asked
+    monkeypatch.setattr(costs, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(costs, "seconds_of", lambda call: (call(), 3.0)[1])
+    (again := tmp_path / "again").mkdir()
+    _, scores, seconds, _ = costs._train(training, X, queries, 3, str(again))
+    assert seconds == [2.0, 2.0, 2.0]
+    assert scores.shape == (queries.n_rows,)
+    assert np.ptp(scores) > 0
+
+
+def test_a_page_keeps_its_text_and_gets_its_tables_anew(alone, tmp_path):
+    result = bench("scaling", scale=1.0, repeat=1)
+    target, source = tmp_path / "scale.md", tmp_path / "bench.json"
+    result.to_json(source)
+    old = "before\n<!-- table: Trees, on one thread -->\nold\n<!-- end -->\nafter\n<!-- machine -->\n<!-- end -->\n"
+    target.write_text(old)
+    page.main([str(target), str(source)])
+    text = target.read_text()
+    assert text.startswith("before\n")
+    assert "\nafter\n" in text
+    assert "old" not in text
+    assert f"| {XGBOOST} | 1,000,000 | 20.0 | 5.00 | 3.00 | 5.00 |" in text
+    assert "cores" in text.split("\nafter\n")[1]
+    other = {**result.document, "benchmark": "another", "rows": []}  # in one file, as bench all writes
+    assert page.with_tables(text, [other, result.document]) == text
+    with pytest.raises(KeyError, match="no such part"):
+        page.with_tables("<!-- table: no such part -->\n<!-- end -->", [result.document])
+
+
+def table(text, part):
+    """Return the rows of a marked table: the first cell to the others by the head."""
+    body = re.search(rf"<!-- table: {re.escape(part)} -->\n(.*?)<!-- end -->", text, re.DOTALL)[1]
+    head, _, *lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.split("\n") if line]
+    return {cells[0]: dict(zip(head[1:], cells[1:], strict=True)) for cells in lines}
+
+
+def number(cell):
+    return float(re.match(r"[\d,.]+", cell)[0].replace(",", ""))
+
+
+@pytest.mark.parametrize("documents", scaling_module._CLUSTERS)
+def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
+    """The tables on the page are of one measurement, and what they say of more documents is what the formulas say."""
+    text = SCALE.read_text()
+    measured = table(text, "Trees, on one thread")
+    rows = table(text, f"{documents:,.0f} documents × 100 features")
+    for name, training in TRAININGS.items():
+        figures = {head: number(cell) for head, cell in measured[name].items()}
+        of_histograms = training.histogram_bytes(100) / figures["documents"]
+        each = 100 * figures["at the most, B/document/feature"] - of_histograms
+        paid = Costs(figures["gradient, ns/document"], figures["tree, ns/document/feature"], each)
+        for cluster in scaling_module._CLUSTERS[documents][: None if training.in_memory else 1]:
+            said = rows[f"{name}: {cluster.name}"]
+            expected = needs(training, paid, cluster, documents=documents, features=100)
+            for column in scaling_module.Scaling.columns:
+                if column.key in expected:
+                    found = number(said[column.head])
+                    rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
+                    assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
+    assert f"{arithmetic.EFFICIENCY:.0%}" in text
