@@ -256,7 +256,8 @@ class _Pickler(pickle.Pickler):
 def _code_of_this_package() -> str:
     """Return a digest of this package's source files: in a clone the code changes while the version stays."""
     folder = Path(__file__).parents[1]
-    return str(joblib.hash({str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*.py"))}))
+    files = [file for file in sorted(folder.rglob("*.py")) if folder / "studies" not in file.parents]
+    return str(joblib.hash([(str(file.relative_to(folder)), file.read_bytes()) for file in files]))
 
 
 def _files_named_in(params: Any) -> dict[str, str]:
