@@ -11,8 +11,8 @@ from boostplug.checks import column_names, real_numbers, shown
 
 __all__ = [
     "Table",
-    "aligned",
-    "continued",
+    "align_columns",
+    "align_to_model",
     "features_of",
     "is_frame",
     "refuse_categories_beyond_pandas",
@@ -80,7 +80,7 @@ def _categories(X: Any) -> dict[int, tuple[Any, ...]]:
     return {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
 
 
-def aligned(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
+def align_columns(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
     """Return features whose categorical columns have the categories of the training set, in its order.
 
     A framework trains on numbers of categories, and the number is the place among the categories of the column.
@@ -118,20 +118,20 @@ def aligned(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
     return recoded
 
 
-def continued(X: Any, table: Table, fitted: Table, name: str = "X", *, extends: bool) -> Any:
+def align_to_model(X: Any, table: Table, fitted: Table, name: str = "X", *, extends: bool) -> Any:
     """Return features for a training that continues a model: the categories of the model come first, in its order.
 
     Parameters
     ----------
     X, table, fitted, name
-        As for `aligned`.
+        As for `align_columns`.
     extends : bool
         Whether new categories get the next numbers; else they are refused.
 
     Raises
     ------
     ValueError
-        As `aligned`, and if X has categories and those of the model are not known.
+        As `align_columns`, and if X has categories and those of the model are not known.
     """
     refuse_unknown_categories(table, fitted, name)
     refuse_categories_beyond_pandas(X, name)
@@ -147,7 +147,7 @@ def continued(X: Any, table: Table, fitted: Table, name: str = "X", *, extends: 
                 f"{shown(used)}; make them missing values, or fit again without the model"
             )
         widened[place] = (*known, *(new if extends else ()))
-    return aligned(X, table, fitted._replace(categories=None if fitted.categories is None else widened), name)
+    return align_columns(X, table, fitted._replace(categories=None if fitted.categories is None else widened), name)
 
 
 def refuse_categories_beyond_pandas(X: Any, name: str = "X") -> None:

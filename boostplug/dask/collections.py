@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from boostplug.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
-from boostplug.estimators.inputs import in_single, labels_in_single
+from boostplug.estimators.inputs import labels_in_single, with_float32_labels
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
@@ -369,7 +369,7 @@ def _summary(part: Part | str) -> Summary:
 def _told_of_labels(part: Part) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        in_single(part.queries)
+        with_float32_labels(part.queries)
     return [str(warning.message) for warning in caught]
 
 

@@ -38,7 +38,7 @@ from boostplug.dask.collections import (
     refuse_on_collections,
 )
 from boostplug.estimators import lightgbm as local
-from boostplug.estimators.inputs import in_single
+from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.plug import call as plug
@@ -445,7 +445,7 @@ def _terms_of_part(part: Part, loss: Loss) -> Floats | str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the driver gives it
-            queries = in_single(part.queries)
+            queries = with_float32_labels(part.queries)
         return np.concatenate(loss.scale_terms(queries))
     except ValueError as error:
         return str(error)

@@ -20,7 +20,7 @@ from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
 from boostplug.dask.collections import Part, joined, joined_queries
-from boostplug.estimators.inputs import in_single, relative_weight, weight_in_single
+from boostplug.estimators.inputs import relative_weight, weight_in_single, with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.plug.call import assign
@@ -218,7 +218,7 @@ def _matrices(job: Job, sets: list[list[Part]], nthread: int) -> list[xgb.DMatri
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the driver has given it
-        alone[0] = in_single(alone[0])
+        alone[0] = with_float32_labels(alone[0])
     matrices: list[xgb.DMatrix] = []
     for parts, queries in zip(sets, alone, strict=True):
         matrices.append(_matrix(job, parts, queries, nthread, matrices[0] if matrices else None))

@@ -13,7 +13,7 @@ from boostplug.checks import check_instance, numbers, refuse_class, refuse_other
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.queries import Queries
-from boostplug.tables import Table, aligned, table_of, without_qid
+from boostplug.tables import Table, align_columns, table_of, without_qid
 
 __all__ = [
     "callbacks_of",
@@ -21,7 +21,6 @@ __all__ = [
     "evaluation_sets",
     "frameworks_metrics_of",
     "has_labels",
-    "in_single",
     "labels_in_single",
     "loss_of",
     "metrics_of",
@@ -33,6 +32,7 @@ __all__ = [
     "relative_weight",
     "starting_scores",
     "weight_in_single",
+    "with_float32_labels",
 ]
 
 Floats = NDArray[np.float64]
@@ -132,7 +132,7 @@ def checked(
         what = "its labels" if y is not None else "its queries"
         raise ValueError(f"{where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
     if fitted is not None:
-        X = aligned(X, table, fitted, f"{where}X")
+        X = align_columns(X, table, fitted, f"{where}X")
     return X, queries
 
 
@@ -227,7 +227,7 @@ def labels_in_single(queries: Queries, name: str = "labels") -> Floats:
     return queries.labels
 
 
-def in_single(queries: Queries, name: str = "labels") -> Queries:
+def with_float32_labels(queries: Queries, name: str = "labels") -> Queries:
     """Return queries whose labels are those that the frameworks' datasets hold: rounded to single precision.
 
     All else of them stays. Queries whose labels single precision holds are returned as they are.

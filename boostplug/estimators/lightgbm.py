@@ -17,7 +17,6 @@ from boostplug.estimators.inputs import (
     evaluation_sets,
     frameworks_metrics_of,
     has_labels,
-    in_single,
     labels_in_single,
     loss_of,
     one_per_set,
@@ -26,6 +25,7 @@ from boostplug.estimators.inputs import (
     refuse_unused_pairs,
     starting_scores,
     weight_in_single,
+    with_float32_labels,
 )
 from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
 from boostplug.extras import needed_by
@@ -41,8 +41,8 @@ from boostplug.plug.parameter_names import refuse_unknown_parameters
 from boostplug.queries import Queries
 from boostplug.tables import (
     Table,
-    aligned,
-    continued,
+    align_columns,
+    align_to_model,
     refuse_categories_beyond_pandas,
     table_of,
     without_qid,
@@ -164,7 +164,7 @@ class LGBMRanker(lgb.LGBMRanker):
         objective, loss = self._objective_of_fit(metrics)
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(objective, loss, pairs)
-        queries = in_single(queries)
+        queries = with_float32_labels(queries)
         refuse_categories_beyond_pandas(features)
         init_model, features = _model_and_features(init_model, features, feature_name)
         if eval_X is not None or eval_y is not None:
@@ -233,7 +233,7 @@ class LGBMRanker(lgb.LGBMRanker):
         refuse_categories_beyond_pandas(features)
         fitted = getattr(self, "_fitted_columns", None)  # models of boostplug 0.2.0 have none
         if fitted and kwargs.get("validate_features", True) and not kwargs.get("predict_disable_shape_check", False):
-            features = aligned(features, table_of(features), fitted)
+            features = align_columns(features, table_of(features), fitted)
         return super().predict(features, *args, **kwargs)
 
     def score(
@@ -297,7 +297,7 @@ class LGBMRanker(lgb.LGBMRanker):
             )
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective_, loss, pairs)
-        queries = in_single(queries)
+        queries = with_float32_labels(queries)
         start = starting_scores("init_score", init_score, queries.n_rows, X)
         start = np.zeros(queries.n_rows) if start is None else start
         leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
@@ -474,7 +474,7 @@ def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any
     own = getattr(init_model, "_fitted_columns", None)
     categories = _categories_of(model, table) if own is None or own.categories is None else own.categories
     fitted = Table(0, len(known), tuple(known), categories)
-    return init_model, continued(X, table._replace(names=names), fitted, "X beside init_model", extends=True)
+    return init_model, align_to_model(X, table._replace(names=names), fitted, "X beside init_model", extends=True)
 
 
 def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...]] | None:

@@ -16,7 +16,6 @@ from boostplug.estimators.inputs import (
     evaluation_sets,
     frameworks_metrics_of,
     has_labels,
-    in_single,
     labels_in_single,
     loss_of,
     metrics_of,
@@ -26,6 +25,7 @@ from boostplug.estimators.inputs import (
     relative_weight,
     starting_scores,
     weight_in_single,
+    with_float32_labels,
 )
 from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
 from boostplug.extras import needed_by
@@ -40,8 +40,8 @@ from boostplug.plug.xgboost import XGBoost
 from boostplug.queries import Queries
 from boostplug.tables import (
     Table,
-    aligned,
-    continued,
+    align_columns,
+    align_to_model,
     refuse_infinite,
     refuse_sparse_beside_dense,
     table_of,
@@ -186,10 +186,10 @@ class XGBRanker(xgb.XGBRanker):
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         features, queries = checked(X, y, qid, group, sample_weight, pairs)
         refuse_unused_pairs(self.objective, loss, pairs)
-        queries = in_single(queries)
+        queries = with_float32_labels(queries)
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
-            features = continued(features, table_of(features), known, "X beside xgb_model", extends=False)
+            features = align_to_model(features, table_of(features), known, "X beside xgb_model", extends=False)
             if self.missing != 0:
                 refuse_sparse_beside_dense(table_of(features), known, "X beside xgb_model")
         columns = table_of(features)
@@ -252,7 +252,7 @@ class XGBRanker(xgb.XGBRanker):
         features = without_qid(X)[0]
         if self.__sklearn_is_fitted__() and kwargs.get("validate_features", True):
             table, fitted = table_of(features), self._columns()
-            features = aligned(features, table, fitted)
+            features = align_columns(features, table, fitted)
             if self.missing != 0:
                 refuse_sparse_beside_dense(table, fitted)
         with _infinite_features(features, "X"):

@@ -13,12 +13,12 @@ import joblib
 import numpy as np
 
 from boostplug.checks import check_flag, check_instance, check_integer, check_number, shown
-from boostplug.estimators.inputs import in_single
+from boostplug.estimators.inputs import with_float32_labels
 from boostplug.experiments import tuning
 from boostplug.experiments.budget import Budget, cells_in_turn
 from boostplug.experiments.cells import Cell, Method, Origin
 from boostplug.experiments.data import PARTS, Columns, folds_of, name_of_folder
-from boostplug.experiments.identity import Content, content_of, query_codes, shared_data
+from boostplug.experiments.identity import Content, content_hashes, query_codes, shared_data_warning
 from boostplug.experiments.kept import Kept, print_of_part, what_runs_depend_on
 from boostplug.experiments.live import live_table
 from boostplug.experiments.parallel import cells_over_processes, check_picklable
@@ -173,7 +173,7 @@ def compare(
         warnings.simplefilter("always")
         folds = folds_of(train, valid, test, Columns(label, qid, weight))
         for fold in folds:
-            in_single(fold[0].queries)
+            with_float32_labels(fold[0].queries)
     warned = list(dict.fromkeys(str(warning.message) for warning in caught))
     main = Metric.parse(metric)
     columns = _unique([*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))], main)
@@ -218,7 +218,7 @@ def compare(
         "num_threads": threads,
     }
     prints = [[print_of_part(part) for part in fold] for fold in folds]
-    contents = [[content_of(part) for part in fold] for fold in folds]
+    contents = [[content_hashes(part) for part in fold] for fold in folds]
     result = CompareResult.new(
         methods,
         [test_part for _, _, test_part in folds],
@@ -421,7 +421,7 @@ def _shared(contents: Sequence[Sequence[Content]]) -> list[str]:
     for f, fold in enumerate(contents):
         where = f"Fold {f + 1}: " if len(contents) > 1 else ""
         for (a, name_a), (b, name_b) in combinations(zip(fold, PARTS, strict=True), 2):
-            warning = shared_data(a, b, name_a, name_b)
+            warning = shared_data_warning(a, b, name_a, name_b)
             found += [] if warning is None else [f"{where}{warning[0].upper()}{warning[1:]}"]
     return found
 

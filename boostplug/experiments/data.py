@@ -9,7 +9,7 @@ from boostplug.checks import column_names, shown
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 from boostplug.experiments.training import Part
-from boostplug.tables import Table, aligned, is_frame, refuse_uncomputed, split_columns, table_of
+from boostplug.tables import Table, align_columns, is_frame, refuse_uncomputed, split_columns, table_of
 
 __all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder", "name_of_folder"]
 
@@ -183,7 +183,9 @@ def _fold(parts: list[RankingData]) -> list[Part]:
                 f"train, valid and test differ in their number of features ({listed}); load them together with "
                 "boostplug.datasets.load_fold, or give load_letor the same n_features"
             )
-    features = [aligned(part.X, _table(part), _table(first), name) for part, name in zip(parts, PARTS, strict=True)]
+    features = [
+        align_columns(part.X, _table(part), _table(first), name) for part, name in zip(parts, PARTS, strict=True)
+    ]
     return [Part(X, part.queries, part.qid, part.feature_names) for X, part in zip(features, parts, strict=True)]
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boostplug.experiments.training import Part
 
-__all__ = ["Content", "content_of", "query_codes", "shared_data"]
+__all__ = ["Content", "content_hashes", "query_codes", "shared_data_warning"]
 
 Hashes = NDArray[np.uint64]
 
@@ -37,7 +37,7 @@ class Content(NamedTuple):
     ids: NDArray[Any]
 
 
-def content_of(part: Part) -> Content:
+def content_hashes(part: Part) -> Content:
     """Return the hashes of a part."""
     queries = part.queries
     rows = _mixed(_feature_hashes(part.X) + _LABEL * _bits(queries.labels))
@@ -65,7 +65,7 @@ def query_codes(contents: Sequence[Content]) -> list[NDArray[np.int64]]:
     ]
 
 
-def shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None:
+def shared_data_warning(a: Content, b: Content, name_a: str, name_b: str) -> str | None:
     """Return a warning where two parts have queries or documents in common; None where they have not.
 
     What stands several times in one part, such as a document without any feature, tells nothing.

@@ -27,7 +27,7 @@ from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.queries import Queries
 
-__all__ = ["Kept", "described", "fingerprint", "print_of_part", "users_modules", "what_runs_depend_on"]
+__all__ = ["Kept", "fingerprint", "print_of_part", "to_json_types", "users_modules", "what_runs_depend_on"]
 
 _COUNT = ("boostplug", "numpy", "numba")  # versions that results hang on, beside those of the frameworks
 _PATTERN = "compare-*.results"
@@ -171,7 +171,7 @@ def what_runs_depend_on(
         "what": "trainings of boostplug compare, 4",
         "versions": {**{name: found.get(name) for name in counted}, "boostplug's code": _code_of_this_package()},
         "settings": {
-            **described(settings),
+            **to_json_types(settings),
             "files named in params": _files_named_in(settings["params"]),
             "the metrics' parameters": joblib.hash([fingerprint(metric) for metric in metrics]),
         },
@@ -196,14 +196,14 @@ def print_of_part(part: Part) -> dict[str, str]:
     return {what: joblib.hash(values) for what, values in content.items()}
 
 
-def described(value: Any) -> Any:
+def to_json_types(value: Any) -> Any:
     """Return a setting in JSON's types, whole: settings of other content look different."""
     if isinstance(value, Mapping):
-        return {str(key): described(item) for key, item in value.items()}
+        return {str(key): to_json_types(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [described(item) for item in value]
+        return [to_json_types(item) for item in value]
     if hasattr(value, "tolist"):
-        return described(value.tolist())
+        return to_json_types(value.tolist())
     if isinstance(value, float) and not np.isfinite(value):
         return repr(value)
     if value is None or isinstance(value, (str, int, float)):

@@ -48,7 +48,7 @@ __all__ = [
     "uncompared",
     "unfinished",
     "verdicts",
-    "warned",
+    "warning_lines",
     "without_zero",
 ]
 
@@ -332,7 +332,7 @@ def _below(document: dict[str, Any]) -> list[str]:
     """Return the lines below the table."""
     return [
         *unfinished(document),
-        *warned(document),
+        *warning_lines(document),
         *verdicts(document),
         about_data(document),
         about_means(document),
@@ -358,7 +358,7 @@ def unfinished(document: dict[str, Any]) -> list[str]:
     return lines
 
 
-def warned(document: dict[str, Any]) -> list[str]:
+def warning_lines(document: dict[str, Any]) -> list[str]:
     """Return what makes the metrics less than they seem, such as data that two parts share."""
     return [f"WARNING: {warning}" for warning in document["warnings"]]
 

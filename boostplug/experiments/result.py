@@ -13,7 +13,7 @@ from boostplug.experiments.cells import Cell, Method, Origin, Runs
 from boostplug.experiments.details import details
 from boostplug.experiments.document import as_json, versions
 from boostplug.experiments.machine import machine
-from boostplug.experiments.significance import Pooled, holm, once_each, pooled_test, standard_error
+from boostplug.experiments.significance import Pooled, holm, merge_repeated, pooled_test, standard_error
 from boostplug.experiments.training import FRAMEWORKS, Part
 from boostplug.experiments.trees import Trees
 from boostplug.experiments.tuning import tuned_objective
@@ -386,7 +386,7 @@ class CompareResult:
         d, v, s, c = map(np.concatenate, (differences, weight, strata, codes))
         if self._valid_codes is not None:
             there = ~np.isnan(d)
-            d, v, s = once_each(d[there], v[there], s[there], c[there])
+            d, v, s = merge_repeated(d[there], v[there], s[there], c[there])
         error = standard_error(d, weight=v, strata=s)
         mean = float(np.nansum(v * d) / v[~np.isnan(d)].sum())
         return abs(mean) <= error

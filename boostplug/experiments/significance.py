@@ -17,7 +17,7 @@ __all__ = [
     "Pooled",
     "bootstrap_interval",
     "holm",
-    "once_each",
+    "merge_repeated",
     "pooled_test",
     "randomisation_test",
     "standard_error",
@@ -313,7 +313,7 @@ def pooled_test(
     d, v, c = (np.concatenate(of_all) for of_all in zip(*sets, strict=True))
     strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, *_ in sets])
     if codes is not None:
-        d, v, strata = once_each(d, v, strata, c)
+        d, v, strata = merge_repeated(d, v, strata, c)
     v /= v.sum()
     difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
     ends = t_interval(d, weight=v, strata=strata, level=level)[1:]
@@ -330,7 +330,7 @@ def pooled_test(
     )
 
 
-def once_each(
+def merge_repeated(
     differences: Floats, weight: Floats, strata: NDArray[Any], codes: NDArray[Any]
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return differences, weights and strata in which each query stands once.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boostplug.best_round import BestRound
 from boostplug.checks import column_names, shown
-from boostplug.estimators.inputs import in_single, relative_weight
+from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.experiments.trees import Trees
 from boostplug.extras import imported
 from boostplug.losses import Loss
@@ -180,7 +180,7 @@ def _as_trained(queries: Queries) -> Queries:
     """Return queries with their labels as frameworks hold them; `compare` has warned where that makes two equal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return in_single(queries)
+        return with_float32_labels(queries)
 
 
 def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:

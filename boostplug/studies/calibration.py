@@ -23,7 +23,7 @@ from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.experiments.cells import Cell, Method
 from boostplug.experiments.compare import compare
 from boostplug.experiments.document import as_json, table_lines, versions
-from boostplug.experiments.identity import content_of, query_codes
+from boostplug.experiments.identity import content_hashes, query_codes
 from boostplug.experiments.result import CompareResult
 from boostplug.experiments.training import Part
 from boostplug.experiments.trees import Trees
@@ -77,7 +77,7 @@ class Sample(NamedTuple):
 def outcome(folds: Sequence[Sample]) -> Outcome:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
     tests = [_part(fold) for fold in folds]
-    codes = query_codes([content_of(test) for test in tests]) if len(tests) > 1 else None
+    codes = query_codes([content_hashes(test) for test in tests]) if len(tests) > 1 else None
     n_seeds = len(folds[0].ours)
     result = CompareResult.new(
         _METHODS,

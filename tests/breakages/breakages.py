@@ -1831,7 +1831,7 @@ BREAKAGES = [
         ),
         (
             "compare trains on labels that a ranker does not see",
-            "        return in_single(queries)",
+            "        return with_float32_labels(queries)",
             "        return queries",
         ),
         (

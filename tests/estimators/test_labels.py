@@ -7,7 +7,7 @@ import pytest
 from plug.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y
 
 import boostplug as bp
-from boostplug.estimators.inputs import in_single
+from boostplug.estimators.inputs import with_float32_labels
 
 every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 TIMES = 1.7e9 + 60_000 * Y + np.arange(len(Y))  # seconds: single precision holds every 128th
@@ -55,12 +55,12 @@ def test_refit_reads_the_same_labels():
 def test_queries_in_single_precision_keep_all_else():
     pairs = bp.Pairs([0, 3], [1, 4])
     queries = bp.Queries(Y + 0.1, group=GROUP, weight=np.arange(len(Y)) + 1.0, pairs=pairs, labelled=Y > 0)
-    rounded = in_single(queries)
+    rounded = with_float32_labels(queries)
     np.testing.assert_array_equal(rounded.labels, np.float32(Y + 0.1))
     for name in ("boundaries", "row_weight", "labelled"):
         np.testing.assert_array_equal(getattr(rounded, name), getattr(queries, name))
     assert rounded.pairs is pairs
-    assert in_single(rounded) is rounded
+    assert with_float32_labels(rounded) is rounded
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_only_labels_merged_within_a_query_bring_the_warning(labels, labelled, s
     queries = bp.Queries(labels, group=[2, 2], labelled=labelled)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        in_single(queries, "y")
+        with_float32_labels(queries, "y")
     assert len(caught) == (said is not None)
     if said:
         with pytest.warns(UserWarning, match=rf"^y that differ within a query are equal in single .*, such as {said}"):
-            in_single(queries, "y")
+            with_float32_labels(queries, "y")

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import boostplug as bp
 from boostplug.datasets import RankingData, make_ranking
-from boostplug.experiments.significance import once_each, pooled_test, standard_error
+from boostplug.experiments.significance import merge_repeated, pooled_test, standard_error
 
 ONE = {
     "losses": [bp.RankNet()],
@@ -110,7 +110,7 @@ def test_disjoint_folds_stay_strata(apart):
 
 def test_queries_of_one_code_are_averaged_by_their_weights():
     d, v, s = np.array([1.0, 2.0, 5.0, 4.0]), np.array([1.0, 3.0, 1.0, 2.0]), np.array([0, 0, 1, 2])
-    mean, weight, stratum = once_each(d, v, s, np.array([7, 3, 7, 9]))
+    mean, weight, stratum = merge_repeated(d, v, s, np.array([7, 3, 7, 9]))
     np.testing.assert_array_equal(mean, [(1 * 1 + 1 * 5) / 2, 2.0, 4.0])
     np.testing.assert_array_equal(weight, [2.0, 3.0, 2.0])
     assert stratum[0] == stratum[1] != stratum[2]

@@ -13,7 +13,7 @@ def caveats(view: View) -> list[str]:
     """Return what a reader must know before anything else: missing runs, shared data, failures."""
     document = view.document
     failed = [m for m in view.methods if m.summary["errors"]]
-    lines = report.unfinished(document) + report.warned(document) + report.uncompared(document)
+    lines = report.unfinished(document) + report.warning_lines(document) + report.uncompared(document)
     for method in failed:
         done = method.summary["runs_finished"]
         of = f"{done} of {method.summary['runs_planned']} runs finished" if done else "no run finished"
