@@ -33,6 +33,8 @@ def test_extras_of_the_commands_exist():
 
 def test_ci_runs_the_readme_command_strictly():
     script = script_of_ci()
+    for step in ("ruff check .", "ruff format --check .", "mypy", "pytest -n auto --dist worksteal -m ci"):
+        assert f"\n{step}\n" in script
     assert "set -euo pipefail" in script
     assert "README.md" in script
 

@@ -13,6 +13,7 @@ NOTEBOOK = ROOT / "examples" / "first_hour.ipynb"
 LIMIT = 240  # seconds of a cell: what hangs fails
 
 
+@pytest.mark.ci
 def test_the_notebook_runs(tmp_path, monkeypatch):
     for library in ("lightgbm", "pandas", "matplotlib", "optuna"):
         pytest.importorskip(library)

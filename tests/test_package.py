@@ -108,6 +108,7 @@ def test_every_extra_brings_what_the_package_imports():
                 assert re.search(rf"^\s+(import|from) {name}\b", text, re.MULTILINE), f"{extra}: nothing imports {name}"
 
 
+@pytest.mark.ci
 def test_wheel_works_outside_the_tree(tmp_path):
     """Build the wheel, unpack it elsewhere, and train with it there."""
     pytest.importorskip("build")

@@ -208,6 +208,7 @@ def sdist(tmp_path_factory):
     return unpacked
 
 
+@pytest.mark.ci
 def test_sdist_holds_all_that_is_tracked_and_nothing_else(sdist):
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("not a clone")
@@ -222,6 +223,7 @@ def test_sdist_holds_all_that_is_tracked_and_nothing_else(sdist):
     assert made <= set(untracked.splitlines())
 
 
+@pytest.mark.ci
 def test_readme_of_the_sdist_has_whole_addresses(sdist):
     text = message_from_bytes((sdist / "PKG-INFO").read_bytes()).get_payload()
     own = (ROOT / "README.md").read_text()

@@ -30,6 +30,8 @@ NEEDED = (
     "xgboost",
     "distributed",
 )
+pytestmark = pytest.mark.ci
+
 NOT_COPIED = shutil.ignore_patterns("gallery", "api", "__pycache__", "*.nb?", ".*")
 MODULES = ("dask", "datasets", "testing")
 # What users meet beside `bp.__all__`: what is returned, and the experiments.
