@@ -6,6 +6,7 @@ for each other where both need the same one (`boostplug.kernels.compiling`).
 
 import os
 import re
+import signal
 import sys
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -23,7 +24,9 @@ if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):  # before anything st
 
 
 def pytest_configure(config):
-    """Let older versions that we name warn of what is theirs."""
+    """Let Ctrl-C interrupt, which a shell's background jobs ignore; let older versions warn of what is theirs."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if version_of("lightgbm") < (4, 7):  # its predict warns of any array without names
         config.addinivalue_line("filterwarnings", "ignore:X does not have valid feature names:UserWarning")
     if version_of("scikit-learn") < (1, 7) and hasattr(pytest, "PytestRemovedIn10Warning"):
