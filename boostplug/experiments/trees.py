@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from boostplug.checks import check_integer, check_number
 from boostplug.plug.aliases import LIGHTGBM, XGBOOST
 
@@ -119,7 +121,9 @@ class Trees:
                 raise ValueError(
                     f"params[{name!r}] may not set {', '.join(taken)}: compare sets it for all methods{remedy}"
                 )
-            object.__setattr__(self, name, dict(given))
+            # Lists can be shown, kept and pasted whole; the repr of a long array leaves out its middle.
+            lists = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in given.items()}
+            object.__setattr__(self, name, lists)
 
     @classmethod
     def of(cls, params: Mapping[str, Any] | None) -> "Trees":

@@ -358,6 +358,10 @@ def test_long_arrays_and_files_in_params(tiny, trained, tmp_path):
         with pytest.raises(ValueError, match=f"differ in .*{named}"):
             bp.compare(*tiny, **asked, params={"lightgbm": second}, resume=True)
         assert not trained
+    assert (
+        "..."
+        not in bp.compare(*tiny, **SMALL, params={"lightgbm": {"label_gain": long}}).details["reproduce"]["python"]
+    )
 
 
 def test_data_are_known_by_their_values():
