@@ -23,7 +23,7 @@ _FOLDS = (
     *("bp.group_folds(queries, 2, shuffle=True, random_state=1)", "bp.group_folds(queries, queries.n_queries)"),
 )
 _BAD_FOLDS = (
-    *("[(np.arange(len(y)), np.arange(len(y)))] * 2", "[(np.arange(3), np.arange(3, len(y)))]", "[]", "None", "'x'"),
+    *("[(np.arange(len(y)), np.arange(len(y)))] * 2", "[(np.arange(3), np.arange(3, len(y)))]", "None", "'x'"),
     *("[(np.arange(len(y)), np.arange(0))]", "[(np.arange(0), np.arange(len(y)))]", "[([0], [1])]", "[1, 2]"),
     *("[(range(2, len(y)), range(2))]", "[(np.arange(len(y))[::-1], [0, 1])]"),
     *("bp.group_folds([1, 2], 2)", "bp.group_folds(queries, 99)", "[(np.ones(len(y), bool), np.ones(len(y), bool))]"),
