@@ -26,7 +26,7 @@ from fuzz.harness import outcome_of, reproduction
 
 CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
 SEED = int(os.environ.get("BOOSTPLUG_FUZZ_SEED", "0"))
-SLOW = {"check_loss", "load_bundled"}
+SLOW = {"check_loss", "load_bundled", "warmup"}  # the last compiles all kernels
 SHORT = 12  # calls of a target by default
 
 
