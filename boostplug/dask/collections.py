@@ -108,7 +108,7 @@ class Parts:
 
     def warn_of_merged_labels(self) -> None:
         """Warn where single precision makes one of labels that differ within a query."""
-        for text in dict.fromkeys(text for told in self.ask(_told_of_labels) for text in told):
+        for text in dict.fromkeys(text for told in self.ask(_label_warnings) for text in told):
             warnings.warn(text, UserWarning, stacklevel=3)
 
     def score(self, ranker: Any, metric: Metric) -> float:
@@ -366,7 +366,7 @@ def _summary(part: Part | str) -> Summary:
     return Summary(part.queries.n_rows, part.queries.n_queries, table_of(part.X))
 
 
-def _told_of_labels(part: Part) -> list[str]:
+def _label_warnings(part: Part) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with_float32_labels(part.queries)

@@ -443,10 +443,7 @@ def _terms(loss: Loss, parts: Parts) -> Floats:
 
 def _terms_of_part(part: Part, loss: Loss) -> Floats | str:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # the driver gives it
-            queries = with_float32_labels(part.queries)
-        return np.concatenate(loss.scale_terms(queries))
+        return np.concatenate(loss.scale_terms(with_float32_labels(part.queries, warn=False)))  # the driver warns
     except ValueError as error:
         return str(error)
 

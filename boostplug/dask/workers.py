@@ -216,9 +216,7 @@ def _matrices(job: Job, sets: list[list[Part]], nthread: int) -> list[xgb.DMatri
             f"counted {list(job.n_queries)}; the collections change from one computation to the next: call persist() "
             "on them first"
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the driver has given it
-        alone[0] = with_float32_labels(alone[0])
+    alone[0] = with_float32_labels(alone[0], warn=False)  # the driver has warned
     matrices: list[xgb.DMatrix] = []
     for parts, queries in zip(sets, alone, strict=True):
         matrices.append(_matrix(job, parts, queries, nthread, matrices[0] if matrices else None))

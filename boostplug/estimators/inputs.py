@@ -227,10 +227,16 @@ def labels_in_single(queries: Queries, name: str = "labels") -> Floats:
     return queries.labels
 
 
-def with_float32_labels(queries: Queries, name: str = "labels") -> Queries:
+def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     """Return queries whose labels are those that the frameworks' datasets hold: rounded to single precision.
 
     All else of them stays. Queries whose labels single precision holds are returned as they are.
+
+    Parameters
+    ----------
+    queries : Queries
+    warn : bool, default True
+        False where the user has been warned before.
 
     Warns
     -----
@@ -242,11 +248,12 @@ def with_float32_labels(queries: Queries, name: str = "labels") -> Queries:
     ValueError
         If a label is beyond single precision.
     """
-    labels = labels_in_single(queries, name)
+    labels = labels_in_single(queries)
     rounded = labels.astype(np.float32).astype(np.float64)
     if np.array_equal(rounded, labels):
         return queries
-    _warn_of_merged_labels(queries, rounded, name)
+    if warn:
+        _warn_of_merged_labels(queries, rounded)
     return Queries(
         rounded,
         group=np.diff(queries.boundaries),
@@ -256,22 +263,21 @@ def with_float32_labels(queries: Queries, name: str = "labels") -> Queries:
     )
 
 
-def _warn_of_merged_labels(queries: Queries, rounded: Floats, name: str) -> None:
+def _warn_of_merged_labels(queries: Queries, rounded: Floats) -> None:
     """Warn where labels that differ within a query are the same once they are rounded."""
     values = np.unique(queries.labels)
     if len(np.unique(values.astype(np.float32))) == len(values):
         return
-    query = np.repeat(np.arange(queries.n_queries), np.diff(queries.boundaries))
     rows = queries.labelled_rows
-    query, labels, rounded = query[rows], queries.labels[rows], rounded[rows]
+    query, labels, rounded = queries.query_of_row[rows], queries.labels[rows], rounded[rows]
     order = np.lexsort((labels, query))
     first, second = order[:-1], order[1:]
     merged = (query[first] == query[second]) & (labels[first] != labels[second]) & (rounded[first] == rounded[second])
     if merged.any():
         a, b = (float(labels[rows[np.argmax(merged)]]) for rows in (first, second))
         warnings.warn(
-            f"{name} that differ within a query are equal in single precision, in which the frameworks keep them, "
-            f"such as {a!r} and {b!r} ({int(np.count_nonzero(merged))} times); subtract an offset from all {name}, or "
+            "labels that differ within a query are equal in single precision, in which the frameworks keep them, "
+            f"such as {a!r} and {b!r} ({int(np.count_nonzero(merged))} times); subtract an offset from all labels, or "
             "rescale them",
             UserWarning,
             stacklevel=4,

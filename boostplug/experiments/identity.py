@@ -70,18 +70,18 @@ def shared_data_warning(a: Content, b: Content, name_a: str, name_b: str) -> str
 
     What stands several times in one part, such as a document without any feature, tells nothing.
     """
-    same = np.isin(b.queries, _once(a.queries)) & np.isin(b.queries, _once(b.queries))
+    same = _shared(a.queries, b.queries)
     if same.all() and len(a.queries) == len(b.queries):
         return f"{name_a} and {name_b} hold the same data: metrics on {name_b} say nothing about new queries."
     if same.any():
         return (
-            f"{_named(b.ids[same], 'query', 'queries')} of {name_b} also in {name_a}, with the same documents: metrics "
-            f"on {name_b} are too high. Split the data by query."
+            f"{name_b} shares {_named(b.ids[same], 'query', 'queries')} with {name_a}, documents included: metrics on "
+            f"{name_b} are too high. Split the data by query."
         )
-    rows = int((np.isin(b.rows, _once(a.rows)) & np.isin(b.rows, _once(b.rows))).sum())
+    rows = int(_shared(a.rows, b.rows).sum())
     if rows:
         return (
-            f"{rows:,} of {len(b.rows):,} documents of {name_b} also in {name_a}, with the same features and label: "
+            f"{name_b} shares {rows:,} of its {len(b.rows):,} documents with {name_a}, features and label included: "
             f"metrics on {name_b} may be too high. Split the data by query."
         )
     if _are_numbers(a.ids) and _are_numbers(b.ids):  # they only count the queries of each part
@@ -90,14 +90,20 @@ def shared_data_warning(a: Content, b: Content, name_a: str, name_b: str) -> str
     ids = np.array([i in known for i in b.ids.tolist()], dtype=bool)
     if ids.any():
         return (
-            f"{_named(b.ids[ids], 'query id', 'query ids')} of {name_b} also in {name_a}, with other documents. If "
+            f"{name_b} shares {_named(b.ids[ids], 'query id', 'query ids')} with {name_a}, but not the documents. If "
             "these are the same queries, split the data by query; if not, ignore this warning."
         )
     return None
 
 
+def _shared(a: Hashes, b: Hashes) -> NDArray[np.bool_]:
+    """Return where the second part has hashes that occur in both, and in each of them once."""
+    shared: NDArray[np.bool_] = np.isin(b, _once(a)) & np.isin(b, _once(b))
+    return shared
+
+
 def _once(hashes: Hashes) -> Hashes:
-    """Return the hashes that occur once: what a part repeats, as a document without features, tells nothing apart."""
+    """Return the hashes that occur once."""
     values, counts = np.unique(hashes, return_counts=True)
     once: Hashes = values[counts == 1]
     return once

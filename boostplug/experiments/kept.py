@@ -83,11 +83,11 @@ class Kept:
     ) -> None:
         path = folder / _PATTERN.replace("*", digest([json.dumps(head, sort_keys=True).encode()])[:12])
         prints = {method: fingerprint(method.objective) for method in methods}
-        self._names = {method: f"{method.framework} | {found}" for method, found in prints.items() if found is not None}
-        _warn_of_own_code([metric for metric in metrics if fingerprint(metric) is None], "metric")
+        unknown = [metric for metric in metrics if fingerprint(metric) is None]
+        _warn_of_own_code(unknown, "metric")
         _warn_of_own_code([method.objective for method, found in prints.items() if found is None], "loss")
-        if any(fingerprint(metric) is None for metric in metrics):
-            self._names = {}
+        known = {} if unknown else {method: found for method, found in prints.items() if found is not None}
+        self._names = {method: f"{method.framework} | {found}" for method, found in known.items()}
         if resume and not path.exists():
             _refuse_others(folder, head)
         try:
@@ -353,13 +353,11 @@ def _refuse_others(folder: Path, head: dict[str, Any]) -> None:
     damaged = [path for path, found in heads.items() if found is None]
     if damaged:
         raise ValueError(f"{damaged[0]} is damaged; remove it to start anew, or name another folder as store")
-    others = {
-        path: differences(found, head)[
-            : 1 if found.get("what") != head["what"] else None
-        ]  # all differs in another form
-        for path, found in heads.items()
-        if found is not None
-    }
+    others = {}
+    for path, found in heads.items():
+        if found is not None:
+            words = differences(found, head)
+            others[path] = words if found.get("what") == head["what"] else words[:1]  # another form: all else differs
     if others:
         nearest = min(others, key=lambda path: len(others[path]))
         raise ValueError(

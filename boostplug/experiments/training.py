@@ -1,6 +1,5 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
@@ -163,7 +162,7 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
     Its weights are relative to their mean: LightGBM's own objectives add them to Hessians, which it compares with
     constants.
     """
-    queries = _as_trained(queries)
+    queries = with_float32_labels(queries, warn=False)  # `compare` has warned
     dataset = imported("lightgbm", "training needs").Dataset(
         X,
         queries.labels,
@@ -174,13 +173,6 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
     )
     assign(dataset.construct(), queries)
     return dataset
-
-
-def _as_trained(queries: Queries) -> Queries:
-    """Return queries with their labels as frameworks hold them; `compare` has warned where that makes two equal."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return with_float32_labels(queries)
 
 
 def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
@@ -302,7 +294,7 @@ class XGBoost:
         if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts, or in none
             of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
         more = {"max_bin": self.params["max_bin"], **of_all}
-        queries = _as_trained(train.queries)
+        queries = with_float32_labels(train.queries, warn=False)
         weight = relative_weight(queries.query_weight)
         self.train_set = self.xgb.QuantileDMatrix(train.X, queries.labels, group=train.group, weight=weight, **more)
         assign(self.train_set, queries)  # XGBoost itself holds the mean weight of each query

@@ -1831,8 +1831,8 @@ BREAKAGES = [
         ),
         (
             "compare trains on labels that a ranker does not see",
-            "        return with_float32_labels(queries)",
-            "        return queries",
+            "    queries = with_float32_labels(queries, warn=False)  #",
+            "    pass  #",
         ),
         (
             "dropout goes with early stopping",

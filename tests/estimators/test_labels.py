@@ -76,8 +76,9 @@ def test_only_labels_merged_within_a_query_bring_the_warning(labels, labelled, s
     queries = bp.Queries(labels, group=[2, 2], labelled=labelled)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with_float32_labels(queries, "y")
+        with_float32_labels(queries)
     assert len(caught) == (said is not None)
     if said:
-        with pytest.warns(UserWarning, match=rf"^y that differ within a query are equal in single .*, such as {said}"):
-            with_float32_labels(queries, "y")
+        expected = rf"^labels that differ within a query are equal in single .*, such as {said}"
+        with pytest.warns(UserWarning, match=expected):
+            with_float32_labels(queries)

@@ -146,7 +146,7 @@ def shown_everywhere(result, message):
         (lambda train, valid, _test: (train, valid, valid), "Valid and test hold the same data"),
         (
             lambda train, valid, test: (train, valid, joined(test, rows_of(train, [3, 5]))),
-            "2 queries (4, 6) of test also in train, with the same documents",
+            "Test shares 2 queries (4, 6) with train, documents included",
         ),
         (
             lambda train, valid, test: (
@@ -154,11 +154,11 @@ def shown_everywhere(result, message):
                 valid,
                 RankingData(np.vstack([train.X[:2], test.X[2:]]), np.r_[train.y[:2], test.y[2:]], qid=test.qid),
             ),
-            "2 of 319 documents of test also in train, with the same features and label",
+            "Test shares 2 of its 319 documents with train, features and label included",
         ),
         (
             lambda train, valid, test: (train, valid, RankingData(test.X, test.y, qid=test.qid - 2000 + 39)),
-            "1 query id (40) of test also in train, with other documents",
+            "Test shares 1 query id (40) with train, but not the documents",
         ),
     ],
 )
