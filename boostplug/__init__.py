@@ -38,7 +38,7 @@ _HOME = {
     "PairError": "metrics",
     "NDCGBoost": "losses",
     "NDCGBoostRanker": "rankers",
-    "Pairs": "pairs",
+    "Pairs": "data.pairs",
     "PairwiseLoss": "losses",
     "RBP": "metrics",
     "RPrecision": "metrics",
@@ -50,19 +50,19 @@ _HOME = {
     "QBRank": "losses",
     "QBRankRanker": "rankers",
     "QuadraticBoundRanker": "rankers",
-    "Queries": "queries",
+    "Queries": "data.queries",
     "RankingData": "datasets",
     "SpearmanRho": "metrics",
     "SquaredError": "losses",
     "WTA": "metrics",
     "XGBRanker": "estimators.xgboost",
-    "compare": "experiments.compare",
+    "compare": "comparison.compare",
     "export": "model.export",
     "group_folds": "selection.folds",
     "load": "model.ensemble",
     "make_scorer": "selection.scorer",
-    "set_num_threads": "threads",
-    "set_pairs": "plug.preferences",
+    "set_num_threads": "core.threads",
+    "set_pairs": "adapters.preferences",
     "suggest": "selection.search",
     "warmup": "warm_up",
 }
@@ -88,10 +88,14 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug import dask, datasets, testing
+    from boostplug.adapters.preferences import set_pairs
+    from boostplug.comparison.compare import compare
+    from boostplug.core.threads import set_num_threads
+    from boostplug.data.pairs import Pairs
+    from boostplug.data.queries import Queries
     from boostplug.datasets import RankingData
     from boostplug.estimators.lightgbm import LGBMRanker
     from boostplug.estimators.xgboost import XGBRanker
-    from boostplug.experiments.compare import compare
     from boostplug.losses import (
         AdaRank,
         BinaryDistance,
@@ -130,9 +134,6 @@ if TYPE_CHECKING:
     )
     from boostplug.model.ensemble import Ensemble, load
     from boostplug.model.export import export
-    from boostplug.pairs import Pairs
-    from boostplug.plug.preferences import set_pairs
-    from boostplug.queries import Queries
     from boostplug.rankers import (
         AdaRankRanker,
         MPBoostRanker,
@@ -144,5 +145,4 @@ if TYPE_CHECKING:
     from boostplug.selection.folds import group_folds
     from boostplug.selection.scorer import make_scorer
     from boostplug.selection.search import suggest
-    from boostplug.threads import set_num_threads
     from boostplug.warm_up import warmup

@@ -18,9 +18,9 @@ from typing import Annotated, Any
 
 import typer
 
-from boostplug.extras import LIBRARIES, install, is_installed
-from boostplug.files import is_same_file, stream_of
-from boostplug.text import visible
+from boostplug.core.extras import LIBRARIES, install, is_installed
+from boostplug.core.files import is_same_file, stream_of
+from boostplug.core.text import visible
 from boostplug.version import __version__
 
 __all__ = ["app", "main"]
@@ -190,8 +190,8 @@ def compare(
             files = {"--data": data, "--train": train, "--valid": valid, "--test": test}
             _check_outputs({"--json": json, "--report": report}, _files_read(files, store or _STORE))
             folder = _check_store(store, needed=resume)
-            from boostplug.experiments.compare import compare as run
-            from boostplug.experiments.console import progress_bar
+            from boostplug.comparison.compare import compare as run
+            from boostplug.comparison.console import progress_bar
 
             with progress_bar(True, 1) as advance:
                 advance("reading the data", 0)
@@ -270,9 +270,9 @@ def bench(
     with _ended_by_signals() as signals, _plain_warnings("bench"):
         try:
             _check_outputs({"--json": json})
+            from boostplug.core.threads import threads_of_framework
             from boostplug.studies.speed import BENCHES, SHORT, BenchResults
             from boostplug.studies.speed import bench as run
-            from boostplug.threads import threads_of_framework
 
             scale = (SHORT if short else 1.0) if scale is None else scale
             repeat = (1 if short else 3) if repeat is None else repeat
@@ -331,7 +331,7 @@ def replicate(
             from boostplug.studies.replication import replicate as run
 
             if figures is not None:
-                from boostplug.experiments.drawing import require_matplotlib
+                from boostplug.comparison.drawing import require_matplotlib
 
                 _check_folder("--figures", figures)
                 _refuse_same({"--json": json, "--figures": figures})
@@ -362,7 +362,7 @@ def warmup() -> None:
     """
     with _ended_by_signals() as signals, _plain_warnings("warmup"):
         try:
-            from boostplug.experiments.console import progress_bar
+            from boostplug.comparison.console import progress_bar
             from boostplug.warm_up import names
             from boostplug.warm_up import warmup as run
 
@@ -399,9 +399,9 @@ def doctor(json: Annotated[Path | None, typer.Option(help="Write what was found 
     with _ended_by_signals() as signals, _plain_warnings("doctor"):
         try:
             _check_outputs({"--json": json})
+            from boostplug.comparison.console import progress_bar
             from boostplug.doctor import N_TRIALS
             from boostplug.doctor import doctor as run
-            from boostplug.experiments.console import progress_bar
 
             with progress_bar(True, N_TRIALS) as advance:
                 found = run(advance)
@@ -560,9 +560,9 @@ def _check_store(folder: Path | None, *, needed: bool) -> Path | None:
 
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
     """Return the folds that the options name, and what to call them."""
+    from boostplug.comparison.data import folds_of_folder, name_of_folder
     from boostplug.datasets import Fold, load_bundled
     from boostplug.datasets.letor import load_files
-    from boostplug.experiments.data import folds_of_folder, name_of_folder
 
     files = {"train": train, "valid": valid, "test": test}
     given = [name for name, path in files.items() if path is not None]

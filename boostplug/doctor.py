@@ -19,9 +19,9 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-from boostplug.extras import LIBRARIES, install, is_installed, remedy_of
-from boostplug.files import write_file
-from boostplug.text import visible
+from boostplug.core.extras import LIBRARIES, install, is_installed, remedy_of
+from boostplug.core.files import write_file
+from boostplug.core.text import visible
 from boostplug.version import __version__
 
 __all__ = ["N_TRIALS", "Diagnosis", "doctor", "tried"]
@@ -127,7 +127,7 @@ def tried(what: str, *names: str) -> None:
 
 
 def _try_imports(*names: str) -> Iterator[dict[str, Any]]:
-    from boostplug.extras import failed_imports
+    from boostplug.core.extras import failed_imports
 
     for name in names:
         error = failed_imports([name]).get(name)
@@ -143,7 +143,7 @@ def _try_imports(*names: str) -> Iterator[dict[str, Any]]:
 
 
 def _try_kernels() -> Iterator[dict[str, Any]]:
-    from boostplug.experiments.machine import machine
+    from boostplug.comparison.machine import machine
 
     yield {"machine": machine()}
     with suppress(Exception):
@@ -154,7 +154,7 @@ def _try_kernels() -> Iterator[dict[str, Any]]:
             "processor": binding.get_host_cpu_name(),
             "features": [name for name in _FEATURES if features.get(name)],
         }
-    from boostplug.threads import get_num_threads, set_num_threads
+    from boostplug.core.threads import get_num_threads, set_num_threads
 
     yield {"threads": get_num_threads(), "limit": _limit()}
     set_num_threads(2)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_instance
+from boostplug.core.checks import check_instance
+from boostplug.core.threads import set_num_threads
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 from boostplug.losses.loss import Loss
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
-from boostplug.threads import set_num_threads
 
 __all__ = ["LAWS", "check_loss", "example_data", "suited", "suited_data"]
 

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from boostplug.checks import shown
+from boostplug.core.checks import shown
+from boostplug.core.naming import parameters
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 from boostplug.datasets import load_letor
 from boostplug.kernels.compiling import kept
 from boostplug.losses import LOSSES, LambdaRank, Loss, PairwiseLoss
 from boostplug.metrics import MAP, METRICS, NDCG, Metric, PrecisionAtPercent
-from boostplug.naming import parameters
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
 from boostplug.rankers import RANKERS
 
 __all__ = ["WarmUp", "names", "warmup"]

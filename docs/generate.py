@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import typer
 
 from boostplug.cli import app
+from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
 from boostplug.testing import LAWS
-from boostplug.values import Range
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -262,7 +262,7 @@ PAGES = {
         "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md) · "
         "[Measuring speed](../guides/bench.md)",
         (
-            Section("Losses on your data", ("compare", "experiments.result.CompareResult")),
+            Section("Losses on your data", ("compare", "comparison.result.CompareResult")),
             Section("Claims of papers", ("studies.replication.replicate", "studies.replication.ReplicationResult")),
             Section("Speed", ("studies.speed.bench", "studies.speed.BenchResult", "studies.speed.BenchResults")),
         ),

@@ -4,10 +4,9 @@ __all__ = ["QUICK", "QUICK_OF_ROOM"]
 
 # Where the tests of a room are not in a folder or file of its name.
 QUICK_OF_ROOM = {
-    "best_round": "rankers/test_adarank.py",
-    "runs": "test_queries.py",
+    "core": "test_checks.py",
+    "data": "test_queries.py",
     "testing": "losses/test_laws.py",
-    "totals": "losses/test_totals.py",
     "version": "test_ci.py",
 }
 
@@ -16,10 +15,10 @@ QUICK = frozenset(
         "dask/test_partitions.py",
         "datasets/test_synthetic.py",
         "estimators/test_lightgbm.py",
-        "experiments/test_console.py",
-        "experiments/test_document.py",
-        "experiments/test_significance.py",
-        "experiments/test_store.py",
+        "comparison/test_console.py",
+        "comparison/test_document.py",
+        "comparison/test_significance.py",
+        "comparison/test_store.py",
         "kernels/test_smooth_pairs.py",
         "losses/test_adarank.py",
         "losses/test_laws.py",
@@ -33,8 +32,8 @@ QUICK = frozenset(
         "metrics/test_precision.py",
         "metrics/test_reciprocal_rank.py",
         "model/test_ensemble.py",
-        "plug/test_aliases.py",
-        "plug/test_call.py",
+        "adapters/test_aliases.py",
+        "adapters/test_call.py",
         "rankers/test_adarank.py",
         "rankers/test_rankboost_numbers.py",
         "studies/replication/test_claims.py",

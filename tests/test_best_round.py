@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from boostplug.best_round import BestRound
+from boostplug.core.best_round import BestRound
 
 NAN = math.nan
 VALUES = [

@@ -23,4 +23,4 @@ def test_there_are_enough_of_them_everywhere():
     assert len({breakage.name for breakage in BREAKAGES}) == len(BREAKAGES) >= 30
     assert {breakage.name for breakage in BREAKAGES} >= SURVIVED
     rooms = {breakage.room for breakage in BREAKAGES}
-    assert rooms >= {"losses", "metrics", "kernels", "rankers", "plug", "studies", "threads", "model"}
+    assert rooms >= {"losses", "metrics", "kernels", "rankers", "adapters", "studies", "core", "model"}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import boostplug as bp
-from boostplug.checks import LARGEST_WEIGHT, check_integer, check_number, numbers, shown
+from boostplug.core.checks import LARGEST_WEIGHT, check_integer, check_number, numbers, shown
 
 
 class Wordy:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.extras import LIBRARIES, failed_imports, imported, install, needed_by
+from boostplug.core.extras import LIBRARIES, failed_imports, imported, install, needed_by
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,8 +38,8 @@ CODE = """
 import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
-from boostplug.experiments.drawing import require_matplotlib
-from boostplug.experiments.result import CompareResult
+from boostplug.comparison.drawing import require_matplotlib
+from boostplug.comparison.result import CompareResult
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)

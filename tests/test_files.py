@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import boostplug as bp
-from boostplug import files
+from boostplug.core import files
+from boostplug.core.files import is_same_file, replacing, write_file
 from boostplug.datasets import save_qrels, save_run
 from boostplug.doctor import Diagnosis
-from boostplug.files import is_same_file, replacing, write_file
 
 
 def full(_file):
@@ -130,7 +130,7 @@ def test_an_error_in_the_middle_of_a_run_leaves_the_old_file(path):
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
 def test_a_file_that_stdout_goes_to_keeps_what_is_printed(tmp_path):
     program = (
-        "from boostplug.files import write_file\n"
+        "from boostplug.core.files import write_file\n"
         "print('before'); write_file('/dev/stdout', 'written\\n'); print('after')"
     )
     with (tmp_path / "out.txt").open("w") as out:

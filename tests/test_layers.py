@@ -18,24 +18,12 @@ PACKAGE = Path(__file__).parent.parent / "boostplug"
 
 # Bottom to top. A room imports from lower floors and, without circles, from its own.
 FLOORS = [
-    [
-        "version",
-        "text",
-        "checks",
-        "files",
-        "extras",
-        "threads",
-        "buffers",
-        "best_round",
-        "values",
-        "naming",
-        "totals",
-        "tables",
-    ],
+    ["version", "core"],
+    ["buffers"],
     ["kernels"],
-    ["pairs", "runs", "queries", "weak_rankers"],
+    ["data", "weak_rankers"],
     ["model", "datasets"],
-    ["plug"],
+    ["adapters"],
     ["metrics"],
     ["losses"],
     ["selection"],
@@ -44,7 +32,7 @@ FLOORS = [
     ["rankers"],
     ["dask"],
     ["warm_up"],
-    ["experiments"],
+    ["comparison"],
     ["studies"],
     ["doctor"],
     ["cli"],
@@ -53,7 +41,7 @@ FLOORS = [
 IMPORTERS = {"import_module", "__import__", "find_spec", "resolve_name", "run_module"}
 
 # Imports of a name that only the running program knows: not of this package, and why.
-NAMES_OF_OTHERS = {"extras": "imports optional libraries"}
+NAMES_OF_OTHERS = {"core.extras": "imports optional libraries"}
 
 
 def room_of(module):

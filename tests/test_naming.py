@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.core.naming import distinct_names, exact_name, parameters, short_name
 from boostplug.losses import LOSSES
-from boostplug.naming import distinct_names, exact_name, parameters, short_name
 
 
 def test_names_of_the_registry():

@@ -14,13 +14,13 @@ from scipy import special
 from sklearn.tree import DecisionTreeRegressor
 
 import boostplug as bp
-from boostplug.best_round import BestRound
-from boostplug.experiments.significance import randomisation_test
+from boostplug.comparison.significance import randomisation_test
+from boostplug.core.best_round import BestRound
+from boostplug.core.collective import ALONE
 from boostplug.losses import pairwise
 from boostplug.losses.directed_distance import distances_of_gaps
 from boostplug.losses.relative import Relative, into_range
 from boostplug.rankers import rankboost
-from boostplug.totals import ALONE
 from boostplug.weak_rankers import Feature, Stump, Tree
 
 OF_NUMPY = ("log", "log2", "log10", "log1p", "exp", "exp2", "expm1", "power", "tanh", "cosh", "logaddexp")

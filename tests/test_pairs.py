@@ -10,9 +10,9 @@ import pytest
 from pair_loops import mpboost_pairs, qbrank_pairs
 
 import boostplug as bp
+from boostplug.adapters import call as plug
+from boostplug.data.grade_groups import distinct
 from boostplug.losses import Loss
-from boostplug.plug import call as plug
-from boostplug.runs import distinct
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
-from boostplug.tables import features_of, is_frame, split_columns, without_qid
+from boostplug.data.tables import features_of, is_frame, split_columns, without_qid
 
 VALUES = {"a": [1.5, 2.5, np.nan], "b": [1, 2, 3]}
 FRAMES = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from boostplug.checks import check_flag, shown
-from boostplug.text import visible
+from boostplug.core.checks import check_flag, shown
+from boostplug.core.text import visible
 
 HIDDEN = [
     "\u202e",

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boostplug import threads
+from boostplug.core import threads
 
 STARTS = np.arange(0, 41) * 10_000
 ROOT = Path(__file__).parent.parent
@@ -122,7 +122,7 @@ def test_a_forked_child_has_threads_of_its_own():
 def test_a_thread_that_outlives_the_main_thread_does_it_all_itself():
     code = (
         "import threading, time, numpy as np\n"
-        "from boostplug import threads\n"
+        "from boostplug.core import threads\n"
         "def late():\n"
         "    threading.main_thread().join()\n"
         "    done = []\n"

@@ -10,9 +10,9 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import boostplug as bp
+from boostplug.core.values import Range, is_value, parameters_of, replaced
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
-from boostplug.values import Range, is_value, parameters_of, replaced
 
 
 def double(gap):

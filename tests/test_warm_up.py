@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug import cli, warm_up
-from boostplug.experiments import console
+from boostplug.comparison import console
 from boostplug.kernels import compiling
 from boostplug.warm_up import WarmUp
 

@@ -8,7 +8,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from boostplug.extras import LIBRARIES, imported, needed_by
+from boostplug.core.extras import LIBRARIES, imported, needed_by
 
 with needed_by("boostplug.dask needs", "dask", "distributed"):
     import dask.dataframe

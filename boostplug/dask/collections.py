@@ -16,12 +16,12 @@ from dask.delayed import delayed
 from distributed import get_client, wait
 from numpy.typing import NDArray
 
-from boostplug.checks import shown
+from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
+from boostplug.data.queries import Queries
+from boostplug.data.tables import Table, refuse_other_columns, table_of, without_qid
 from boostplug.estimators.inputs import labels_in_single, with_float32_labels
 from boostplug.metrics import Metric
-from boostplug.queries import Queries
-from boostplug.tables import Table, refuse_other_columns, table_of, without_qid
 
 __all__ = [
     "Part",

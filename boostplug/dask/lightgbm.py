@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from boostplug.checks import check_instance, check_integer, shown
+from boostplug.adapters import call as plug
+from boostplug.adapters.aliases import LIGHTGBM as ALIASES
+from boostplug.core.checks import check_instance, check_integer, shown
 from boostplug.dask.collections import (
     Part,
     Parts,
@@ -37,13 +39,11 @@ from boostplug.dask.collections import (
     parts_of,
     refuse_on_collections,
 )
+from boostplug.data.queries import Queries
 from boostplug.estimators import lightgbm as local
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
-from boostplug.plug import call as plug
-from boostplug.plug.aliases import LIGHTGBM as ALIASES
-from boostplug.queries import Queries
 
 __all__ = ["LGBMRanker"]
 

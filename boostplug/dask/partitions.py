@@ -11,7 +11,7 @@ import pandas as pd
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, refuse_rounded_ids, refuse_where, shown
+from boostplug.core.checks import check_integer, refuse_rounded_ids, refuse_where, shown
 
 __all__ = ["Ids", "check_partitions", "ids_of", "partition_by_query", "refuse_split_queries"]
 

@@ -19,12 +19,12 @@ from xgboost.callback import CallbackContainer, EarlyStopping, EvaluationMonitor
 from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
+from boostplug.adapters.call import assign
 from boostplug.dask.collections import Part, joined, joined_queries
+from boostplug.data.queries import Queries
 from boostplug.estimators.inputs import relative_weight, weight_in_single, with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
-from boostplug.plug.call import assign
-from boostplug.queries import Queries
 
 __all__ = ["ElsewhereError", "Job", "LostError", "Trained", "abandon", "start_tracker", "stop_tracker", "train"]
 

@@ -15,7 +15,7 @@ from dask.delayed import delayed
 from distributed.protocol.pickle import dumps
 from numpy.typing import ArrayLike
 
-from boostplug.checks import check_instance, check_integer, shown
+from boostplug.core.checks import check_instance, check_integer, shown
 from boostplug.dask.collections import (
     Part,
     Parts,
@@ -27,12 +27,7 @@ from boostplug.dask.collections import (
 )
 from boostplug.dask.jobs import InterruptedTrainingError, run
 from boostplug.dask.workers import Job
-from boostplug.estimators.inputs import one_per_set, pairs_of
-from boostplug.estimators.xgboost import XGBRanker as LocalRanker
-from boostplug.estimators.xgboost import model_and_columns
-from boostplug.losses import Loss
-from boostplug.metrics import NDCG, Metric
-from boostplug.tables import (
+from boostplug.data.tables import (
     Table,
     refuse_other_columns,
     refuse_sparse_beside_dense,
@@ -40,6 +35,11 @@ from boostplug.tables import (
     table_of,
     without_qid,
 )
+from boostplug.estimators.inputs import one_per_set, pairs_of
+from boostplug.estimators.xgboost import XGBRanker as LocalRanker
+from boostplug.estimators.xgboost import model_and_columns
+from boostplug.losses import Loss
+from boostplug.metrics import NDCG, Metric
 
 __all__ = ["XGBRanker"]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, frozen, shown
+from boostplug.core.checks import check_integer, frozen, shown
+from boostplug.core.extras import needed_by
+from boostplug.core.threads import Computed
 from boostplug.datasets.letor import LetorPieces, ZeroBased, check_reading, natural
 from boostplug.datasets.pieces import Again, Piece, Pieces
 from boostplug.datasets.ranking_data import RankingData
-from boostplug.extras import needed_by
-from boostplug.threads import Computed
 
 __all__ = ["QueryBatches", "batches_by_query"]
 

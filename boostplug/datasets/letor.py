@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_flag, check_integer, shown
+from boostplug.core.checks import check_flag, check_integer, shown
 from boostplug.datasets.pieces import Again, Piece, ids_of_rows
 from boostplug.datasets.ranking_data import Fold, RankingData
 

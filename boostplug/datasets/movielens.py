@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, check_number, shown
+from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.datasets.ranking_data import RankingData
 
 __all__ = ["MovieLens", "load_movielens", "user_tasks"]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import refuse_rounded_ids, refuse_weights, refuse_where, shown
+from boostplug.core.checks import refuse_rounded_ids, refuse_weights, refuse_where, shown
+from boostplug.core.extras import needed_by
 from boostplug.datasets.pieces import Piece, ids_of_rows
-from boostplug.extras import needed_by
 
 with needed_by("Parquet files are read by", "pyarrow"):
     import pyarrow as pa

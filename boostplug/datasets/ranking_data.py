@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import (
+from boostplug.core.checks import (
     column_names,
     numbers,
     refuse_other_order,
@@ -16,9 +16,9 @@ from boostplug.checks import (
     shown,
     vector,
 )
-from boostplug.queries import Queries
-from boostplug.tables import Table, features_of, is_frame, refuse_uncomputed, split_columns, without_qid
-from boostplug.threads import Computed
+from boostplug.core.threads import Computed
+from boostplug.data.queries import Queries
+from boostplug.data.tables import Table, features_of, is_frame, refuse_uncomputed, split_columns, without_qid
 
 __all__ = ["Fold", "RankingData"]
 

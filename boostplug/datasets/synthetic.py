@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer, check_number
+from boostplug.core.checks import check_integer, check_number
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 __all__ = ["load_bundled", "make_ranking"]

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import (
+from boostplug.core.checks import (
     check_instance,
     check_integer,
     numbers,
@@ -25,10 +25,10 @@ from boostplug.checks import (
     shown,
     vector,
 )
+from boostplug.core.files import replacing
+from boostplug.core.threads import Computed
+from boostplug.data.queries import Queries
 from boostplug.datasets.letor import opened, texts_of
-from boostplug.files import replacing
-from boostplug.queries import Queries
-from boostplug.threads import Computed
 
 __all__ = ["JudgedRun", "Qrels", "Run", "load_qrels", "load_run", "save_qrels", "save_run"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
+from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
+from boostplug.data.queries import Queries
+from boostplug.data.tables import Table, align_columns, table_of, without_qid
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
-from boostplug.queries import Queries
-from boostplug.tables import Table, align_columns, table_of, without_qid
 
 __all__ = [
     "callbacks_of",

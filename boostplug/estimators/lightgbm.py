@@ -10,7 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.checks import check_integer, check_number, shown
+from boostplug.adapters.aliases import LIGHTGBM as ALIASES
+from boostplug.adapters.call import assign, evaluate, refuse_fault
+from boostplug.adapters.lightgbm import LightGBM
+from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.core.checks import check_integer, check_number, shown
+from boostplug.core.extras import needed_by
+from boostplug.core.threads import threads_of_framework
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
+from boostplug.data.tables import (
+    Table,
+    align_columns,
+    align_to_model,
+    refuse_categories_beyond_pandas,
+    table_of,
+    without_qid,
+)
 from boostplug.estimators.inputs import (
     callbacks_of,
     checked,
@@ -28,26 +44,10 @@ from boostplug.estimators.inputs import (
     with_float32_labels,
 )
 from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
-from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
 from boostplug.model.lightgbm import refitted
-from boostplug.pairs import Pairs
-from boostplug.plug.aliases import LIGHTGBM as ALIASES
-from boostplug.plug.call import assign, evaluate, refuse_fault
-from boostplug.plug.lightgbm import LightGBM
-from boostplug.plug.parameter_names import refuse_unknown_parameters
-from boostplug.queries import Queries
-from boostplug.tables import (
-    Table,
-    align_columns,
-    align_to_model,
-    refuse_categories_beyond_pandas,
-    table_of,
-    without_qid,
-)
-from boostplug.threads import threads_of_framework
 
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb

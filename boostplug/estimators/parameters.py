@@ -5,8 +5,8 @@ from typing import Any
 
 from sklearn.base import clone
 
-from boostplug.checks import shown
-from boostplug.values import invalid_parameter, is_value, no_parameters, parameters_of, replaced, split_names
+from boostplug.core.checks import shown
+from boostplug.core.values import invalid_parameter, is_value, no_parameters, parameters_of, replaced, split_names
 
 __all__ = ["given_names", "nested", "resolved", "without_nested"]
 

@@ -9,7 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.checks import check_integer
+from boostplug.adapters.call import assign, refuse_fault
+from boostplug.adapters.options import is_dart
+from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.adapters.xgboost import XGBoost
+from boostplug.core.checks import check_integer
+from boostplug.core.extras import needed_by
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
+from boostplug.data.tables import (
+    Table,
+    align_columns,
+    align_to_model,
+    refuse_infinite,
+    refuse_sparse_beside_dense,
+    table_of,
+    without_qid,
+)
 from boostplug.estimators.inputs import (
     callbacks_of,
     checked,
@@ -28,25 +44,9 @@ from boostplug.estimators.inputs import (
     with_float32_labels,
 )
 from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
-from boostplug.extras import needed_by
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
-from boostplug.pairs import Pairs
-from boostplug.plug.call import assign, refuse_fault
-from boostplug.plug.options import is_dart
-from boostplug.plug.parameter_names import refuse_unknown_parameters
-from boostplug.plug.xgboost import XGBoost
-from boostplug.queries import Queries
-from boostplug.tables import (
-    Table,
-    align_columns,
-    align_to_model,
-    refuse_infinite,
-    refuse_sparse_beside_dense,
-    table_of,
-    without_qid,
-)
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb

@@ -1,1 +1,1 @@
-"""Numba kernels: sums over the documents or pairs of one query, driven over many queries by `boostplug.threads`."""
+"""Numba kernels: sums over the documents or pairs of one query, driven over queries by `boostplug.core.threads`."""

@@ -18,8 +18,8 @@ from boostplug.kernels.compiling import inner
 from boostplug.kernels.documents import unsigned
 from boostplug.kernels.tables import MOMENTS, Tables
 
-# compiled in: documents.py fc34a48656c7
-# compiled in: tables.py 21012e798eb9
+# compiled in: documents.py 48fc5e8639c2
+# compiled in: tables.py 74b2bef98273
 
 __all__ = ["Boxes", "Seen", "add_moments", "evaluate", "fields_of", "into_boxes"]
 

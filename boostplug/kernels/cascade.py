@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import numbers_by_query
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import best_rows, room_for
-from boostplug.threads import numbers_by_query
 
 # compiled in: ranking.py 7ad0754252ce
 

@@ -9,9 +9,9 @@ from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.documents import TAKEN, Documents, Parts, Task, documents_in, gather, longest, scatter, unsigned
 from boostplug.kernels.tables import MOMENTS, Functions
 
-# compiled in: boxes.py ffdb6c9b767f
-# compiled in: documents.py fc34a48656c7
-# compiled in: tables.py 21012e798eb9
+# compiled in: boxes.py 855f9eec3373
+# compiled in: documents.py 48fc5e8639c2
+# compiled in: tables.py 74b2bef98273
 
 __all__ = ["by_cells"]
 

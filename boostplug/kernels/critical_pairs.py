@@ -12,10 +12,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_evenly, run_over_queries
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import room_for, sort
 from boostplug.kernels.views import Runs
-from boostplug.threads import run_evenly, run_over_queries
 
 # compiled in: ranking.py 7ad0754252ce
 

@@ -9,9 +9,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_evenly
 from boostplug.kernels.compiling import compiled
 from boostplug.kernels.views import CutCodes
-from boostplug.threads import run_evenly
 
 __all__ = ["keys_above", "sums_above"]
 

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
 from boostplug.kernels.compiling import inner
 from boostplug.kernels.views import Runs
 

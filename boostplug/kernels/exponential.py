@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.arithmetic import exponential
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.derivatives import (
@@ -44,7 +45,6 @@ from boostplug.kernels.derivatives import (
 )
 from boostplug.kernels.lanes import WIDTH, load, only, spread, store, sum_of
 from boostplug.kernels.views import Listed, Runs
-from boostplug.threads import run_over_queries
 
 # compiled in: arithmetic.py 30d505fbe38f
 # compiled in: lanes.py 8910ae3bcd31

@@ -24,9 +24,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_evenly, run_over_queries
 from boostplug.kernels.compiling import compiled
 from boostplug.kernels.views import CutCodes
-from boostplug.threads import run_evenly, run_over_queries
 
 __all__ = [
     "DirectedPairs",

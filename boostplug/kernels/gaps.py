@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import numbers_by_query, run_over_queries
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import room_for
 from boostplug.kernels.ranks import Grades, add_grade, codes_by_score, grades_below
-from boostplug.threads import numbers_by_query, run_over_queries
 
 # compiled in: ranking.py 7ad0754252ce
-# compiled in: ranks.py ba19058688fd
+# compiled in: ranks.py b8a9051b9e90
 
 __all__ = [
     "PairsBetween",

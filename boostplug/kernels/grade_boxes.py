@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.arithmetic import EXP_MAX, exponential, log1p
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.derivatives import (
@@ -42,7 +43,6 @@ from boostplug.kernels.derivatives import (
 )
 from boostplug.kernels.lanes import WIDTH, larger, largest_of, least_of, load, only, smaller, spread, store, sum_of
 from boostplug.kernels.views import Runs
-from boostplug.threads import run_over_queries
 
 # compiled in: arithmetic.py 30d505fbe38f
 # compiled in: lanes.py 8910ae3bcd31

@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.lanes import WIDTH, larger, load, only, part, spread, store, sum_of, where_positive
 from boostplug.kernels.views import Listed, Runs
-from boostplug.threads import run_over_queries
 
 # compiled in: lanes.py 8910ae3bcd31
 

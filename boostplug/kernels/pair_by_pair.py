@@ -31,9 +31,9 @@ from boostplug.kernels.tables import NDCG, NDCG_VALUE, PIECES, RANKNET, Function
 from boostplug.kernels.ways import SAFE_RANGE
 
 # compiled in: arithmetic.py 30d505fbe38f
-# compiled in: documents.py fc34a48656c7
-# compiled in: tables.py 21012e798eb9
-# compiled in: ways.py 33d9892b606d
+# compiled in: documents.py 48fc5e8639c2
+# compiled in: tables.py 74b2bef98273
+# compiled in: ways.py 7b6607c46605
 
 __all__ = ["by_exponentials", "by_pieces", "near_ndcg", "near_ranknet"]
 

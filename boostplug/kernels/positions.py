@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
+from boostplug.core.threads import numbers_by_query, run_over_queries
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import SHORT, best_rows, room_for, sort, top_rows
-from boostplug.threads import numbers_by_query, run_over_queries
 
 # compiled in: ranking.py 7ad0754252ce
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import numbers_by_query, run_over_queries
 from boostplug.kernels.compiling import compiled, inner
 from boostplug.kernels.ranking import Room, room_for, sort
-from boostplug.threads import numbers_by_query, run_over_queries
 
 # compiled in: ranking.py 7ad0754252ce
 

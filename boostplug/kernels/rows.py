@@ -4,8 +4,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.compiling import compiled
-from boostplug.threads import run_over_queries
 
 __all__ = ["multiply_queries"]
 

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.blocks import by_blocks
 from boostplug.kernels.cells import by_cells
 from boostplug.kernels.compiling import compiled
@@ -30,14 +31,13 @@ from boostplug.kernels.pair_by_pair import by_exponentials, by_pieces, near_ndcg
 from boostplug.kernels.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
 from boostplug.kernels.views import Runs
 from boostplug.kernels.ways import SAFE_RANGE, Costs, boxes_win, limits, sizes_by_boxes
-from boostplug.threads import run_over_queries
 
-# compiled in: blocks.py 4b9c03612aae
-# compiled in: cells.py 679cc02fe8e1
-# compiled in: documents.py fc34a48656c7
-# compiled in: pair_by_pair.py a22a66dc2edc
-# compiled in: tables.py 21012e798eb9
-# compiled in: ways.py 33d9892b606d
+# compiled in: blocks.py 506f1ce8687b
+# compiled in: cells.py d2944cd70b75
+# compiled in: documents.py 48fc5e8639c2
+# compiled in: pair_by_pair.py 6f403f103524
+# compiled in: tables.py 74b2bef98273
+# compiled in: ways.py 7b6607c46605
 
 __all__ = ["Plan", "Work", "costs_of", "gap_sums", "plan", "sum_pairs"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
 
 __all__ = [
     "GENERAL",

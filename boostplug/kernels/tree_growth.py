@@ -18,8 +18,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.compiling import compiled, inner
-from boostplug.threads import run_over_queries
 
 __all__ = ["Bins", "ValueCodes", "grow"]
 

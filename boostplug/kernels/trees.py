@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_evenly
 from boostplug.kernels.compiling import compiled
-from boostplug.threads import run_evenly
 
 __all__ = ["Forest", "Line", "scores_of"]
 

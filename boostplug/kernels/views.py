@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 
 class Runs(NamedTuple):
-    """The documents that stand in a pair, by query and then by grade (`boostplug.runs.GradeRuns.view`).
+    """The documents that stand in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeRuns.view`).
 
     Query q is the runs ``query_run[q]:query_run[q + 1]``; run u the documents ``rows[run_start[u]:run_start[u + 1]]``
     of grade ``run_grade[u]``, ascending. `sqrt_weight` has an entry per document, or none where all weights are 1. No
@@ -33,7 +33,7 @@ class Runs(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """Explicit pairs (`boostplug.runs.PairRuns.view`): query q holds those at ``start[q]:start[q + 1]``.
+    """Explicit pairs (`boostplug.data.grade_groups.PairRuns.view`): query q holds those at ``start[q]:start[q + 1]``.
 
     Where one `crosses` queries, another query's rows get something too: then no two threads at once.
     """
@@ -47,7 +47,7 @@ class Listed(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Judged documents by query (`boostplug.runs.ListRuns.view`): list q holds those at ``start[q]:start[q + 1]``."""
+    """Judged documents by query, as `ListRuns.view` makes them: list q holds those at ``start[q]:start[q + 1]``."""
 
     rows: Ints
     grade: Floats

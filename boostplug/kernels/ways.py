@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
 
 __all__ = ["SAFE_RANGE", "Costs", "block_sizes", "boxes_win", "limits", "sizes_by_boxes"]
 

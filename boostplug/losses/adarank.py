@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import frozen, scores_of_rows, shown
+from boostplug.core.checks import frozen, scores_of_rows, shown
+from boostplug.core.collective import ALONE
+from boostplug.data.queries import Queries
 from boostplug.losses.loss import LARGEST_VALUE, Answered, Loss, Outputs
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.relative import Relative, times
 from boostplug.metrics import NDCG, Metric
-from boostplug.queries import Queries
-from boostplug.totals import ALONE
 
 __all__ = ["AdaRank"]
 

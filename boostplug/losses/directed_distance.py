@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import called, check_number
+from boostplug.core.checks import called, check_number
+from boostplug.core.naming import Named
+from boostplug.core.values import Range
 from boostplug.kernels import derivatives
-from boostplug.naming import Named
-from boostplug.values import Range
 
 __all__ = [
     "BinaryDistance",

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.data.grade_groups import GradeRuns
+from boostplug.data.queries import Queries
 from boostplug.metrics.dcg import Convention, Gain, discounts, gains_in_units
-from boostplug.queries import Queries
-from boostplug.runs import GradeRuns
 
 __all__ = ["ideal_dcg", "rising_gains"]
 

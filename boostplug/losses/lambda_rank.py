@@ -7,7 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
-from boostplug.checks import check_flag, check_integer, check_number, frozen, shown
+from boostplug.core.checks import check_flag, check_integer, check_number, frozen, shown
+from boostplug.core.threads import run_over_queries
+from boostplug.core.values import Range, Space
+from boostplug.data.queries import Queries
 from boostplug.kernels.lambda_halves import sum_lists
 from boostplug.kernels.lambdas import Worth, sum_tops
 from boostplug.kernels.single_precision import positive_beside
@@ -17,9 +20,6 @@ from boostplug.losses.lists import ListSums, sums_over_lists
 from boostplug.losses.loss import LARGEST_VALUE, Loss
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
-from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
-from boostplug.values import Range, Space
 
 __all__ = ["LambdaRank"]
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
-from boostplug.checks import check_choice, check_integer, frozen, refuse_where
+from boostplug.core.checks import check_choice, check_integer, frozen, refuse_where
+from boostplug.core.threads import run_over_queries
+from boostplug.data.grade_groups import ListRuns
+from boostplug.data.queries import Queries
 from boostplug.kernels import softmax as kernels
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.losses.lists import sums_over_lists
 from boostplug.losses.loss import HessianKind, Loss
-from boostplug.queries import Queries
-from boostplug.runs import ListRuns
-from boostplug.threads import run_over_queries
 
 __all__ = ["ListNet"]
 

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
+from boostplug.core.threads import run_over_queries
+from boostplug.data.queries import Queries
 from boostplug.losses.loss import LARGEST_VALUE
-from boostplug.queries import Queries
-from boostplug.threads import run_over_queries
 
 __all__ = ["ListSums", "sums_over_lists"]
 

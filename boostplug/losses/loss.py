@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_instance, check_number, returned, scores_of_rows, shown
+from boostplug.adapters import call as plug
+from boostplug.core.checks import check_instance, check_number, returned, scores_of_rows, shown
+from boostplug.core.collective import ALONE, Totals
+from boostplug.core.naming import Named, read_value
+from boostplug.data.queries import Queries
 from boostplug.losses.normalization import scale_terms_of_rows
 from boostplug.losses.relative import Relative, into_range
-from boostplug.naming import Named, read_value
-from boostplug.plug import call as plug
-from boostplug.queries import Queries
-from boostplug.totals import ALONE, Totals
 
 __all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "Answered", "HessianKind", "Loss", "Outputs"]
 
@@ -50,7 +50,7 @@ class Loss(Named, ABC):
 
     `get_params` lists the parameters, rankers have them as own (``objective__sigmoid``), ``with_params(sigmoid=2.0)``
     returns a new value. A subclass may say what `boostplug.suggest` draws them from, in
-    ``search_ranges: ClassVar = {"sharpness": boostplug.values.Range(0.1, 10.0, log=True)}``.
+    ``search_ranges: ClassVar = {"sharpness": boostplug.core.values.Range(0.1, 10.0, log=True)}``.
 
     An instance is the objective itself: pass it as ``lgb.train({"objective": loss}, …)``,
     ``lgb.LGBMRanker(objective=loss)``, ``xgb.train(…, obj=loss)`` or to `boostplug.LGBMRanker`, `boostplug.XGBRanker`.

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
-from boostplug.checks import check_choice, frozen, shown
+from boostplug.core.checks import check_choice, frozen, shown
+from boostplug.data.grade_groups import GradeRuns, PairRuns
+from boostplug.data.queries import Queries
 from boostplug.kernels import exponential as kernels
 from boostplug.kernels import grade_boxes
 from boostplug.kernels.derivatives import Curvature, Sums
@@ -26,8 +28,6 @@ from boostplug.losses.directed_distance import (
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.relative import Relative, drop_lost
-from boostplug.queries import Queries
-from boostplug.runs import GradeRuns, PairRuns
 
 __all__ = ["MPBoost"]
 

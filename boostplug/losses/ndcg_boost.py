@@ -6,7 +6,9 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, check_number, frozen
+from boostplug.core.checks import check_choice, check_number, frozen
+from boostplug.core.values import Range
+from boostplug.data.queries import Queries
 from boostplug.kernels.documents import GAINS
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.smooth_pairs import gap_sums
@@ -17,8 +19,6 @@ from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
 from boostplug.metrics.dcg import Gain, check_gain
-from boostplug.queries import Queries
-from boostplug.values import Range
 
 __all__ = ["NDCGBoost"]
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.queries import Queries
-from boostplug.runs import GradeRuns, PairRuns
+from boostplug.data.grade_groups import GradeRuns, PairRuns
+from boostplug.data.queries import Queries
 
 __all__ = ["factor_of", "runs_of", "scale_terms_of", "scale_terms_of_rows"]
 

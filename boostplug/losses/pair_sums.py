@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
+from boostplug.core.threads import Computed
+from boostplug.data.queries import Queries
 from boostplug.kernels.documents import GAINS, ONES, TABLE, PairWeights, Task
 from boostplug.kernels.smooth_pairs import costs_of, plan, sum_pairs
 from boostplug.kernels.tables import Functions, Kernel, tables
 from boostplug.kernels.ways import Costs
 from boostplug.losses.loss import LARGEST_VALUE
-from boostplug.queries import Queries
-from boostplug.threads import Computed
 
 __all__ = [
     "PairWeights",

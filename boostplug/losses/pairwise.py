@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
-from boostplug.checks import called, check_choice, frozen, shown
+from boostplug.core.checks import called, check_choice, frozen, shown
+from boostplug.core.values import Space
+from boostplug.data.grade_groups import GradeRuns
+from boostplug.data.queries import Queries
 from boostplug.kernels.documents import TABLE
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
@@ -23,9 +26,6 @@ from boostplug.losses.pair_sums import (
     value_of_listed,
     value_per_query,
 )
-from boostplug.queries import Queries
-from boostplug.runs import GradeRuns
-from boostplug.values import Space
 
 __all__ = ["PairwiseLoss"]
 

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug import buffers
-from boostplug.checks import check_choice, check_number, frozen
+from boostplug.core.checks import check_choice, check_number, frozen
+from boostplug.core.values import Range
+from boostplug.data.grade_groups import GradeRuns
+from boostplug.data.queries import Queries
 from boostplug.kernels import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.squared_error import squared_errors
-from boostplug.queries import Queries
-from boostplug.runs import GradeRuns
-from boostplug.values import Range
 
 __all__ = ["QBRank"]
 

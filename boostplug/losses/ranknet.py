@@ -6,7 +6,9 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, check_number
+from boostplug.core.checks import check_choice, check_number
+from boostplug.core.values import Range
+from boostplug.data.queries import Queries
 from boostplug.kernels.single_precision import positive_beside
 from boostplug.kernels.tables import RANKNET, RANKNET_VALUE
 from boostplug.losses.logistic import (
@@ -27,8 +29,6 @@ from boostplug.losses.pair_sums import (
     value_of_listed,
     value_per_query,
 )
-from boostplug.queries import Queries
-from boostplug.values import Range
 
 __all__ = ["RankNet"]
 

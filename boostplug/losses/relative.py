@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.collective import Totals
+from boostplug.data.queries import Queries
 from boostplug.kernels.derivatives import LITTLE, NOTHING
 from boostplug.kernels.rows import multiply_queries
-from boostplug.queries import Queries
-from boostplug.totals import Totals
 
 __all__ = ["Relative", "drop_lost", "into_range", "times"]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_flag, frozen
+from boostplug.core.checks import check_flag, frozen
+from boostplug.data.queries import Queries
 from boostplug.kernels import hinge as kernels
 from boostplug.kernels.centred import centred_squares
 from boostplug.losses.lists import sums_over_lists
 from boostplug.losses.loss import LARGEST_VALUE, Loss
-from boostplug.queries import Queries
 
 __all__ = ["SquaredError", "squared_errors"]
 

@@ -10,13 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_instance, check_number, shown
-from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, Answered, HessianKind, Loss, Outputs
-from boostplug.losses.relative import Relative, drop_lost, times
-from boostplug.naming import short_number
-from boostplug.plug import call as plug
-from boostplug.queries import Queries
-from boostplug.values import (
+from boostplug.adapters import call as plug
+from boostplug.core.checks import check_instance, check_number, shown
+from boostplug.core.naming import short_number
+from boostplug.core.values import (
     Range,
     Space,
     invalid_parameter,
@@ -26,6 +23,9 @@ from boostplug.values import (
     replaced,
     split_names,
 )
+from boostplug.data.queries import Queries
+from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, Answered, HessianKind, Loss, Outputs
+from boostplug.losses.relative import Relative, drop_lost, times
 
 __all__ = ["LossSum"]
 

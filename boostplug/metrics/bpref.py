@@ -2,9 +2,9 @@
 
 from dataclasses import KW_ONLY, dataclass
 
+from boostplug.data.queries import Queries
 from boostplug.kernels import ranks
 from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties
-from boostplug.queries import Queries
 
 __all__ = ["Bpref"]
 

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice, check_integer, check_number, shown
+from boostplug.core.checks import check_choice, check_integer, check_number, shown
+from boostplug.core.naming import parameters
+from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
-from boostplug.naming import parameters
-from boostplug.queries import Queries
 
 __all__ = ["ByRank", "Empty", "OfRelevance", "OfTheBest", "Ties", "whole"]
 

@@ -6,11 +6,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_choice
+from boostplug.core.checks import check_choice
+from boostplug.data.queries import Queries
 from boostplug.kernels import ranks
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
-from boostplug.queries import Queries
 
 __all__ = ["KendallTau", "SpearmanRho"]
 

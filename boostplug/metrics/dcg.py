@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import called, check_choice, frozen, refuse_where, shown
+from boostplug.core.checks import called, check_choice, frozen, refuse_where, shown
+from boostplug.data.queries import Queries
 from boostplug.kernels import positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties
 from boostplug.metrics.grades import exp2_less_one
-from boostplug.queries import Queries
 
 __all__ = ["DCG", "NDCG", "MeanNDCG"]
 

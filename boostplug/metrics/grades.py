@@ -5,8 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.data.queries import Queries
 from boostplug.kernels import ranks
-from boostplug.queries import Queries
 
 __all__ = ["exp2_less_one", "grades_of"]
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
-from boostplug.naming import Named, exact_name, read_name
-from boostplug.plug import call as plug
-from boostplug.queries import Queries
-from boostplug.values import Range, Space, ranges_said
+from boostplug.adapters import call as plug
+from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
+from boostplug.core.naming import Named, exact_name, read_name
+from boostplug.core.values import Range, Space, ranges_said
+from boostplug.data.queries import Queries
 
 __all__ = ["Metric"]
 

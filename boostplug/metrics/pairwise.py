@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_choice, check_flag, check_number, frozen, scores_of_rows
+from boostplug.core.checks import check_choice, check_flag, check_number, frozen, scores_of_rows
+from boostplug.data.queries import Queries
 from boostplug.kernels import gaps, ranks
 from boostplug.metrics.by_rank import whole
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
-from boostplug.queries import Queries
 
 __all__ = ["PairError", "PrecisionAtPercent"]
 

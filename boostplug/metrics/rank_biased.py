@@ -5,10 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_number, frozen, refuse_where
+from boostplug.core.checks import check_number, frozen, refuse_where
+from boostplug.data.queries import Queries
 from boostplug.kernels import positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties, whole
-from boostplug.queries import Queries
 
 __all__ = ["RBP"]
 

@@ -5,11 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_number, frozen, refuse_where
+from boostplug.core.checks import check_number, frozen, refuse_where
+from boostplug.data.queries import Queries
 from boostplug.kernels import cascade, positions
 from boostplug.metrics.by_rank import ByRank, Empty, OfRelevance, Ties, whole
 from boostplug.metrics.grades import exp2_less_one
-from boostplug.queries import Queries
 
 __all__ = ["ERR", "MRR"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.checks import shown
+from boostplug.core.checks import shown
 from boostplug.model.lightgbm import booster_of, named
 from boostplug.model.xgboost import singles
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.checks import shown
-from boostplug.files import write_file
+from boostplug.core.checks import shown
+from boostplug.core.files import write_file
 from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
 
 __all__ = ["from_document", "read", "to_document", "write"]

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.best_round import BestRound
-from boostplug.checks import check_choice, check_flag, check_integer, check_number
+from boostplug.core.best_round import BestRound
+from boostplug.core.checks import check_choice, check_flag, check_integer, check_number
+from boostplug.data.queries import Queries
 from boostplug.metrics import MAP, Metric
-from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature
 

@@ -12,15 +12,15 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from boostplug.best_round import BestRound
-from boostplug.checks import check_integer, column_names, reading_features
+from boostplug.core.best_round import BestRound
+from boostplug.core.checks import check_integer, column_names, reading_features
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
+from boostplug.data.tables import Table, refuse_other_columns, without_qid
 from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
-from boostplug.tables import Table, refuse_other_columns, without_qid
 from boostplug.weak_rankers import WeakRanker
 
 __all__ = ["ReferenceRanker", "Round", "Rounds", "Training"]

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from boostplug.checks import check_flag, check_number
+from boostplug.core.checks import check_flag, check_number
+from boostplug.data.queries import Queries
 from boostplug.kernels.positions import dcg
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.losses.normalization import factor_of
 from boostplug.metrics.dcg import Gain, discounts, gains_of
-from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs
 from boostplug.weak_rankers import Cuts, WeakRanker

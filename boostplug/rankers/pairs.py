@@ -7,12 +7,12 @@ listed. Listed (`CriticalPairs`): one by one, explicit ones or those of grades, 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.data.grade_groups import PairRuns
+from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels import critical_pairs as kernels
 from boostplug.kernels.critical_pairs import CriticalPairs
 from boostplug.kernels.views import Runs
 from boostplug.losses.normalization import runs_of
-from boostplug.queries import Queries, why_nothing_is_learnt
-from boostplug.runs import PairRuns
 
 __all__ = ["CriticalPairs", "Runs", "errors", "listed", "refuse_no_pairs"]
 

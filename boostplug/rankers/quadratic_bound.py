@@ -12,10 +12,10 @@ from scipy.optimize import brentq
 from sklearn.base import is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from boostplug.checks import check_choice, check_flag, check_integer, check_number, numbers, shown
+from boostplug.core.checks import check_choice, check_flag, check_integer, check_number, numbers, shown
+from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.losses import QBRank
 from boostplug.losses.qbrank import Normalization
-from boostplug.queries import Queries, why_nothing_is_learnt
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of

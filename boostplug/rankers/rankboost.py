@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from boostplug.checks import check_choice, check_flag
+from boostplug.core.checks import check_choice, check_flag
+from boostplug.data.grade_groups import distinct
+from boostplug.data.queries import Queries
 from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
-from boostplug.queries import Queries
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
-from boostplug.runs import distinct
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import check_flag, check_integer, shown
-from boostplug.queries import Queries
+from boostplug.core.checks import check_flag, check_integer, shown
+from boostplug.data.queries import Queries
 
 __all__ = ["Folds", "GroupSizes", "group_folds"]
 

@@ -7,9 +7,9 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from boostplug.checks import check_instance, column_names, refuse_other_order
+from boostplug.core.checks import check_instance, column_names, refuse_other_order
+from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
-from boostplug.queries import Queries
 
 __all__ = ["RankingScorer", "make_scorer"]
 

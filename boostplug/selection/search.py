@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from boostplug.checks import check_instance, shown
+from boostplug.core.checks import check_instance, shown
+from boostplug.core.values import Range
 from boostplug.losses import Loss
-from boostplug.values import Range
 
 __all__ = ["suggest"]
 

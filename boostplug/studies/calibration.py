@@ -19,18 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.compare import compare
+from boostplug.comparison.document import as_json, table_lines, versions
+from boostplug.comparison.identity import content_hashes, query_codes
+from boostplug.comparison.result import CompareResult
+from boostplug.comparison.training import Part
+from boostplug.comparison.trees import Trees
+from boostplug.core.files import write_file
+from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
-from boostplug.experiments.cells import Cell, Method
-from boostplug.experiments.compare import compare
-from boostplug.experiments.document import as_json, table_lines, versions
-from boostplug.experiments.identity import content_hashes, query_codes
-from boostplug.experiments.result import CompareResult
-from boostplug.experiments.training import Part
-from boostplug.experiments.trees import Trees
-from boostplug.files import write_file
 from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
-from boostplug.queries import Queries
 from boostplug.studies.quality.sets import SETS, share_of
 
 __all__ = ["DESIGNS", "Design", "Outcome", "Pool", "Sample", "coverage", "null", "outcome", "pool", "trainings"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.checks import check_integer
+from boostplug.core.checks import check_integer
 
 __all__ = ["Feature", "refuse_no_column"]
 

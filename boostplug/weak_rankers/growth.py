@@ -5,8 +5,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import run_evenly
 from boostplug.kernels.tree_growth import Bins, ValueCodes, grow
-from boostplug.threads import run_evenly
 from boostplug.weak_rankers.tree import Tree
 
 __all__ = ["TreeGrower"]

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
 from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.weak_rankers.stump import rounding_edges
 

@@ -302,8 +302,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "plug",
-        ("plug/test_call.py",),
+        "adapters",
+        ("adapters/test_call.py",),
         ("a round's arrays are not handed on", "most = 0 if call.record is _of_nobody else 2", "most = 0"),
         (
             "a call's frame keeps itself, and all that was made in it",
@@ -312,8 +312,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "plug",
-        ("plug/test_job.py",),
+        "adapters",
+        ("adapters/test_job.py",),
         (
             "each worker has a scale of its own",
             "loss.gradient_hessian(call.scores, call.queries, totals=totals)",
@@ -333,8 +333,8 @@ BREAKAGES = [
         ("a worker warns for all", "any_step = job.any_step", "pass"),
     ),
     *_in(
-        "plug",
-        ("plug/test_units.py",),
+        "adapters",
+        ("adapters/test_units.py",),
         ("of many losses in turn each call is a first one", "deque(maxlen=64)", "deque(maxlen=4)"),
         (
             "a first step is looked at from any scores",
@@ -378,12 +378,12 @@ BREAKAGES = [
     ),
     *_in(
         "kernels",
-        ("plug/test_units.py",),
+        ("adapters/test_units.py",),
         ("steps that are all alike are not", "away[np.abs(away) <= 1e-12 * np.abs(step).max()] = 0.0", "pass"),
         ("a first step is not seen from the mean", "away = step - gradient.sum() / h.sum()", "away = step + 0.0"),
     ),
     *_in(
-        "runs",
+        "data",
         ("losses/test_weights.py",),
         (
             "roots of weights are over no power of two",
@@ -666,8 +666,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "plug",
-        ("plug", "test_pairs.py", "estimators"),
+        "adapters",
+        ("adapters", "test_pairs.py", "estimators"),
         ("a dataset's new labels are not read", "_equal(self.labels, other.labels) and ", ""),
         ("a best round outlives its training", 'given.get("i") == 0', "False"),
         (
@@ -714,11 +714,11 @@ BREAKAGES = [
     ),
     *_in(
         "kernels",
-        ("plug", "test_pairs.py", "estimators"),
+        ("adapters", "test_pairs.py", "estimators"),
         ("a Hessian below single precision keeps its gradient", "keep = y >= TINY", "keep = y > 0.0"),
     ),
     *_in(
-        "best_round",
+        "core",
         ("studies/replication/test_claims.py",),
         ("one great value hides that others are out of bounds", "np.where(np.isfinite(size), size, 0.0)", "size.max()"),
     ),
@@ -824,8 +824,8 @@ BREAKAGES = [
         ("a median of runs is their last", "document[column.key] = median(found)", "document[column.key] = found[-1]"),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_significance.py",),
+        "comparison",
+        ("comparison/test_significance.py",),
         (
             "an interval ignores the skewness of the differences",
             "acceleration = float((influences**3)",
@@ -840,8 +840,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_jobs.py",),
+        "comparison",
+        ("comparison/test_jobs.py",),
         (
             "the table of several processes is in the order in which they finish",
             "plan.seeds.index(cell.seed), place[id(cell.method)]",
@@ -854,8 +854,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_tuning.py",),
+        "comparison",
+        ("comparison/test_tuning.py",),
         (
             "a resumed tuning prunes by what it trains itself alone",
             "for number, value in enumerate(values[self._done :], self._done + 1):",
@@ -868,8 +868,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_page.py",),
+        "comparison",
+        ("comparison/test_page.py",),
         (
             "a page takes names of the data for markup",
             "return Markup(escape(visible(child), quote=False))",
@@ -887,8 +887,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_recommendation.py",),
+        "comparison",
+        ("comparison/test_recommendation.py",),
         (
             "the test part has a say in what is recommended",
             "[self._done(method)[run].validation for run in runs]",
@@ -911,8 +911,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_compare.py",),
+        "comparison",
+        ("comparison/test_compare.py",),
         (
             "labels below 1 refuse the whole comparison, for MAP that nobody asked for",
             "if metric == main or not shown_by_default:",
@@ -930,8 +930,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments",),
+        "comparison",
+        ("comparison",),
         (
             "Holm's p-values may fall",
             "np.minimum(np.maximum.accumulate(factor * values[order]), 1.0)",
@@ -984,7 +984,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "files",
+        "core",
         ("test_files.py",),
         (
             "a failed write leaves a half of the file",
@@ -993,7 +993,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "text",
+        "core",
         ("test_text.py",),
         (
             "characters that turn the direction of a text stay",
@@ -1002,7 +1002,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "checks",
+        "core",
         ("test_queries.py",),
         (
             "columns in another order go by position",
@@ -1016,7 +1016,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "naming",
+        "core",
         ("test_naming.py",),
         (
             "no cut-off goes by the default's name",
@@ -1025,7 +1025,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "values",
+        "core",
         ("test_values.py",),
         (
             "a part is set before its own parameters are",
@@ -1097,7 +1097,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "plug",
+        "adapters",
         ("estimators/test_parameters.py",),
         (
             "a framework's own ranker trains with the parameters of losses",
@@ -1118,13 +1118,13 @@ BREAKAGES = [
     ),
     *_in(
         "buffers",
-        ("test_buffers.py", "plug/test_call.py"),
+        ("test_buffers.py", "adapters/test_call.py"),
         ("an array that somebody keeps is taken again", "references == _ALONE and ", ""),
         ("zeros are what the last round left", "    array.fill(0.0)\n", ""),
         ("a round's arrays are kept without end", "+ array.size <= self._most", "+ array.size <= math.inf"),
     ),
     *_in(
-        "threads",
+        "core",
         ("test_threads.py",),
         ("errors of helping threads are lost", "            helper.result()", "            helper.exception()"),
         ("a forked child does without helping threads", "_pool[0] != os.getpid() or ", ""),
@@ -1361,7 +1361,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "queries",
+        "data",
         ("test_queries.py", "losses", "metrics"),
         (
             "an unlabelled row is judged by its weight",
@@ -1375,7 +1375,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "queries",
+        "data",
         ("test_bad_input.py",),
         (
             "group alone may say any number of rows",
@@ -1384,7 +1384,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "checks",
+        "core",
         ("test_checks.py", "losses/test_loss.py", "model/test_ensemble.py"),
         (
             "integers beyond floats among features are NumPy's matter",
@@ -1403,7 +1403,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "checks",
+        "core",
         ("test_checks.py",),
         (
             "weights may be so small that products vanish",
@@ -1437,7 +1437,7 @@ BREAKAGES = [
     ),
     *_in(
         "estimators",
-        ("estimators", "plug/test_conformance.py"),
+        ("estimators", "adapters/test_conformance.py"),
         ("a loaded model takes the loss along", "            self.__dict__.update(kept)", "            pass"),
         (
             "what LightGBM refuses is no wrong value",
@@ -1462,8 +1462,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "queries",
-        ("plug/test_call.py",),
+        "data",
+        ("adapters/test_call.py",),
         (
             "pairs without weight are taken for missing grades",
             "    if pairs is not None:\n        if not len(pairs):",
@@ -1471,7 +1471,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "best_round",
+        "core",
         ("rankers", "estimators", "test_one_ulp.py"),
         (
             "the last of equal rounds is the best",
@@ -1728,7 +1728,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
+        "comparison",
         ("studies/quality/test_quality.py",),
         (
             "explicit pairs do not reach the dataset of an experiment",
@@ -1775,13 +1775,13 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "plug",
+        "adapters",
         ("dask/test_lightgbm.py",),
         ("LightGBM over several machines trains with local scales", "        if n < 2:", "        if n < 3:"),
     ),
     *_in(
-        "tables",
-        ("estimators", "plug/test_conformance.py"),
+        "data",
+        ("estimators", "adapters/test_conformance.py"),
         (
             "categories go by their places",
             "        if table.categories[place] == known:\n",
@@ -1808,8 +1808,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_compare_data.py",),
+        "comparison",
+        ("comparison/test_compare_data.py",),
         (
             "weights of rows do not reach losses in XGBoost",
             "        assign(self.train_set, queries)  # XGBoost",
@@ -1822,8 +1822,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_honest.py",),
+        "comparison",
+        ("comparison/test_honest.py",),
         (
             "weights have a unit for LightGBM's own objectives",
             "weight=relative_weight(queries.row_weight),\n        params",
@@ -1841,8 +1841,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_shared_data.py",),
+        "comparison",
+        ("comparison/test_shared_data.py",),
         (
             "a query counts in each of its folds",
             "    if times.max(initial=1) == 1:",
@@ -1870,8 +1870,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_budget.py",),
+        "comparison",
+        ("comparison/test_budget.py",),
         (
             "a training begins that cannot end in time",
             "        return left > 0.0 and sum(map(self._expected, kinds)) <= left",
@@ -1884,8 +1884,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_details.py",),
+        "comparison",
+        ("comparison/test_details.py",),
         (
             "importances are of rounds after the best one too",
             'watch.gains = booster.feature_importance("gain", iteration=watch.best_round)',
@@ -1903,8 +1903,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_live.py",),
+        "comparison",
+        ("comparison/test_live.py",),
         (
             "in a short terminal the growing table is cut off",
             "            rows = self._shown(console.height - _AROUND)",
@@ -1926,8 +1926,8 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "experiments",
-        ("experiments/test_budget.py",),
+        "comparison",
+        ("comparison/test_budget.py",),
         (
             "tuning goes on after time is up",
             "            late = self.is_late()\n            return late or",
@@ -1935,7 +1935,7 @@ BREAKAGES = [
         ),
     ),
     *_in(
-        "extras",
+        "core",
         ("test_extras.py",),
         (
             "a library that lacks a part of its own is called missing",

@@ -1,4 +1,4 @@
-"""What LightGBM alone does; what every framework does stands in tests/plug/test_conformance.py."""
+"""What LightGBM alone does; what every framework does stands in tests/adapters/test_conformance.py."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What XGBoost alone does; what every framework does stands in tests/plug/test_conformance.py."""
+"""What XGBoost alone does; what every framework does stands in tests/adapters/test_conformance.py."""
 
 import json
 import pickle
@@ -12,7 +12,7 @@ from sklearn.base import clone
 from versions import version_of
 
 import boostplug as bp
-from boostplug.plug.xgboost import XGBoost
+from boostplug.adapters.xgboost import XGBoost
 
 xgb = pytest.importorskip("xgboost")
 

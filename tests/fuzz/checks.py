@@ -12,8 +12,8 @@ from fuzz import plain
 
 import boostplug as bp
 from boostplug import testing
+from boostplug.adapters.call import queries_of
 from boostplug.losses import DirectedDistance
-from boostplug.plug.call import queries_of
 
 __all__ = [
     "booster_agrees",

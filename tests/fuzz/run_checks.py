@@ -155,7 +155,7 @@ def check_comparison(result, folder=None, *, same_data=False):
 
 def _document(result):
     """Return a result's document as JSON has it: without NaN."""
-    from boostplug.experiments.document import plain
+    from boostplug.comparison.document import plain
 
     return plain(result.document)
 

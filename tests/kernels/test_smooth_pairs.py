@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.checks import frozen
+from boostplug.core.checks import frozen
 from boostplug.kernels.documents import GAINS, ONES, TABLE
 from boostplug.kernels.smooth_pairs import gap_sums
 from boostplug.kernels.tables import GENERAL, Functions, Kernel, Tail, tables

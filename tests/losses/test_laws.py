@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import boostplug as bp
-from boostplug import threads
+from boostplug.core import threads
+from boostplug.core.collective import ALONE
 from boostplug.losses import LOSSES, MPBoost
 from boostplug.losses.relative import into_range
 from boostplug.testing import LAWS, check_loss, example_data, suited, suited_data
-from boostplug.totals import ALONE
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
 OPTIONS = [

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.core.threads import set_num_threads
 from boostplug.kernels.compiling import compiled
 from boostplug.kernels.lists import order_by_score, over_ties
 from boostplug.kernels.ranking import room_for
 from boostplug.losses.lists import sums_over_lists
-from boostplug.threads import set_num_threads
 
 
 def test_lists_hold_the_judged_documents_of_one_grade_too():

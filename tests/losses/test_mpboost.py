@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.core.threads import set_num_threads
 from boostplug.kernels import exponential, grade_boxes
 from boostplug.losses import directed_distance, mpboost
-from boostplug.threads import set_num_threads
 
 
 def root_distance(gap):

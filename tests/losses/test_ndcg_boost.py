@@ -10,9 +10,9 @@ import pytest
 
 import boostplug as bp
 from boostplug import testing
+from boostplug.core.threads import set_num_threads
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.metrics import dcg
-from boostplug.threads import set_num_threads
 
 LABELS = {
     "grades": lambda rng, n: rng.integers(0, 5, n),

@@ -13,10 +13,10 @@ import pytest
 
 import boostplug as bp
 from boostplug import testing
+from boostplug.core.threads import set_num_threads
 from boostplug.losses import pair_sums
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.ranknet import RankNet
-from boostplug.threads import set_num_threads
 
 ACCURACY = 5e-7
 LABELS = {

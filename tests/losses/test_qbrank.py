@@ -8,8 +8,8 @@ import pytest
 
 import boostplug as bp
 from boostplug import testing
+from boostplug.core.threads import set_num_threads
 from boostplug.losses.qbrank import QBRank
-from boostplug.threads import set_num_threads
 
 LABELS = {
     "grades": lambda rng, n: rng.integers(0, 5, n),

@@ -9,7 +9,7 @@ from ir_measures import AP, Qrel, ScoredDoc
 from sklearn.metrics import average_precision_score
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 @pytest.mark.parametrize("k", [None, 1, 5, 100])

@@ -8,7 +8,7 @@ import pytest
 from ir_measures import Bpref, Qrel, ScoredDoc
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def bpref_by_loop(grades, relevant=1):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def reference(function, x, y):

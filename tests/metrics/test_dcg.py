@@ -10,7 +10,7 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 from sklearn.metrics import dcg_score, ndcg_score
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def halved(r):

@@ -245,9 +245,9 @@ def test_each_query_is_on_its_own_whatever_the_threads(metric, monkeypatch):
     scores = np.round(rng.normal(size=queries.n_rows), 1)
     parts = np.split(np.arange(queries.n_rows), queries.boundaries[1:-1])
     one_by_one = [metric.per_query(scores[i], bp.Queries(queries.labels[i], group=[len(i)]))[0] for i in parts]
-    monkeypatch.setattr("boostplug.threads._MIN_WORK_PER_THREAD", 100)
+    monkeypatch.setattr("boostplug.core.threads._MIN_WORK_PER_THREAD", 100)
     for threads in (1, 2, 3):
-        monkeypatch.setattr("boostplug.threads._chosen", threads)
+        monkeypatch.setattr("boostplug.core.threads._chosen", threads)
         np.testing.assert_array_equal(metric.per_query(scores, queries), one_by_one)
 
 

@@ -57,7 +57,7 @@ def test_per_query_takes_queries_only():
 
 
 def test_other_data_goes_to_the_plug(monkeypatch):
-    monkeypatch.setattr("boostplug.plug.call.evaluate", lambda *args: args)
+    monkeypatch.setattr("boostplug.adapters.call.evaluate", lambda *args: args)
     metric, scores, dataset = bp.NDCG(), object(), object()
     assert metric(scores, dataset) == (metric, scores, dataset)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def preferences(scores, queries):

@@ -8,7 +8,7 @@ import pytest
 from ir_measures import P, Qrel, ScoredDoc
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 @pytest.mark.parametrize("k", [1, 5, 100])

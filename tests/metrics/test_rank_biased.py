@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def rbp_by_loop(gains, p):

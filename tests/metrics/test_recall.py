@@ -8,7 +8,7 @@ import pytest
 from ir_measures import Qrel, R, Rprec, ScoredDoc
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def recall_by_loop(relevant, k):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ir_measures import RR, Qrel, ScoredDoc
 
 import boostplug as bp
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 
 
 def random_data(seed):

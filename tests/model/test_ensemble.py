@@ -210,9 +210,9 @@ def test_no_threshold_hangs_on_the_number_of_rounds():
 def test_predicts_the_same_with_any_number_of_threads(monkeypatch):
     model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
     X = data(5, 50_000)
-    monkeypatch.setattr("boostplug.threads._chosen", 1)
+    monkeypatch.setattr("boostplug.core.threads._chosen", 1)
     alone = model.predict(X)
-    monkeypatch.setattr("boostplug.threads._chosen", 3)
+    monkeypatch.setattr("boostplug.core.threads._chosen", 3)
     assert np.array_equal(model.predict(X), alone)
 
 

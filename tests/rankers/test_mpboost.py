@@ -18,9 +18,9 @@ from boostplug import (
     Queries,
     set_num_threads,
 )
+from boostplug.data.grade_groups import GradeRuns
 from boostplug.rankers import mpboost
 from boostplug.rankers.mpboost import MPBoostRanker
-from boostplug.runs import GradeRuns
 
 ROUNDS = 12
 PAIRS = GradeRuns.pairs

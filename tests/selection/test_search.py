@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 from boostplug.selection import search
-from boostplug.values import Range
 
 optuna = pytest.importorskip("optuna")
 

@@ -8,15 +8,15 @@
 import argparse
 from pathlib import Path
 
-from boostplug.experiments.document import as_json, filled, read
-from boostplug.experiments.store import head_of
-from boostplug.files import write_file
+from boostplug.comparison.document import as_json, filled, read
+from boostplug.comparison.store import head_of
+from boostplug.core.files import write_file
+from boostplug.core.threads import get_num_threads
 from boostplug.studies.quality.page import draw, tables
 from boostplug.studies.quality.protocol import PARTS
 from boostplug.studies.quality.result import SCHEMA, document
 from boostplug.studies.quality.run import kept_cells, run
 from boostplug.studies.quality.summary import Cells
-from boostplug.threads import get_num_threads
 
 
 def main(arguments: list[str] | None = None) -> None:

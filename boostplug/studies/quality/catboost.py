@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.experiments.training import Part, Watch
-from boostplug.experiments.trees import Trees
-from boostplug.extras import imported
+from boostplug.comparison.training import Part, Watch
+from boostplug.comparison.trees import Trees
+from boostplug.core.extras import imported
 from boostplug.losses import Loss
 
 __all__ = ["CatBoost"]

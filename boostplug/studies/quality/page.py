@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.document import table_lines
-from boostplug.experiments.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.comparison.document import table_lines
+from boostplug.comparison.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 
 __all__ = ["draw", "tables"]
 

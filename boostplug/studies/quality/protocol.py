@@ -7,8 +7,9 @@ trains its own cells alone.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from boostplug.experiments.cells import Method
-from boostplug.experiments.trees import Trees
+from boostplug.comparison.cells import Method
+from boostplug.comparison.trees import Trees
+from boostplug.core.naming import distinct_names
 from boostplug.losses import (
     AdaRank,
     BinaryDistance,
@@ -24,7 +25,6 @@ from boostplug.losses import (
     SquaredError,
 )
 from boostplug.metrics import MAP, NDCG
-from boostplug.naming import distinct_names
 from boostplug.studies.quality.sets import SETS
 
 __all__ = ["BEFORE", "DEFAULTS", "PARTS", "PEERS", "QBRANKS", "TWINS", "Job", "StudyPart", "jobs_of"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.experiments.document import plain
+from boostplug.comparison.document import plain
 from boostplug.losses import Loss, QBRank
 from boostplug.studies.quality.protocol import DEFAULTS, PARTS, PEERS, TWINS, StudyPart
 from boostplug.studies.quality.rules import candidates, chosen, variants

@@ -6,7 +6,7 @@ They look at nothing but the finished cells, so whoever has these gets the same 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from boostplug.experiments.significance import holm
+from boostplug.comparison.significance import holm
 from boostplug.losses import Loss, QBRank
 from boostplug.studies.quality.protocol import BEFORE, PARTS, QBRANKS
 from boostplug.studies.quality.summary import (

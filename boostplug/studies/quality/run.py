@@ -5,12 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.console import progress_bar
-from boostplug.experiments.document import plain, versions
-from boostplug.experiments.runs import FoldRuns, Plan
-from boostplug.experiments.store import Store, head_of
-from boostplug.experiments.training import FRAMEWORKS
-from boostplug.experiments.workers import in_processes
+from boostplug.comparison.console import progress_bar
+from boostplug.comparison.document import plain, versions
+from boostplug.comparison.runs import FoldRuns, Plan
+from boostplug.comparison.store import Store, head_of
+from boostplug.comparison.training import FRAMEWORKS
+from boostplug.comparison.workers import in_processes
 from boostplug.studies.quality.catboost import CatBoost
 from boostplug.studies.quality.protocol import PARTS, Job, jobs_of
 from boostplug.studies.quality.sets import SETS, share_of

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.training import Part
+from boostplug.data.queries import Queries
 from boostplug.datasets import load_fold, load_folds, load_letor
 from boostplug.datasets.movielens import load_movielens
-from boostplug.experiments.training import Part
 from boostplug.metrics import MAP, NDCG, KendallTau, Metric, PairError
-from boostplug.queries import Queries
 from boostplug.studies.quality.situations import balanced, with_clicks, with_fair_pairs, with_one_relevant
 
 __all__ = ["SETS", "DataSet", "share_of"]

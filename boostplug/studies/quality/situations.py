@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.experiments.training import Part
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
+from boostplug.comparison.training import Part
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 
 __all__ = ["balanced", "with_clicks", "with_fair_pairs", "with_one_relevant"]
 

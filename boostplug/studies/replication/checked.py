@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from boostplug.best_round import above
+from boostplug.core.best_round import above
 from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.task import marks
 

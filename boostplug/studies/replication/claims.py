@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.experiments.significance import Interval
+from boostplug.comparison.significance import Interval
 from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.verdicts import (
     LEVEL,

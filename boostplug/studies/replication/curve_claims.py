@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.best_round import above
-from boostplug.experiments.significance import Interval
+from boostplug.comparison.significance import Interval
+from boostplug.core.best_round import above
 from boostplug.studies.replication.claims import Claim
 from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.task import marks

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from boostplug.checks import check_number
+from boostplug.core.checks import check_number
 from boostplug.losses import QBRank
 from boostplug.rankers import QuadraticBoundRanker
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training

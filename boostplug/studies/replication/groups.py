@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from boostplug.experiments.significance import Interval
+from boostplug.comparison.significance import Interval
+from boostplug.data.queries import Queries
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
-from boostplug.queries import Queries
 from boostplug.studies.replication.claims import Claim
 from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.study import Extra, Groups, Loaded

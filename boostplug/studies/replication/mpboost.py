@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.data.queries import Queries
 from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, MPBoost
 from boostplug.metrics import DCG, NDCG
-from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, MPBoostRanker, RankBoostRanker
 from boostplug.studies.replication.checked import Bounded, Check
 from boostplug.studies.replication.claims import Ahead, AheadOfPublished, ChosenNear, Citation, Claim, Near

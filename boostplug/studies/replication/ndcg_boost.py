@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from boostplug.data.queries import Queries
 from boostplug.losses import NDCGBoost
 from boostplug.metrics import MAP, NDCG, Metric
-from boostplug.queries import Queries
 from boostplug.rankers import AdaRankRanker, NDCGBoostRanker, RankBoostRanker
 from boostplug.studies.replication.checked import Monotone
 from boostplug.studies.replication.claims import Ahead, AheadOfPublished, Citation, Claim, Near

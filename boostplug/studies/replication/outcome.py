@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.experiments.significance import holm, randomisation_test
+from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.metrics import Metric
 from boostplug.studies.replication.study import PARTS, Extra, Learner, Loaded, Study
 from boostplug.studies.replication.task import Result, by_block, marks, pools_queries

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.document import as_json_gz, filled, marks, read, table_lines
-from boostplug.files import write_file
+from boostplug.comparison.document import as_json_gz, filled, marks, read, table_lines
+from boostplug.core.files import write_file
 from boostplug.studies.replication.claims import ABOUT
 from boostplug.studies.replication.figures import Curves, draw, names
 from boostplug.studies.replication.outcome import extent, measures_by_group

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
 from boostplug.studies.replication.study import Loaded, Split
 
 __all__ = ["First", "SharedGrades", "Use"]

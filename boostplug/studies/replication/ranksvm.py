@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from boostplug.checks import check_number
+from boostplug.core.checks import check_number
 from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs

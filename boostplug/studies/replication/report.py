@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from boostplug.experiments.console import as_text
+from boostplug.comparison.console import as_text
 from boostplug.studies.replication.outcome import extent, measures_by_group
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boostplug.experiments.document import as_json, plain, versions
-from boostplug.files import write_file
+from boostplug.comparison.document import as_json, plain, versions
+from boostplug.core.files import write_file
+from boostplug.core.text import visible
 from boostplug.studies.replication import report
 from boostplug.studies.replication.checked import Check
 from boostplug.studies.replication.claims import Citation, Claim
@@ -13,7 +14,6 @@ from boostplug.studies.replication.figures import draw
 from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Protocol
-from boostplug.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

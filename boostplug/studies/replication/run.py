@@ -5,18 +5,18 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from boostplug.checks import check_integer
-from boostplug.experiments.console import progress_bar
-from boostplug.experiments.document import versions
-from boostplug.experiments.store import Store
-from boostplug.experiments.workers import in_processes
+from boostplug.comparison.console import progress_bar
+from boostplug.comparison.document import versions
+from boostplug.comparison.store import Store
+from boostplug.comparison.workers import in_processes
+from boostplug.core.checks import check_integer
+from boostplug.core.threads import get_num_threads
 from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Protocol
 from boostplug.studies.replication.result import ReplicationResult
 from boostplug.studies.replication.study import Loaded, Study
 from boostplug.studies.replication.task import Job, Result, run
-from boostplug.threads import get_num_threads
 
 __all__ = ["replicate"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.checks import check_integer
+from boostplug.core.checks import check_integer
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature
 

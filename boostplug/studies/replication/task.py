@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.best_round import BestRound, rounding
+from boostplug.comparison.document import plain
+from boostplug.core.best_round import BestRound, rounding
+from boostplug.core.threads import threads_of_framework
+from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
-from boostplug.experiments.document import plain
 from boostplug.metrics import Metric
-from boostplug.queries import Queries
 from boostplug.rankers import ReferenceRanker
 from boostplug.studies.replication.study import PARTS, Learner, Split, Study
-from boostplug.threads import threads_of_framework
 
 __all__ = ["STEADY", "Job", "Result", "marks", "run", "steady"]
 

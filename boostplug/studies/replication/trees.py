@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from boostplug.checks import check_number
-from boostplug.experiments.training import lightgbm_dataset
-from boostplug.experiments.trees import Trees
-from boostplug.extras import imported
+from boostplug.comparison.training import lightgbm_dataset
+from boostplug.comparison.trees import Trees
+from boostplug.core.checks import check_number
+from boostplug.core.extras import imported
 from boostplug.losses import Loss
 from boostplug.rankers import ReferenceRanker
 from boostplug.rankers.base import Round, Rounds, Training

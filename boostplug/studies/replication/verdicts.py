@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.best_round import rounding
-from boostplug.experiments.significance import Interval, t_interval
+from boostplug.comparison.significance import Interval, t_interval
+from boostplug.core.best_round import rounding
 from boostplug.studies.replication.outcome import Outcome, alike
 
 __all__ = [

@@ -21,7 +21,7 @@ import numba, numpy as np
 def clocks():
     return time.perf_counter(), time.process_time()
 start = clocks()
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 kinds = [getattr(importlib.import_module(module), kind) for module, kind in (name.split(":") for name in sys.argv[1:])]
 imported = clocks()
 rng = np.random.default_rng(0)

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.threads import set_num_threads
+from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
-from boostplug.queries import Queries
 from boostplug.studies.speed.clock import seconds_of
 from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
 from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
-from boostplug.threads import set_num_threads
 
 __all__ = ["BINS", "TRAININGS", "Training", "found"]
 

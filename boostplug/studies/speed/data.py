@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.naming import distinct_names
+from boostplug.data.queries import Queries
 from boostplug.losses import LOSSES, Loss, LossSum
-from boostplug.naming import distinct_names
-from boostplug.queries import Queries
 
 __all__ = [
     "MSLR_SHARES",

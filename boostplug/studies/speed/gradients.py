@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
 from boostplug.studies.speed.clock import ask_process, growing, in_turns
 from boostplug.studies.speed.data import Floats, grades, named_losses, real_grades, scores_of

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from boostplug.core.threads import set_num_threads
+from boostplug.data.queries import Queries
 from boostplug.losses import Loss
-from boostplug.queries import Queries
 from boostplug.studies.speed.data import grades, named_losses, scores_of
-from boostplug.threads import set_num_threads
 
 __all__ = ["bytes_per_document", "count_anew", "found", "most_bytes", "resident_bytes", "threads_woken"]
 

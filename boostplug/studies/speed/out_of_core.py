@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boostplug.data.queries import Queries
 from boostplug.datasets import batches_by_query
 from boostplug.losses import MPBoost
 from boostplug.metrics import NDCG
-from boostplug.queries import Queries
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row
 from boostplug.studies.speed.clock import ask_process
 from boostplug.studies.speed.data import features_and_queries

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.experiments.document import filled, marks, read, table_lines
-from boostplug.files import write_file
+from boostplug.comparison.document import filled, marks, read, table_lines
+from boostplug.core.files import write_file
 from boostplug.studies.speed import BENCHES
 from boostplug.studies.speed.figures import draw
 from boostplug.studies.speed.result import SCHEMA, cells, columns_of, number, parts_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 from boostplug.studies.speed.clock import in_turns
 
 __all__ = ["Own", "lightgbm_own", "xgboost_own"]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 from boostplug.rankers import (
     AdaRankRanker,
     MPBoostRanker,

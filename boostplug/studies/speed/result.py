@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from boostplug.experiments.console import as_text
-from boostplug.experiments.document import as_json, plain
-from boostplug.files import write_file
+from boostplug.comparison.console import as_text
+from boostplug.comparison.document import as_json, plain
+from boostplug.core.files import write_file
 from boostplug.studies.speed.benchmark import Column, Row
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.queries import Queries
+from boostplug.data.queries import Queries
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
 from boostplug.studies.speed.clock import seconds_of
 from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries

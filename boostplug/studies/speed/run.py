@@ -7,12 +7,12 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
-from boostplug.checks import check_integer, check_number
-from boostplug.experiments.document import versions
-from boostplug.experiments.machine import machine
+from boostplug.comparison.document import versions
+from boostplug.comparison.machine import machine
+from boostplug.core.checks import check_integer, check_number
+from boostplug.core.threads import get_num_threads
 from boostplug.studies.speed.benchmark import Benchmark, Row, Setting
 from boostplug.studies.speed.result import SCHEMA, BenchResult, merged
-from boostplug.threads import get_num_threads
 
 __all__ = ["run"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
-from boostplug.queries import Queries
 from boostplug.studies.speed.arithmetic import EFFICIENCY, Cluster, Costs, needs
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
 from boostplug.studies.speed.clock import ask_process, foreseen, growing

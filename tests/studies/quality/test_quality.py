@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from boostplug.comparison.cells import Method
+from boostplug.comparison.document import filled, marks
+from boostplug.comparison.training import FRAMEWORKS, Part, Watch
+from boostplug.comparison.trees import Trees
+from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
-from boostplug.experiments.cells import Method
-from boostplug.experiments.document import filled, marks
-from boostplug.experiments.training import FRAMEWORKS, Part, Watch
-from boostplug.experiments.trees import Trees
 from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
-from boostplug.queries import Queries
 from boostplug.studies.quality import __main__ as command
 from boostplug.studies.quality import page, protocol, result, rules, run, situations, summary
 from boostplug.studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of

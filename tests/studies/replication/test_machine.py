@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from boostplug.comparison.workers import in_processes
 from boostplug.datasets import make_ranking
-from boostplug.experiments.workers import in_processes
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.rankers.base import ReferenceRanker, Round

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.experiments.document import as_json, marks
+from boostplug.comparison.document import as_json, marks
 from boostplug.studies.replication import PAPERS
 from boostplug.studies.replication.claims import ABOUT
 from boostplug.studies.replication.page import LISTS, front_tables, main, pages, store, stored, tables

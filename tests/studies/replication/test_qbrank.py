@@ -8,11 +8,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.losses import QBRank
 from boostplug.metrics import DCG
-from boostplug.pairs import Pairs
-from boostplug.queries import Queries
 from boostplug.rankers import QBRankRanker, QuadraticBoundRanker
 from boostplug.rankers.base import Training
 from boostplug.studies.replication import replicate

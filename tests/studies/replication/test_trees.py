@@ -4,9 +4,9 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 
+from boostplug.data.pairs import Pairs
 from boostplug.datasets import make_ranking
 from boostplug.losses import MPBoost
-from boostplug.pairs import Pairs
 from boostplug.studies.replication.trees import TreeLearner
 
 DATA = make_ranking(20, n_features=5, mean_list_size=15, random_state=0)

@@ -1,0 +1,192 @@
+"""What XGBoost's `DMatrix` and its calls mean."""
+
+import inspect
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, team_of_caller
+from boostplug.adapters.aliases import XGBOOST as ALIASES
+from boostplug.adapters.job import Workers
+from boostplug.adapters.options import XGBOOST, fault_of_options
+from boostplug.core.threads import Team
+
+__all__ = ["XGBoost"]
+
+Floats = NDArray[np.float64]
+
+_LEAST_GAIN = 1e-6  # of a split, its kRtEps: smaller ones are not made
+_LARGEST_GAIN = float(np.finfo(np.float32).max)
+_SPLITS = 1e3  # a tree's gain may come in so many, later ones gain less
+_ADAPTIVE = {"reg:absoluteerror", "reg:quantileerror"}
+_MAXIMISED = ("auc", "pre", "map", "ndcg")  # how the names of metrics start that XGBoost maximises
+
+
+class XGBoost(Adapter):
+    """`xgboost.DMatrix`; weights are per query."""
+
+    framework = "xgboost"
+    kind = "DMatrix"
+
+    def read(self, dataset: Any) -> Fields:
+        """Return labels, group sizes and weights."""
+        boundaries = dataset.get_uint_info("group_ptr")
+        if not dataset.num_row() and self.workers() is not None:  # a worker without data of its own
+            return Fields(np.empty(0, np.float32), np.empty(0, np.int64), None)
+        if len(boundaries) < 2:
+            raise ValueError(
+                "the xgb.DMatrix has no queries; pass qid=ids (sorted) or group=sizes to xgb.DMatrix, or call set_group"
+            )
+        labels, weight = dataset.get_label(), dataset.get_weight()
+        return Fields(
+            labels if labels.size else None, np.diff(boundaries.astype(np.int64)), weight if weight.size else None
+        )
+
+    def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:
+        """Name labels of several columns, which XGBoost 3.0 flattens, or the query weights that `xgb.cv` drops."""
+        if fields.labels is not None and fields.labels.size > dataset.num_row():
+            columns = fields.labels.size // dataset.num_row()
+            return f"labels must be one-dimensional; the xgb.DMatrix has {columns} columns of them"
+        frame = _training(inspect.currentframe())
+        whole: Any = frame.f_locals["dtrain"] if frame is not None and frame.f_code.co_name == "cv" else None
+        if not self.holds(whole) or (whole.get_weight() == 1.0).all():
+            return None
+        return (
+            "xgb.cv drops the query weights of the xgb.DMatrix from its folds; train on the folds of "
+            "boostplug.group_folds one by one, or use boostplug.XGBRanker in scikit-learn's cross_validate"
+        )
+
+    def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (of gains alone)
+        """Name the range of gains."""
+        if gain < _SPLITS * _LEAST_GAIN:
+            return f"XGBoost makes no split that gains {_LEAST_GAIN:g} or less; all of the first tree gain {gain:.2g}"
+        if gain > _LARGEST_GAIN:
+            return f"XGBoost counts gains up to {_LARGEST_GAIN:.2g}; the splits of the first tree gain {gain:.2g}"
+        return None
+
+    def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:  # noqa: ARG002 (they may be any)
+        """Name options of XGBoost's own objectives, where the parameters are seen."""
+        return self.fault_of_parameters(_parameters_of(dataset, training))
+
+    def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:
+        """Name options of XGBoost's own objectives.
+
+        And those objectives that set leaves by the labels, whatever the gradient was.
+
+        Without `eval_metric` a ranking objective, which stands beside ours for the sake of the model, evaluates ndcg.
+        """
+        if parameters.get("objective") in _ADAPTIVE:
+            return (
+                f"objective={parameters['objective']!r} beside obj= sets leaves by quantiles of labels, not by the "
+                "loss; pass objective='rank:pairwise'"
+            )
+        given = parameters.get("eval_metric")
+        if given is None:
+            silent = str(parameters.get("disable_default_eval_metric", 0)).lower() in {"1", "true"}
+            given = "ndcg" if parameters.get("objective") in {"rank:ndcg", "rank:pairwise"} and not silent else ()
+        metrics = [given] if isinstance(given, str) else [m for m in given if isinstance(m, str)]
+        return fault_of_options(XGBOOST, parameters, metrics, "XGBoost")
+
+    def threads(self, dataset: Any, training: Training | None) -> int | None:
+        """Return the training's number of threads, else the DMatrix's, where one was given."""
+        parameters = _parameters_of(dataset, training)
+        given = [parameters.get(alias) for alias in ALIASES["nthread"]]
+        n = next((n for n in (*given, getattr(dataset, "nthread", None)) if n is not None), None)
+        return int(n) if n is not None and int(n) > 0 else None
+
+    def workers(self) -> Workers | None:
+        """Return those of `xgboost.collective`, whoever has begun it: Dask, Spark, Ray or a user's own job."""
+        collective = sys.modules["xgboost"].collective
+        return _Collective(collective) if collective.get_world_size() > 1 else None
+
+    def team(self, frame: FrameType | None) -> Team | None:
+        """Return the threads of the library that `xgboost.core` has loaded."""
+        return team_of_caller(frame, "xgboost.core")
+
+    def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
+        """Return `min_child_weight`; its default where the parameters are not seen."""
+        given = _parameters_of(dataset, training).get("min_child_weight")
+        return "min_child_weight", 1.0 if given is None else float(given)
+
+    def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float]:
+        """Return what `xgb.train` takes: it maximises names that start with auc, pre, map or ndcg, and no other."""
+        if metric.greater_is_better:
+            return f"pre_{metric.name}", value
+        return (f"error_{metric.name}" if metric.name.startswith(_MAXIMISED) else metric.name), value
+
+    def training(self, frame: FrameType | None) -> Training | None:
+        """Return what the nearest `xgb.train` or `xgb.cv` above was given; ``Booster.update`` alone shows nothing."""
+        found = _training(frame)
+        if found is None:
+            return None
+        given = found.f_locals
+        sets = [given.get("dtrain"), *(matrix for matrix, _ in given.get("evals") or ())]
+        sets += [matrix for fold in given.get("cvfolds") or () for matrix in (fold.dtrain, fold.dtest)]
+        return Training(dict(given.get("params") or {}), sets, given.get("bst"), given.get("i") == 0)
+
+    def forget_best_round(self, training: Training | None) -> None:
+        """Clear what early stopping has written into the model of ``xgb_model=``: new trees come after that round.
+
+        The booster in training is `xgb.train`'s own copy of the model. Early stopping in this training writes later.
+        """
+        if training is None or training.booster is None or not training.begins:
+            return
+        if training.parameters.get("process_type") != "update":  # which adds no trees
+            training.booster.set_attr(best_iteration=None, best_score=None)
+
+    def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:
+        """Watch `slice` (that of `xgb.cv` too): what it returns does not know its whole."""
+        whole = weakref.ref(dataset)
+
+        def slice_and_tell(rindex: Any, allow_groups: bool = False) -> Any:
+            matrix = whole()
+            assert matrix is not None
+            part = type(matrix).slice(matrix, rindex, allow_groups)
+            tell(part, Part(matrix, rindex, matrix.num_row()))
+            return part
+
+        dataset.slice = slice_and_tell
+
+
+class _Collective:
+    """The workers that XGBoost has connected."""
+
+    def __init__(self, collective: Any) -> None:
+        self._collective = collective
+        self.rank = int(collective.get_rank())
+        self.n = int(collective.get_world_size())
+
+    def sum(self, values: Floats) -> Floats:
+        return self._reduced(values, self._collective.Op.SUM)
+
+    def largest(self, values: Floats) -> Floats:
+        return self._reduced(values, self._collective.Op.MAX)
+
+    def told(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
+        told: tuple[str, str] = self._collective.broadcast(text, rank)
+        return told
+
+    def _reduced(self, values: Floats, operation: Any) -> Floats:
+        reduced: Floats = self._collective.allreduce(values, operation).reshape(values.shape)
+        return reduced
+
+
+def _training(frame: FrameType | None) -> FrameType | None:
+    """Return the nearest frame of xgb.train or xgb.cv: inside of a training no xgb.cv further up counts."""
+    while frame is not None and not (
+        frame.f_code.co_name in {"cv", "train"} and frame.f_globals.get("__name__") == "xgboost.training"
+    ):
+        frame = frame.f_back
+    return frame
+
+
+def _parameters_of(dataset: Any, training: Training | None) -> Mapping[str, Any]:
+    """Return the parameters of a dataset's own training; a user's loop may run inside of another one."""
+    if training is None or not any(dataset is other for other in training.datasets):
+        return {}
+    return training.parameters

@@ -1,0 +1,496 @@
+"""Paired differences over queries: randomisation test, bootstrap interval, several sets pooled, Holm's correction."""
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, refuse_where, vector
+
+__all__ = [
+    "Interval",
+    "Pooled",
+    "bootstrap_interval",
+    "holm",
+    "merge_repeated",
+    "pooled_test",
+    "randomisation_test",
+    "standard_error",
+    "t_interval",
+]
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 22  # signs, or drawn queries, in memory at once
+_ROUNDING = 1e-12  # relative: values, and sums of differences, that are this close are equal but for rounding
+
+
+def randomisation_test(
+    a: ArrayLike, b: ArrayLike, *, weight: ArrayLike | None = None, flips: int = 20_000, random_state: int = 0
+) -> float:
+    r"""Return the two-sided p-value of :math:`\sum_q v_q (a_q - b_q)` under exchange of a and b within queries.
+
+    If two rankers are alike, swapping their values in any query is as likely as not. All :math:`2^n` sign patterns of
+    the n differences that are not 0 are counted where they number at most `flips`; else `flips` random ones, and the
+    observed one among them, :math:`(1 + \#\{|S| \ge |S_{obs}|\}) / (1 + \text{flips})`, so that p is never 0.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_queries,)
+        Values of two rankers; NaN where the metric is undefined on a query, for both alike: such queries are left out.
+    weight : array-like of shape (n_queries,), optional
+        v, from 0 to 1e100. Default: all 1.
+    flips : int, default 20000
+        Random sign patterns; at least 1.
+    random_state : int, default 0
+        Equal calls return equal values.
+
+    Returns
+    -------
+    float
+        1 where no query differs; NaN where no query is defined.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a query is undefined for one of the two alone, a value is infinite, or a weight is none.
+
+    Examples
+    --------
+    >>> randomisation_test([0.9, 0.8, 0.7], [0.5, 0.6, 0.6])  # 2 of 8 patterns reach it: all +, all -
+    0.25
+    """
+    differences, v = _differences(a, b, weight)
+    flips = check_integer("flips", flips, 1)
+    if not len(differences):
+        return float("nan")
+    differences = differences * v
+    differences = differences[differences != 0]
+    if not len(differences):
+        return 1.0
+    observed = abs(differences.sum()) * (1.0 - _ROUNDING)
+    n = len(differences)
+    if n < 62 and 2**n <= flips:
+        patterns = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+        return float((np.abs((2.0 * patterns - 1.0) @ differences) >= observed).mean())
+    rng = np.random.default_rng(random_state)
+    reached, done, at_once = 0, 0, max(1, _BLOCK // n)
+    while done < flips:
+        count = min(at_once, flips - done)
+        bits = np.unpackbits(np.frombuffer(rng.bytes((count * n + 7) // 8), np.uint8), count=count * n)
+        signs = 2.0 * bits.reshape(count, n) - 1.0
+        reached += int((np.abs(signs @ differences) >= observed).sum())
+        done += count
+    return (1 + reached) / (1 + flips)
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Return p-values adjusted for their number by Holm's step-down method; NaN stays NaN and does not count.
+
+    Parameters
+    ----------
+    p : array-like of shape (n_tests,)
+        From 0 to 1, or NaN.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        The i-th smallest of m is max over j ≤ i of (m - j + 1) p_(j), at most 1.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    values = vector("p", np.asarray(p, dtype=np.float64))
+    refuse_where("p", (values < 0) | (values > 1), values, "is not between 0 and 1; NaN stands for no test")
+    out = np.full(values.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(values))
+    order = tested[np.argsort(values[tested], kind="stable")]
+    factor = np.arange(len(order), 0, -1)
+    out[order] = np.minimum(np.maximum.accumulate(factor * values[order]), 1.0)
+    return out
+
+
+def bootstrap_interval(
+    differences: ArrayLike,
+    *,
+    weight: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2_000,
+    random_state: int = 0,
+) -> tuple[float, float]:
+    r"""Return a confidence interval of the mean of paired differences, by the bootstrap over queries.
+
+    Queries are drawn with replacement within each stratum, which keeps its share of the whole weight: the mean is
+    :math:`\sum_s W_s \bar d_s / \sum_s W_s`. The ends are BCa's (Efron 1987): percentiles of the resampled means,
+    shifted by their bias in the median and by the skewness of the differences. Plain percentiles do worse on small
+    sets: of 2,000 samples of 35 skewed differences their 95 % intervals missed the mean 10.7 % of the time, .9 % below
+    and 9.8 % above it, these 8.4 %, 2.5 and 6.0.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_queries,)
+        NaN where the metric is undefined on a query: such queries are left out.
+    weight : array-like of shape (n_queries,), optional
+        From 0 to 1e100. Default: all 1.
+    strata : array-like of shape (n_queries,), optional
+        The fold or set of each query, by numbers or strings. Default: all of one. One of a single query does not vary.
+    level : float, default 0.95
+        Between 0 and 1.
+    n_resamples : int, default 2000
+    random_state : int, default 0
+        Equal calls return equal values.
+
+    Returns
+    -------
+    tuple of two floats
+        NaN where no stratum has two queries that are defined: one query says nothing of others.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is infinite, or an argument is out of its range.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval([0.1, 0.3, 0.1, 0.2, 0.0, 0.1])
+    >>> 0.0 < low < 0.1 < high < 0.3
+    True
+    """
+    d, v, s = _of_queries(differences, weight, strata)
+    level = check_number("level", level, above=0.0, below=1.0)
+    n_resamples = check_integer("n_resamples", n_resamples, 1)
+    strata_there, sizes = np.unique(s, return_counts=True)
+    if sizes.max(initial=0) < 2:
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(random_state)
+    observed, means, influences = 0.0, np.zeros(n_resamples), []
+    for stratum in strata_there:
+        here = s == stratum
+        dh, vh = d[here], v[here]
+        share = vh.sum()
+        mean = float((vh * dh).sum() / share)
+        observed += share * mean
+        means += share * _resampled_means(dh, vh, n_resamples, rng)
+        influences.append(vh * (dh - mean))
+    return _bca(observed, means, np.concatenate(influences), level, largest=float(np.abs(d).max()))
+
+
+def _resampled_means(d: Floats, v: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return the weighted means of queries drawn with replacement."""
+    n = len(d)
+    equal = bool((v == v[0]).all())
+    means = np.empty(n_resamples)
+    at_once = max(1, _BLOCK // n)
+    for start in range(0, n_resamples, at_once):
+        count = min(at_once, n_resamples - start)
+        drawn = rng.integers(0, n, size=(count, n))
+        if equal:
+            means[start : start + count] = d[drawn].mean(axis=1)
+        else:
+            means[start : start + count] = (v * d)[drawn].sum(axis=1) / v[drawn].sum(axis=1)
+    return means
+
+
+def _bca(observed: float, means: Floats, influences: Floats, level: float, *, largest: float) -> tuple[float, float]:
+    """Return the bias-corrected and accelerated ends; `influences` are the queries' on the mean."""
+    normal = NormalDist()
+    rounding = _ROUNDING * largest
+    if np.abs(influences).max() <= rounding:  # all alike: nothing varies
+        return float(observed), float(observed)
+    below = ((means < observed - rounding).mean() + (means <= observed + rounding).mean()) / 2
+    bias = normal.inv_cdf(min(max(float(below), 0.5 / len(means)), 1.0 - 0.5 / len(means)))
+    acceleration = float((influences**3).sum() / (6.0 * (influences**2).sum() ** 1.5))
+    ends = []
+    for tail in ((1.0 - level) / 2, (1.0 + level) / 2):
+        z = bias + normal.inv_cdf(tail)
+        ends.append(normal.cdf(bias + z / (1.0 - acceleration * z)) if acceleration * z < 1.0 else tail)
+    low, high = np.quantile(means, ends)
+    return float(low), float(high)
+
+
+class Pooled(NamedTuple):
+    """The difference of two rankers over several sets.
+
+    Attributes
+    ----------
+    difference : float
+        The weighted mean; NaN where no query is defined, as are the others then.
+    z : float
+        It, in standard deviations that it would have if the two were alike: under exchange within queries.
+    p : float
+        Two-sided, by `randomisation_test`.
+    interval : tuple of two floats
+        The sets being the strata; NaN where a set has fewer than two queries.
+    n_queries : int
+        Those that are defined.
+    """
+
+    difference: float
+    z: float
+    p: float
+    interval: tuple[float, float]
+    n_queries: int
+
+
+def pooled_test(
+    a: Sequence[ArrayLike],
+    b: Sequence[ArrayLike],
+    *,
+    weight: Sequence[ArrayLike] | None = None,
+    codes: Sequence[ArrayLike] | None = None,
+    counts: Literal["queries", "sets"] = "queries",
+    interval: Literal["t", "bca"] = "t",
+    level: float = 0.95,
+    flips: int = 20_000,
+    n_resamples: int = 2_000,
+    random_state: int = 0,
+) -> Pooled:
+    """Return how two rankers differ over several sets, or folds, by one test of all their queries.
+
+    Whatever counts the same, values are exchanged within queries and queries drawn within sets: what is tested and what
+    the interval is of is the difference that is returned.
+
+    Parameters
+    ----------
+    a, b : sequence of array-like of shape (n_queries,)
+        Values of the two rankers, an array for each set; NaN where the metric is undefined on a query, for both alike.
+    weight : sequence of array-like of shape (n_queries,), optional
+        Weights from 0 to 1e100 of the queries of each set. Default: all 1.
+    codes : sequence of array-like of shape (n_queries,), int, optional
+        A number for each query of each set. Queries of one number are one query that stands in several sets: it counts
+        once, with its mean difference. Default: all are different.
+    counts : "queries" or "sets", default "queries"
+        What counts the same: every query, or every set that has a query with a value, and within it every query.
+    interval : "t" or "bca", default "t"
+        By `t_interval` or `bootstrap_interval`. Of 1,000 test sets of 35 to 300 queries each, with and without weights,
+        the first held the true difference in 93.6 to 97.5 %, the second in 86 to 95 % (docs/results/calibration.md).
+    level : float, default 0.95
+        Of the interval.
+    flips, n_resamples, random_state : int
+        As for `randomisation_test` and `bootstrap_interval`.
+
+    Returns
+    -------
+    Pooled
+
+    Raises
+    ------
+    ValueError
+        If the numbers of sets or shapes differ, a query is undefined for one of the two alone, a value is infinite, or
+        a weight is none.
+
+    Examples
+    --------
+    >>> found = pooled_test([[0.9, 0.8], [0.7]], [[0.5, 0.6], [0.6]], counts="sets")
+    >>> round(found.difference, 3), found.p  # the mean of .3 and .1
+    (0.2, 0.25)
+    """
+    of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
+    check_choice("interval", interval, ("t", "bca"))
+    given = [None] * len(a) if weight is None else list(weight)
+    if not len(a) == len(b) == len(given):
+        raise ValueError(f"a, b and weight must hold one array per set, got {len(a)}, {len(b)} and {len(given)}")
+    sets = []
+    for i, of_set in enumerate(zip(a, b, given, strict=True)):
+        try:
+            d, v = _differences(*of_set)
+        except ValueError as error:
+            raise ValueError(f"set {i}: {error}") from None
+        of_queries = np.zeros(0, np.int64) if codes is None else np.asarray(codes[i])[~np.isnan(of_set[0])]
+        if v.sum() > 0:
+            sets.append((d, v / (v.sum() if of_sets else 1.0), of_queries))
+    if not sets:
+        nan = float("nan")
+        return Pooled(nan, nan, nan, (nan, nan), 0)
+    d, v, c = (np.concatenate(of_all) for of_all in zip(*sets, strict=True))
+    strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, *_ in sets])
+    if codes is not None:
+        d, v, strata = merge_repeated(d, v, strata, c)
+    v /= v.sum()
+    difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
+    ends = t_interval(d, weight=v, strata=strata, level=level)[1:]
+    if interval == "bca":
+        ends = bootstrap_interval(
+            d, weight=v, strata=strata, level=level, n_resamples=n_resamples, random_state=random_state
+        )
+    return Pooled(
+        difference,
+        difference / spread if spread > 0 else 0.0,
+        randomisation_test(d, np.zeros_like(d), weight=v, flips=flips, random_state=random_state),
+        ends if np.isfinite(ends).all() else (float("nan"), float("nan")),
+        len(d),
+    )
+
+
+def merge_repeated(
+    differences: Floats, weight: Floats, strata: NDArray[Any], codes: NDArray[Any]
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return differences, weights and strata in which each query stands once.
+
+    A query that stands in several strata gets its weighted mean difference and its whole weight, so that the mean over
+    all queries stays the same. The strata that share a query become one: they are no independent samples.
+
+    Parameters
+    ----------
+    differences, weight, strata, codes : ndarray of shape (n,)
+        Without undefined differences. Entries of one code are of one query.
+
+    Returns
+    -------
+    tuple of three ndarray of shape (n_queries,)
+        In the order in which the queries appear first.
+    """
+    _, first, place, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
+    if times.max(initial=1) == 1:
+        return differences, weight, strata
+    of_strata = np.unique(strata, return_inverse=True)[1]
+    n_strata = of_strata.max() + 1
+    n_nodes = n_strata + len(first)
+    edges = coo_array((np.ones(len(codes)), (of_strata, n_strata + place)), shape=(n_nodes, n_nodes))
+    component = connected_components(edges, directed=False)[1][of_strata]
+    total = np.bincount(place, weight)
+    mean = np.bincount(place, weight * differences) / np.where(total > 0, total, 1.0)
+    order = np.argsort(first)
+    return np.array(mean[order]), np.array(total[order]), component[first[order]]
+
+
+def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
+    """Return the differences of the queries that are defined, 0 where rounding alone makes one, and their weights."""
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    v = np.ones_like(x) if weight is None else np.asarray(weight, dtype=np.float64)
+    if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
+        raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
+    undefined = np.isnan(x)
+    for name, values in (("a", x), ("b", y)):
+        _refuse_infinite(name, values)
+    _refuse_weights(v, undefined)
+    alone = undefined != np.isnan(y)
+    if alone.any():
+        raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
+    differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
+    return differences[~undefined], v[~undefined]
+
+
+def standard_error(
+    differences: ArrayLike, *, weight: ArrayLike | None = None, strata: ArrayLike | None = None
+) -> float:
+    """Return the standard error of the mean of paired differences, queries drawn within strata.
+
+    Each squared residual is divided by 1 minus the query's share of its stratum's weight (HC2; MacKinnon & White 1985),
+    which is n / (n - 1) for equal weights.
+
+    Parameters
+    ----------
+    differences, weight, strata : array-like of shape (n_queries,)
+        As for `bootstrap_interval`.
+
+    Returns
+    -------
+    float
+        NaN where a stratum has fewer than two queries.
+
+    Examples
+    --------
+    >>> round(standard_error([1.0, -1.0, 1.0, -1.0]), 4)  # the standard deviation, ddof 1, over 2
+    0.5774
+    """
+    d, v, s = _of_queries(differences, weight, strata)
+    variance = 0.0
+    for here in (s == stratum for stratum in np.unique(s)):
+        of_stratum = v[here]
+        if len(of_stratum) == 1:
+            return float("nan")
+        share = of_stratum / of_stratum.sum()
+        residual = d[here] - share @ d[here]
+        variance += float(((of_stratum * residual) ** 2 / np.maximum(1.0 - share, _ROUNDING)).sum())
+    return float(np.sqrt(variance)) if len(d) else float("nan")
+
+
+class Interval(NamedTuple):
+    """A mean of differences, and its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def t_interval(
+    differences: ArrayLike, *, weight: ArrayLike | None = None, strata: ArrayLike | None = None, level: float = 0.95
+) -> Interval:
+    """Return the mean of paired differences with Student's interval, queries drawn within strata.
+
+    Of one stratum without weights it is that of the paired t-test: it holds 0 where the test's p is above 1 - `level`.
+    With weights, a stratum counts as (Σv²)² / Σv⁴ queries in the degrees of freedom (Satterthwaite 1946). Below 100
+    queries it may hold the true mean less often than `level` says, if a few queries differ far more than all others.
+
+    Parameters
+    ----------
+    differences, weight, strata : array-like of shape (n_queries,)
+        As for `bootstrap_interval`; each stratum has a variance of its own.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        From -inf to inf where a stratum has fewer than two queries; NaN where no query is defined.
+
+    Examples
+    --------
+    >>> mean, low, high = t_interval([1.0, 2.0, 3.0, 4.0])
+    >>> mean, round(low, 4), round(high, 4)
+    (2.5, 0.4457, 4.5543)
+    """
+    d, v, s = _of_queries(differences, weight, strata)
+    if not len(d):
+        return Interval(float("nan"), float("nan"), float("nan"))
+    mean, error = float(v @ d), standard_error(d, weight=v, strata=s)
+    if np.isnan(error):
+        return Interval(mean, -float("inf"), float("inf"))
+    parts = [v[s == stratum] / v[s == stratum].max() for stratum in np.unique(s)]
+    counted = sum((part @ part) ** 2 / (part**4).sum() for part in parts)
+    half = float(stats.t.ppf(0.5 + 0.5 * level, max(1.0, counted - len(parts)))) * error
+    return Interval(mean, mean - half, mean + half)
+
+
+def _of_queries(
+    differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return the differences that are defined, their shares of the whole weight, and their strata."""
+    d = np.asarray(differences, dtype=np.float64)
+    v = np.ones_like(d) if weight is None else np.asarray(weight, dtype=np.float64)
+    s = np.zeros(d.shape) if strata is None else np.asarray(strata)
+    if d.ndim != 1 or d.shape != v.shape or d.shape != s.shape:
+        raise ValueError(
+            f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
+        )
+    _refuse_infinite("differences", d)
+    _refuse_weights(v, np.isnan(d))
+    try:
+        np.unique(s)
+        fit = np.array_equal(s, s)  # as NaN is not
+    except TypeError:  # they have no order
+        fit = False
+    if not fit:
+        raise ValueError(
+            "strata must be numbers, or strings, and none missing; give each query that of its fold or set"
+        )
+    counted = ~np.isnan(d) & (v > 0)
+    return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]
+
+
+def _refuse_infinite(name: str, values: Floats) -> None:
+    refuse_where(name, np.isinf(values), values, "is infinite; NaN stands for undefined")
+
+
+def _refuse_weights(weight: Floats, undefined: NDArray[np.bool_]) -> None:
+    """Raise for a weight of a defined query that is none."""
+    within = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
+    refuse_where("weight", ~within & ~undefined, weight, f"is no number from 0 to {LARGEST_WEIGHT:g}")

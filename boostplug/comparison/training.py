@@ -1,0 +1,360 @@
+"""One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.adapters.call import assign
+from boostplug.adapters.options import LIGHTGBM, XGBOOST, without_options
+from boostplug.comparison.trees import Trees
+from boostplug.core.best_round import BestRound
+from boostplug.core.checks import column_names, shown
+from boostplug.core.extras import imported
+from boostplug.core.threads import threads_of_framework
+from boostplug.data.queries import Queries
+from boostplug.data.tables import is_frame
+from boostplug.estimators.inputs import relative_weight, with_float32_labels
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
+
+__all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "check_columns", "lightgbm_dataset"]
+
+Floats = NDArray[np.float64]
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+_JSON = frozenset('",:[]{}')  # LightGBM refuses them in names of features
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The training, validation or test part of a data set."""
+
+    X: Any
+    queries: Queries
+    qid: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def group(self) -> NDArray[np.int64]:
+        """Sizes of the queries."""
+        return np.diff(self.queries.boundaries)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """The id of each query; its number where the data have none."""
+        starts = self.queries.boundaries[:-1]
+        return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
+
+
+class Watch:
+    """Follows a run round by round: our metric on the validation part, the time of each round, and when to stop.
+
+    A round's time ends where the metric is asked for: the metric's own time is not in it, the update of the validation
+    scores by the new tree is.
+
+    Parameters
+    ----------
+    metric : Metric
+    queries : Queries
+        Of the validation part.
+    patience : int or None
+        Rounds without a better value before training stops.
+    num_threads : int
+    report : callable, optional
+        ``report(round, value)`` is called after each round, and ends the training where it returns True.
+
+    Attributes
+    ----------
+    values : list of float
+        The metric after each round.
+    pruned : bool
+        Whether `report` has ended it.
+    scores : ndarray or None
+        The validation scores after `best_round` rounds.
+    seconds : list of float
+        The time of each round.
+    whole : float or None
+        Seconds of the whole training, the metric's among them; None until the framework has said `ended`.
+    gains : ndarray of shape (n_features,), or None
+        The gains of each feature's splits in the first `best_round` rounds, where the framework knows them.
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        queries: Queries,
+        *,
+        patience: int | None,
+        num_threads: int,
+        report: Callable[[int, float], bool] | None = None,
+    ) -> None:
+        self.metric, self.queries, self.num_threads = metric, queries, num_threads
+        self.report, self.pruned = report, False
+        self.values: list[float] = []
+        self.scores: Floats | None = None
+        self.seconds: list[float] = []
+        self.whole: float | None = None
+        self.gains: Floats | None = None
+        self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
+        self._begun = self._start = perf_counter()
+
+    def start_round(self) -> None:
+        """Start the clock of a round."""
+        self._start = perf_counter()
+
+    def measure(self, scores: Any) -> float:
+        """Stop the clock, and return the metric of the validation scores."""
+        self.seconds.append(perf_counter() - self._start)
+        with threads_of_framework(self.num_threads):
+            value = float(self.metric(scores, self.queries))
+        self.values.append(value)
+        self._best.add(value)
+        if self.best_round == len(self.values):
+            self.scores = np.array(scores, dtype=np.float64)
+        self.pruned = self.report is not None and self.report(len(self.values), value)
+        return value
+
+    def ended(self) -> None:
+        """Stop the clock of the training, which began with this object."""
+        self.whole = perf_counter() - self._begun
+
+    @property
+    def best_round(self) -> int:
+        """The number of rounds to use: the first with the best value, all without early stopping."""
+        return len(self.values) if self._best.patience is None else self._best.number
+
+    @property
+    def best_value(self) -> float:
+        """The metric after them."""
+        return self.values[self.best_round - 1]
+
+    @property
+    def stop(self) -> bool:
+        """Whether the last `patience` rounds have brought nothing better, or the training was pruned."""
+        return self.pruned or self._best.stops
+
+
+class Framework(Protocol):
+    """A framework with one fold's data in it, binned once for all methods and seeds."""
+
+    name: ClassVar[str]
+    baselines: ClassVar[tuple[str, ...]]
+    """Built-in objectives; the first is the one that others are compared with."""
+    leaves: ClassVar[str]
+    """What the framework calls the number of leaves."""
+
+    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None: ...
+
+    def run(
+        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
+    ) -> Floats:
+        """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
+
+
+def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None) -> Any:
+    """Return a constructed `lgb.Dataset`, binned as that of `reference` where there is one.
+
+    Its weights are relative to their mean: LightGBM's own objectives add them to Hessians, which it compares with
+    constants.
+    """
+    queries = with_float32_labels(queries, warn=False)  # `compare` has warned
+    dataset = imported("lightgbm", "training needs").Dataset(
+        X,
+        queries.labels,
+        group=np.diff(queries.boundaries),
+        weight=relative_weight(queries.row_weight),
+        params=dict(params),
+        reference=reference,
+    )
+    assign(dataset.construct(), queries)
+    return dataset
+
+
+def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
+    """Raise where an objective of whole numbers gets others: LightGBM would say so amid the table, past Python."""
+    wrong = labels[(labels != np.floor(labels)) | (labels < 0)]
+    if wrong.size:
+        raise ValueError(f"{objective} takes whole numbers from 0 as labels, and one is {wrong[0]:g}; {otherwise}")
+
+
+def check_columns(framework: str, frame: Any) -> None:
+    """Raise a ValueError where a framework refuses the names or types of a DataFrame's columns."""
+    names = column_names(frame)
+    if framework == "lightgbm" and (bad := [name for name in names if set(str(name)) & _JSON]):
+        raise ValueError(f"{shown(bad)}: names may have none of {' '.join(sorted(_JSON))}; rename it")
+    if framework == "xgboost" and (
+        bad := [name for name in names if str(getattr(frame[name], "dtype", "")) == "category"]
+    ):
+        remedy = 'pass frameworks="lightgbm", or codes as numbers'
+        raise ValueError(f"{shown(bad)} is categorical, which compare does not tell XGBoost; {remedy}")
+    module = imported(framework, "training needs")
+    refusals = (TypeError, ValueError, *([module.basic.LightGBMError] if framework == "lightgbm" else []))
+    try:
+        if framework == "lightgbm":
+            module.Dataset(frame, np.zeros(len(frame)), params={"verbosity": -1}).construct()
+        else:
+            module.DMatrix(frame)
+    except refusals as error:
+        raise ValueError(f"{' '.join(str(error).split())}; drop, rename or convert such columns") from None
+
+
+class LightGBM:
+    """LightGBM."""
+
+    name: ClassVar[str] = "lightgbm"
+    baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
+    leaves: ClassVar[str] = "num_leaves"
+    tree_names: ClassVar[Mapping[str, str]] = {
+        "learning_rate": "learning_rate",
+        "num_leaves": "num_leaves",
+        "min_rows": "min_data_in_leaf",
+        "l2": "lambda_l2",
+        "row_fraction": "bagging_fraction",
+        "column_fraction": "feature_fraction",
+    }
+
+    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
+        self.lgb = imported("lightgbm", "training needs")
+        self.trees, self.num_threads = trees, num_threads
+        self.params = trees.for_lightgbm(num_threads)
+        self.test, self.labels = test, train.queries.labels
+        self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
+        self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
+
+    @staticmethod
+    def params_of_run(
+        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
+    ) -> dict[str, Any]:
+        """Return what a run trains with, in LightGBM's words, but for the objective."""
+        # Not `seed`: it would also set data_random_seed, by which the data are already binned.
+        names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
+        params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
+        return params if isinstance(objective, str) else without_options(LIGHTGBM, params)
+
+    def run(
+        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
+    ) -> Floats:
+        """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
+
+        def start(_: Any) -> None:
+            watch.start_round()
+
+        start.before_iteration = True  # type: ignore[attr-defined]
+
+        def stop(_: Any) -> None:
+            if watch.stop:
+                raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
+
+        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        if objective == "lambdarank":
+            _refuse_real_labels(objective, self.labels, "leave it out (baselines), or grade them")
+        booster = self.lgb.train(
+            {**params, "objective": objective},
+            self.train_set,
+            num_boost_round=rounds,
+            valid_sets=[self.valid_set],
+            valid_names=["valid"],
+            feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
+            callbacks=[start, stop],
+        )
+        watch.ended()
+        scores = booster.predict(
+            self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
+        )
+        watch.gains = booster.feature_importance("gain", iteration=watch.best_round)
+        return np.asarray(scores, dtype=np.float64)
+
+
+class XGBoost:
+    """XGBoost."""
+
+    name: ClassVar[str] = "xgboost"
+    baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
+    leaves: ClassVar[str] = "max_leaves"
+    tree_names: ClassVar[Mapping[str, str]] = {
+        "learning_rate": "learning_rate",
+        "num_leaves": "max_leaves",
+        "min_hessian": "min_child_weight",
+        "l2": "reg_lambda",
+        "row_fraction": "subsample",
+        "column_fraction": "colsample_bytree",
+    }
+
+    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
+        """Bin the data; weighted ones once more for regression, which takes no weights of queries."""
+        self.xgb = imported("xgboost", "training needs")
+        self.trees, self.num_threads = trees, num_threads
+        self.params = trees.for_xgboost(num_threads)
+        of_all: dict[str, Any] = {"nthread": num_threads}
+        if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts, or in none
+            of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
+        more = {"max_bin": self.params["max_bin"], **of_all}
+        queries = with_float32_labels(train.queries, warn=False)
+        weight = relative_weight(queries.query_weight)
+        self.train_set = self.xgb.QuantileDMatrix(train.X, queries.labels, group=train.group, weight=weight, **more)
+        assign(self.train_set, queries)  # XGBoost itself holds the mean weight of each query
+        self.rows_alone = self.train_set
+        if weight is not None:
+            row_weight = relative_weight(queries.row_weight)
+            self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
+        self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, **of_all)
+        self.labels = train.queries.labels
+        self.test_set = self.xgb.DMatrix(test.X, **of_all)
+
+    @staticmethod
+    def params_of_run(
+        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
+    ) -> dict[str, Any]:
+        """Return what a run trains with, in XGBoost's words, but for the objective."""
+        params: dict[str, Any] = {**trees.for_xgboost(num_threads), **parameters, "seed": seed}
+        if not isinstance(objective, str):
+            params = without_options(XGBOOST, params)
+        if not (isinstance(objective, str) and objective.startswith("reg:")):
+            params["base_score"] = 0.0
+        return params
+
+    def run(
+        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
+    ) -> Floats:
+        """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
+
+        class Callback(self.xgb.callback.TrainingCallback):  # type: ignore[name-defined]
+            def before_iteration(self, *_: Any) -> bool:
+                watch.start_round()
+                return False
+
+            def after_iteration(self, *_: Any) -> bool:
+                return watch.stop
+
+        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        if isinstance(objective, str):
+            params["objective"] = objective
+        if objective == "rank:ndcg" and params.get("ndcg_exp_gain", True):
+            how = "params={'xgboost': {'ndcg_exp_gain': False}} of bp.compare takes others"
+            _refuse_real_labels(objective, self.labels, f"{how}, or leave it out (baselines)")
+        rows_alone = isinstance(objective, str) and objective.startswith("reg:")
+        booster = self.xgb.train(
+            params,
+            self.rows_alone if rows_alone else self.train_set,
+            num_boost_round=rounds,
+            evals=[(self.valid_set, "valid")],
+            obj=None if isinstance(objective, str) else objective,
+            custom_metric=lambda scores, _: ("watched", watch.measure(scores)),
+            callbacks=[Callback()],
+            verbose_eval=False,
+        )
+        watch.ended()
+        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
+        gains = booster[: watch.best_round].get_score(importance_type="total_gain")  # of no feature without a split
+        names = booster.feature_names or [f"f{i}" for i in range(booster.num_features())]
+        watch.gains = np.array([gains.get(name, 0.0) for name in names], dtype=np.float64)
+        return np.asarray(scores, dtype=np.float64)
+
+
+FRAMEWORKS: dict[str, type[LightGBM] | type[XGBoost]] = {LightGBM.name: LightGBM, XGBoost.name: XGBoost}
+"""Each framework by its module's name, which is also its extra's."""

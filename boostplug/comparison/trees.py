@@ -1,0 +1,188 @@
+"""`Trees`: what every method of an experiment grows its trees by, in either framework's words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.core.checks import check_integer, check_number
+
+__all__ = ["Trees"]
+
+# What a comparison sets itself, by every name that LightGBM or XGBoost has for it.
+_OURS: dict[str, tuple[str, ...]] = {
+    "objective": LIGHTGBM["objective"],
+    "metric": (*LIGHTGBM["metric"], "eval_metric", "disable_default_eval_metric"),
+    "rounds": LIGHTGBM["num_iterations"],
+    "early_stopping_rounds": LIGHTGBM["early_stopping_round"],
+    "seeds": (
+        *(*LIGHTGBM["seed"], *XGBOOST["seed"], *LIGHTGBM["bagging_seed"]),
+        *("feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed", "seed_per_iteration"),
+    ),
+    "num_threads": (*LIGHTGBM["num_threads"], *XGBOOST["nthread"]),
+    "": (*LIGHTGBM["num_class"], "base_score", *LIGHTGBM["device_type"], "gpu_id"),
+}
+_TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trees:
+    """What every method grows its trees by, and what that is called in each framework.
+
+    ================  ==========================  ========================================
+    here              LightGBM                    XGBoost (``tree_method="hist"``)
+    ================  ==========================  ========================================
+    learning_rate     learning_rate               learning_rate
+    num_leaves        num_leaves                  max_leaves, ``grow_policy="lossguide"``
+    max_depth         max_depth (-1 for none)     max_depth (0 for none)
+    max_bin           max_bin                     max_bin
+    min_rows          min_data_in_leaf            (there is none)
+    min_hessian       min_sum_hessian_in_leaf     min_child_weight
+    l2                lambda_l2                   reg_lambda
+    row_fraction      bagging_fraction, every 1   subsample
+    column_fraction   feature_fraction            colsample_bytree
+    ================  ==========================  ========================================
+
+    The two fractions are what a seed acts on; with both at 1 all seeds of a method give one model. ``rank_xendcg``
+    draws besides. Ranking objectives start at a score of 0; regression starts at the mean grade.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Above 0.
+    num_leaves : int
+        From 2 to 131072.
+    max_bin : int
+        From 2.
+    max_depth : int
+        0: no limit.
+    min_rows : int
+        From 0.
+    min_hessian, l2 : float
+        From 0.
+    row_fraction, column_fraction : float
+        Above 0, at most 1.
+    lightgbm, xgboost : mapping, optional
+        Further parameters of one framework alone; they win over the above. Options of its own objectives
+        (``lambdarank_truncation_level``, ``lambdarank_pair_method``) go to these alone. What `compare` sets for all
+        methods (objective, metric, rounds, early stopping, seeds, threads) is refused, under each of its names.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+    """
+
+    learning_rate: float = 0.1
+    num_leaves: int = 15
+    max_depth: int = 0
+    max_bin: int = 255
+    min_rows: int = 20
+    min_hessian: float = 1e-3
+    l2: float = 1.0
+    row_fraction: float = 0.9
+    column_fraction: float = 0.9
+    lightgbm: Mapping[str, Any] = field(default_factory=dict)
+    xgboost: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, least, most in (
+            ("num_leaves", 2, 131_072),  # LightGBM's own limit
+            ("max_depth", 0, None),
+            ("max_bin", 2, None),
+            ("min_rows", 0, None),
+        ):
+            remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy, most=most))
+        for name, above, least_number, top in (
+            ("learning_rate", 0.0, None, None),
+            ("min_hessian", None, 0.0, None),
+            ("l2", None, 0.0, None),
+            ("row_fraction", 0.0, None, 1.0),
+            ("column_fraction", 0.0, None, 1.0),
+        ):
+            remedy = f"the default is {getattr(Trees, name)}"
+            number = check_number(name, getattr(self, name), above=above, least=least_number, most=top, remedy=remedy)
+            object.__setattr__(self, name, number)
+        for name in ("lightgbm", "xgboost"):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+                raise ValueError(
+                    f"params[{name!r}] must be a dict of further parameters of {name}, got {given!r}; leave it out for "
+                    "none"
+                )
+            taken = sorted(_TAKEN.keys() & given)
+            if taken:
+                owners = sorted({_TAKEN[key] for key in taken} - {""})
+                remedy = f"; use the argument {', '.join(owners)} of compare" if owners else ""
+                remedy = "; use losses and baselines" if owners == ["objective"] else remedy
+                raise ValueError(
+                    f"params[{name!r}] may not set {', '.join(taken)}: compare sets it for all methods{remedy}"
+                )
+            # Lists can be shown, kept and pasted whole; the repr of a long array leaves out its middle.
+            lists = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in given.items()}
+            object.__setattr__(self, name, lists)
+
+    @classmethod
+    def of(cls, params: Mapping[str, Any] | None) -> "Trees":
+        """Return the trees that `params` describe, refusing unknown names."""
+        names = [f.name for f in fields(cls)]
+        if params is not None and not isinstance(params, Mapping):
+            raise ValueError(f"params must be a dict with keys of {', '.join(names)}; got {params!r}")
+        unknown = sorted(set(params or {}).difference(names), key=str)
+        if unknown:
+            raise ValueError(
+                f"params has no {', '.join(map(repr, unknown))}; it takes {', '.join(names)} "
+                '(the last two: dicts of further parameters of that framework, as {"lightgbm": {"extra_trees": True}})'
+            )
+        return cls(**(params or {}))
+
+    def for_lightgbm(self, num_threads: int) -> dict[str, Any]:
+        """Return LightGBM's parameters: the same model on every run, and no metric of its own."""
+        ours = {
+            "metric": "None",
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "max_depth": self.max_depth or -1,
+            "max_bin": self.max_bin,
+            "min_data_in_leaf": self.min_rows,
+            "min_sum_hessian_in_leaf": self.min_hessian,
+            "lambda_l2": self.l2,
+            "bagging_fraction": self.row_fraction,
+            "bagging_freq": 1,
+            "feature_fraction": self.column_fraction,
+            "feature_pre_filter": False,
+            "deterministic": True,
+            "force_col_wise": True,
+            "num_threads": num_threads,
+            "verbosity": -1,
+        }
+        return _with_others(LIGHTGBM | {"force_col_wise": ("force_col_wise", "force_row_wise")}, ours, self.lightgbm)
+
+    def for_xgboost(self, num_threads: int) -> dict[str, Any]:
+        """Return XGBoost's parameters, without a metric of its own."""
+        ours = {
+            "disable_default_eval_metric": True,
+            "tree_method": "hist",
+            "grow_policy": "lossguide",
+            "learning_rate": self.learning_rate,
+            "max_leaves": self.num_leaves,
+            "max_depth": self.max_depth,
+            "max_bin": self.max_bin,
+            "min_child_weight": self.min_hessian,
+            "reg_lambda": self.l2,
+            "subsample": self.row_fraction,
+            "colsample_bytree": self.column_fraction,
+            "nthread": num_threads,
+            "verbosity": 0,
+        }
+        return _with_others(XGBOOST, ours, self.xgboost)
+
+
+def _with_others(
+    names: Mapping[str, tuple[str, ...]], ours: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return our parameters and the given ones, which win under whichever name."""
+    return {k: v for k, v in ours.items() if not given.keys() & names.get(k, ())} | dict(given)

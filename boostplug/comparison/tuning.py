@@ -1,0 +1,249 @@
+"""Choice of a method's parameters on the validation part, with one budget and one space of trees for every method."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from boostplug.comparison.training import Framework
+from boostplug.comparison.trees import Trees
+from boostplug.core.best_round import BestRound
+from boostplug.core.extras import needed_by
+from boostplug.core.values import Range
+from boostplug.losses import Loss
+from boostplug.selection.search import suggest
+
+__all__ = ["TREE_SPACE", "OutOfTime", "Outcome", "Tuned", "require_optuna", "tune", "tuned_objective"]
+
+TREE_SPACE: dict[str, Range] = {
+    "learning_rate": Range(0.02, 0.3, log=True),
+    "num_leaves": Range(4, 63, log=True),
+    "min_rows": Range(1, 100, log=True),
+    "min_hessian": Range(1e-3, 10.0, log=True),
+    "l2": Range(0.01, 30.0, log=True),
+    "row_fraction": Range(0.5, 1.0),
+    "column_fraction": Range(0.3, 1.0),
+}
+"""What every method's trees are drawn from, by the names of `Trees`; widened to what is given, where that is outside.
+
+A framework draws those that its `tree_names` has: of the two limits on leaves, rows in LightGBM and Hessian in XGBoost,
+which lacks the other.
+"""
+
+_DIGITS = 3  # of numbers that are drawn for trees: the line of code that is recommended has them in full
+_FIRST_JUDGED = 5  # trials before any is pruned, besides the given setting
+_HOPELESS = 25.0  # percentile of the others below which one is pruned: the median cost some methods their best setting
+_WARM_UP = 5  # no trial is pruned in the first fifth of the rounds
+_OF_LOSS = "objective__"  # begins the names that a trial knows a loss's parameters by
+_PAIRS: dict[str, tuple[Any, ...]] = {
+    "lambdarank_pair_method": ("topk", "mean"),
+    "lambdarank_num_pair_per_sample": (1, 2, 4, 8, 16, 32),
+    "lambdarank_normalization": (True, False),
+}
+_OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "lambdarank": {
+        "sigmoid": (0.25, 0.5, 1.0, 2.0, 4.0),
+        "lambdarank_truncation_level": (5, 10, 20, 30, 60),
+        "lambdarank_norm": (True, False),
+    },
+    "rank:ndcg": _PAIRS,
+    "rank:pairwise": _PAIRS,
+}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was chosen: the objective with its parameters, and the framework's parameters beside."""
+
+    objective: Loss | str
+    parameters: Mapping[str, Any]
+    validation: float
+    drawn: Mapping[str, Any]
+    """What `suggest` drew for a loss, as `tuned_objective` reads it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in JSON's types."""
+        return {"objective": str(self.objective), "drawn": dict(self.drawn), "parameters": dict(self.parameters)}
+
+
+def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | str:
+    """Return the objective that tuning chose, from the one that it began with and `Tuned.drawn`."""
+    if isinstance(objective, str) or not drawn:
+        return objective
+    space = objective.search_space
+    return objective.with_params(
+        **{name: space[name][value["choice"]] if isinstance(value, dict) else value for name, value in drawn.items()}  # type: ignore[index]
+    )
+
+
+def _drawn(trial: Any, objective: Loss | str) -> dict[str, Any]:
+    """Return what a trial drew for a loss, in JSON's types: a choice by its place."""
+    if isinstance(objective, str):
+        return {}
+    return {
+        name: {"choice": space.index(trial.params[_OF_LOSS + name])}
+        if isinstance(space, tuple)
+        else trial.params[_OF_LOSS + name]
+        for name, space in objective.search_space.items()
+    }
+
+
+def require_optuna() -> Any:
+    """Return optuna, silenced."""
+    with needed_by("tuning needs", "optuna"):
+        import optuna
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a setting that was tried.
+
+    Attributes
+    ----------
+    value : float
+        On the validation part, after the best round.
+    values : list of float
+        After each round.
+    pruned : bool
+        Whether it was given up as hopeless before its last round.
+    """
+
+    value: float
+    values: list[float]
+    pruned: bool = False
+
+
+class OutOfTime(Exception):  # noqa: N818 (nothing is wrong)
+    """Time is up before a setting has been tried to its end."""
+
+
+def tune(
+    framework: Framework,
+    objective: Loss | str,
+    trees: Trees,
+    *,
+    trials: int,
+    seed: int,
+    run: Callable[..., Outcome],
+    rounds: int,
+    greater_is_better: bool,
+) -> Tuned | None:
+    """Return the best of `trials` settings on the validation part, the given one being the first.
+
+    Drawn by optuna's TPE from `TREE_SPACE`, the same for every method of a framework, and beside it what `suggest`
+    draws for a loss, and LambdaMART's own parameters where it is built in. From some trials on, one is pruned whose
+    best value so far is, after a round, in the lowest quarter of those that were not. A setting that is pruned or fails
+    counts as tried.
+
+    Parameters
+    ----------
+    framework : Framework
+    objective : Loss or str
+    trees : Trees
+        What the first trial uses.
+    trials : int
+    seed : int
+        Of the draws.
+    run : callable
+        ``run(objective, parameters, report)`` trains and returns an `Outcome`. Where `report` is not None, it is called
+        after each round with its number and value, and True ends the training. What is drawn and pruned depends on
+        outcomes alone, so that those of an earlier run may be returned in place of training.
+    rounds : int
+        Of a training, at most.
+    greater_is_better : bool
+        Of validation values.
+
+    Returns
+    -------
+    Tuned or None
+        None where every trial failed.
+
+    Raises
+    ------
+    OutOfTime
+        If `run` does.
+    """
+    optuna = require_optuna()
+    best: Tuned | None = None
+    best_trial = BestRound(greater_is_better=greater_is_better)
+    sign = 1.0 if greater_is_better else -1.0
+    pruner = optuna.pruners.PercentilePruner(
+        100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=max(1, rounds // _WARM_UP)
+    )
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
+    for i in range(trials):
+        trial = study.ask() if i else None
+        report = None if trial is None else _Report(trial, sign)
+        try:
+            chosen, parameters = (objective, {}) if trial is None else _suggest(trial, framework, objective, trees)
+            outcome = run(chosen, parameters, report)
+            if report is not None:
+                report.complete(outcome.values)
+        except OutOfTime:
+            raise
+        except Exception:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
+            if trial is not None:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            continue
+        if trial is not None and outcome.pruned:
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            continue
+        if trial is not None:
+            study.tell(trial, sign * outcome.value)
+        best_trial.add(outcome.value)
+        if best is None or best_trial.number == best_trial.n_rounds:
+            best = Tuned(chosen, parameters, outcome.value, {} if trial is None else _drawn(trial, objective))
+    return best
+
+
+class _Report:
+    """Hands the values of a training's rounds to a trial, and says whether it is hopeless."""
+
+    def __init__(self, trial: Any, sign: float) -> None:
+        self._trial, self._sign, self._best, self._done = trial, sign, -math.inf, 0
+
+    def __call__(self, number: int, value: float) -> bool:
+        self._add(number, value)
+        return bool(self._trial.should_prune())
+
+    def complete(self, values: list[float]) -> None:
+        """Take what no call has brought: the outcome is that of an earlier run."""
+        for number, value in enumerate(values[self._done :], self._done + 1):
+            self._add(number, value)
+
+    def _add(self, number: int, value: float) -> None:
+        self._done = number
+        if not math.isnan(value):
+            self._best = max(self._best, self._sign * value)
+            self._trial.report(self._best, number)
+
+
+def _suggest(
+    trial: Any, framework: Framework, objective: Loss | str, trees: Trees
+) -> tuple[Loss | str, dict[str, Any]]:
+    names = getattr(framework, "tree_names", {"learning_rate": "learning_rate", "num_leaves": framework.leaves})
+    given, fixed = asdict(trees), getattr(trees, framework.name, {})
+    grown_by = getattr(framework, "params", names.values())  # lacks what is given under another name
+    parameters = {
+        own: _tree_value(trial, name, given[name])
+        for name, own in names.items()
+        if own in grown_by and own not in fixed
+    }
+    if isinstance(objective, str):
+        for name, options in _OF_BUILT_INS.get(objective, {}).items():
+            if name not in fixed:
+                parameters[name] = trial.suggest_categorical(name, options)
+        return objective, parameters
+    return suggest(trial, objective, prefix=_OF_LOSS), parameters
+
+
+def _tree_value(trial: Any, name: str, given: float) -> float:
+    space = TREE_SPACE[name]
+    low, high = space.low, max(space.high, given)
+    if given > 0 or not space.log:
+        low = min(low, given)
+    if space.whole:
+        return int(trial.suggest_int(name, int(low), int(high), log=space.log))
+    return float(f"{trial.suggest_float(name, low, high, log=space.log):.{_DIGITS}g}")

@@ -1,0 +1,231 @@
+"""Figures as SVG whose lengths across are in per cent: they follow the page's width, and letters keep their size.
+
+What is drawn as a curve stands in an inner SVG that is stretched to the plot. Each figure is one image to a screen
+reader, with a text in place of it; the numbers stand in the table below it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import floor, log10
+from typing import TypeVar
+
+from boostplug.comparison.report import without_zero
+from boostplug.comparison.webpage.markup import Child, Markup, el
+from boostplug.comparison.webpage.methods import Shown, mark
+from boostplug.comparison.webpage.scale import Scale
+
+__all__ = ["Series", "axis_texts", "line_chart", "percent_of", "scatter"]
+
+_T = TypeVar("_T")
+
+_HEIGHT = 320  # pixels
+_LINE = 16  # pixels between labels, at least
+_LETTER = 0.0085  # of the width of a plot where there is room for labels: what a letter takes
+_TURNS = 0.65  # beyond it labels stand to the left of their marks
+_LONGEST = 24  # characters of a label at the end of a line; the legend has the whole name
+
+
+@dataclass(frozen=True)
+class Series:
+    """A method's line: places (across, value), and a place of it that is marked."""
+
+    method: Shown
+    points: list[tuple[float, float]]
+    marked: tuple[float, float] | None = None
+    note: str = ""
+    every: bool = field(default=False)  # whether all its points are marked
+
+
+def percent_of(place: float) -> str:
+    """Return a place on an axis as a length."""
+    return f"{100 * place:.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def axis_texts(values: Sequence[float]) -> list[str]:
+    """Return the ticks of an axis in as many decimals as they need."""
+    step = min((b - a for a, b in pairwise(values)), default=1.0)
+    decimals = max(0, -floor(log10(step) + 1e-9))
+    if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:  # steps of 2.5
+        decimals += 1
+    return [without_zero(f"{value:.{decimals}f}") if value else "0" for value in values]
+
+
+def line_chart(
+    series: Sequence[Series],
+    y: Scale,
+    across: Callable[[float], float],
+    x_ticks: Sequence[tuple[float, str]],
+    *,
+    x_label: str,
+    y_label: str,
+    described: str,
+) -> Markup:
+    """Return lines, those without a colour behind the others, with the coloured ones' names at their ends.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        The most important first.
+    y : Scale
+    across : callable
+        From a point's first number to its place.
+    x_ticks : sequence of (number, text)
+    x_label, y_label : str
+    described : str
+        In place of the figure, for who does not see it.
+    """
+    lines, marks, ends = [], [], []
+    for of_one in _with_the_best_on_top(series, [one.method for one in series]):
+        method = of_one.method
+        points = " ".join(f"{1000 * across(a):.0f},{1000 * (1 - y.at(value)):.0f}" for a, value in of_one.points)
+        title = el("title", f"{method.full_name}{of_one.note}")
+        lines.append(
+            el("g", title, el("polyline", points=points, class_="curve"), class_=method.classes, data_m=method.number)
+        )
+        marked = of_one.points if of_one.every else [] if of_one.marked is None else [of_one.marked]
+        places = [(across(a), 1 - y.at(value)) for a, value in marked]
+        shown = [mark(method, percent_of(a), percent_of(b), title) for a, b in places if 0 <= b <= 1]
+        if shown:
+            marks.append(el("g", shown, class_=f"marks {method.classes}", data_m=method.number))
+    named = [one for one in series if one.method.colour != "c0" and one.points]
+    names = _short_names([one.method for one in named])
+    wanted = [_HEIGHT * (1 - y.within(one.points[-1][1])) for one in named]
+    for one, at, wish in zip(named, _apart(wanted), wanted, strict=True):
+        ends.append(
+            el(
+                "g",
+                el("path", d=f"M2 {wish:.0f}L12 {at:.0f}", class_="leader"),
+                el("text", names[one.method.number], x=16, y=f"{at + 4:.0f}"),
+                class_=f"end {one.method.classes}",
+                data_m=one.method.number,
+            )
+        )
+    stretched = el(
+        "svg", lines, width="100%", height="100%", viewBox="0 0 1000 1000", preserveAspectRatio="none", class_="curves"
+    )
+    return _framed([stretched, marks], y, [(across(a), text) for a, text in x_ticks], x_label, y_label, described, ends)
+
+
+def scatter(
+    points: Sequence[tuple[Shown, float, float, str]],
+    x: Scale,
+    y: Scale,
+    *,
+    x_label: str,
+    y_label: str,
+    described: str,
+) -> Markup:
+    """Return a mark for each method at (x, y), with its name where it has a colour; the most important first."""
+    named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.colour != "c0"]
+    names = _short_names([method for method, *_ in named])
+    places = [(place, height) for _, place, height in named]
+    shifts = _label_shifts(places, [_span_of_label(place, names[method.number]) for method, place, _ in named])
+    heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
+    marks, labels = [], []
+    for method, a, b, note in _with_the_best_on_top(points, [method for method, *_ in points]):
+        place = x.at(a), 1 - y.at(b)
+        shift = heights.get(method.number)
+        at = {"x": percent_of(place[0]), "y": percent_of(place[1])}
+        if shift is not None:
+            left = place[0] > _TURNS
+            side = {"x": -10, "class_": "left"} if left else {"x": 10}
+            text = el("svg", el("text", names[method.number], y=f"{shift + 4:.0f}", **side), class_="beside", **at)
+            labels.append(el("g", text, class_=f"point {method.classes}", data_m=method.number))
+        title = el("title", f"{method.full_name}{note}")
+        shown = mark(method, *at.values(), title)
+        marks.append(el("g", shown, class_=f"marks point {method.classes}", data_m=method.number))
+    n_grey = len(points) - len(named)
+    drawn = [marks[:n_grey], labels, marks[n_grey:]]
+    ticks = [(x.at(value), f"{value:g}") for value in x.ticks]
+    return _framed(drawn, y, ticks, x_label, y_label, described)
+
+
+def _framed(
+    drawn: Child,
+    y: Scale,
+    x_ticks: Sequence[tuple[float, str]],
+    x_label: str,
+    y_label: str,
+    described: str,
+    ends: Sequence[Markup] = (),
+) -> Markup:
+    """Return what is drawn between its axes."""
+    values = y.ticks
+    rows = [(percent_of(1 - y.at(value)), text) for value, text in zip(values, axis_texts(values), strict=True)]
+    grid = [el("line", x1=0, x2="100%", y1=at, y2=at, class_="grid") for at, _ in rows]
+    columns = [
+        [
+            el("line", x1=percent_of(at), x2=percent_of(at), y1="100%", y2=_HEIGHT + 5, class_="axis"),
+            el("text", text, x=percent_of(at), y=_HEIGHT + 18, class_="across"),
+        ]
+        for at, text in x_ticks
+    ]
+    base = el("line", x1=0, x2="100%", y1="100%", y2="100%", class_="axis")
+    left = [el("text", text, x=44, y=at, class_="upright") for at, text in rows]
+    return el(
+        "div",
+        el("p", y_label, class_="axis-label", aria_hidden="true"),
+        el(
+            "div",
+            el("svg", left, class_="y-axis", width=50, height=_HEIGHT),
+            el("svg", grid, base, columns, drawn, class_="plot", height=_HEIGHT, width="100%"),
+            el("svg", ends, class_="ends", height=_HEIGHT) if ends else None,
+            class_="area",
+            aria_hidden="true",
+        ),
+        el("p", x_label, class_="axis-label below", aria_hidden="true"),
+        class_="chart",
+        role="img",
+        aria_label=described,
+    )
+
+
+def _with_the_best_on_top(items: Sequence[_T], methods: Sequence[Shown]) -> list[_T]:
+    """Return what is drawn in its order: first what has no colour, last what is the most important."""
+    coloured = [item for item, method in zip(items, methods, strict=True) if method.colour != "c0"]
+    others = [item for item, method in zip(items, methods, strict=True) if method.colour == "c0"]
+    return [*reversed(others), *reversed(coloured)]
+
+
+def _apart(wanted: Sequence[float]) -> list[float]:
+    """Return heights of labels close to those wanted, far enough from each other, in the plot."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    places = [0.0] * len(wanted)
+    least = 6.0
+    for i in order:
+        places[i] = least = max(wanted[i], least)
+        least += _LINE
+    most = _HEIGHT - 2.0
+    for i in reversed(order):
+        places[i] = most = min(places[i], most)
+        most -= _LINE
+    return places
+
+
+def _span_of_label(place: float, name: str) -> tuple[float, float]:
+    """Return from where to where a label goes that stands beside a mark."""
+    near, far = 0.01, 0.01 + _LETTER * len(name)
+    return (place - far, place - near) if place > _TURNS else (place + near, place + far)
+
+
+def _label_shifts(places: Sequence[tuple[float, float]], spans: Sequence[tuple[float, float]]) -> list[float]:
+    """Return by how much labels beside marks are moved down, so that none is on another one or on another mark."""
+    shifts = [0.0] * len(places)
+    taken = [((across - 0.01, across + 0.01), height, 10.0) for across, height in places]
+    for i in sorted(range(len(places)), key=lambda i: places[i][1]):
+        (low, high), wish = spans[i], places[i][1]
+        for (left, right), at, room in sorted(taken, key=lambda one: one[1]):  # from the top down
+            if low < right and left < high and abs(wish - at) < room:
+                wish = at + room
+        taken.append(((low, high), wish, _LINE))
+        shifts[i] = wish - places[i][1]
+    return shifts
+
+
+def _short_names(methods: Sequence[Shown]) -> dict[int, str]:
+    """Return the names that stand in the figure, with the framework's where two have the same."""
+    counts = Counter(method.name for method in methods)
+    names = {m.number: m.full_name if counts[m.name] > 1 else m.name for m in methods}
+    return {i: name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for i, name in names.items()}

@@ -1,0 +1,232 @@
+"""Lines: the validation metric by round, and NDCG by cut-off."""
+
+from collections.abc import Sequence
+from math import ceil
+
+from boostplug.comparison.report import NONE, short
+from boostplug.comparison.webpage.charts import Series, line_chart
+from boostplug.comparison.webpage.markup import Child, Markup, el
+from boostplug.comparison.webpage.methods import Shown, label, swatch
+from boostplug.comparison.webpage.scale import Scale
+from boostplug.comparison.webpage.tables import Cell, Column, number, table, value
+from boostplug.comparison.webpage.view import View, folded, key_of
+
+__all__ = ["curves", "cutoffs", "legend", "mean_curve"]
+
+_MOST_POINTS = 200  # of a curve
+
+
+def curves(view: View) -> Child:
+    """Return the learning curves."""
+    part = view.detail("curves")
+    found = [(method, entry) for method, entry in view.with_details(part) if any(r["values"] for r in entry["runs"])]
+    if not found:
+        return None
+    series = []
+    for method, entry in found:
+        mean = mean_curve([run["values"] for run in entry["runs"]])
+        best, rounds = method.summary["validation"]["mean"], method.summary["rounds"]
+        marked = None if rounds is None else min(mean, key=lambda point: abs(point[0] - rounds))
+        note = f": {short(best)} after {rounds:.0f} rounds" if best is not None and rounds is not None else ""
+        series.append(Series(method, mean, marked, note))
+    longest = max((one.points[-1][0] for one in series if one.points), default=1.0)
+    y = Scale.around(_in_sight(series))
+    across = Scale(1.0, max(2.0, longest))
+    ticks = [(tick, f"{tick:g}") for tick in across.ticks if tick >= 1 and tick == int(tick)]
+    if not ticks or ticks[0][0] > 1:
+        ticks = [(1.0, "1"), *(tick for tick in ticks if across.at(tick[0]) > 0.04)]
+    first = found[0][0]
+    metric = part["metric"]
+    described = (
+        f"Lines: {metric} on the validation part after each round, for {len(series)} methods. "
+        f"{first.full_name} is best: {short(first.summary['validation']['mean'])} after "
+        f"{first.summary['rounds']:.0f} rounds. The table below has the best value and round of each method."
+    )
+    chart = line_chart(
+        series,
+        y,
+        across.at,
+        ticks,
+        x_label="rounds",
+        y_label=f"{metric} on validation",
+        described=described,
+    )
+    rows = []
+    for method, entry in found:
+        runs = entry["runs"]
+        last = [run["values"][-1] for run in runs if run["values"]]
+        rows.append(
+            [
+                Cell(label(method), method.name.lower()),
+                Cell(method.framework, method.framework),
+                value(method.summary["validation"]["mean"]),
+                number(method.summary["rounds"], ".0f"),
+                Cell(_span([run["best_round"] for run in runs]), method.summary["rounds"]),
+                value(sum(last) / len(last) if last else None),
+            ]
+        )
+    columns = [
+        Column("method", numbers=False),
+        Column("framework", numbers=False),
+        Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
+        Column("best round", descending=False),
+        Column("of the runs", descending=False),
+        Column("at the end", descending=view.sign > 0),
+    ]
+    several = len(view.document["settings"]["seeds"]) * view.folds > 1
+    return [
+        el(
+            "figure",
+            el(
+                "figcaption",
+                f"{metric} on the validation part after each round"
+                + (", mean over the runs; one that has stopped counts on with its last value. " if several else ". ")
+                + _about_marks(view, several=several)
+                + "Lines without a colour are the other methods.",
+                id="about-curves",
+            ),
+            el("div", chart, legend(view, [method for method, _ in found]), class_="beside-legend"),
+            role="group",
+            aria_labelledby="about-curves",
+        ),
+        folded(
+            "Best values and rounds as a table",
+            table("Best rounds", columns, rows, frameworks=[method.framework for method, _ in found]),
+        ),
+    ]
+
+
+def _about_marks(view: View, *, several: bool) -> str:
+    if not several:
+        return "The mark is at the best round. "
+    beyond = "higher" if view.sign > 0 else "lower"
+    return f"The mark is at the mean best round; the runs' own best values, in the table, are {beyond} on average. "
+
+
+def legend(view: View, shown: Sequence[Shown]) -> Markup:
+    """Return the methods with their lines, those in colour first; the script makes each one a choice."""
+    items = [
+        el(
+            "li",
+            el(
+                "label",
+                el("input", type="checkbox", data_choose=method.number, checked=method.colour != "c0", hidden=True),
+                swatch(method),
+                el("span", label(method, framework=view.several)),
+            ),
+            class_=method.classes,
+            data_m=method.number,
+            data_framework=method.framework,
+        )
+        for method in sorted(shown, key=lambda method: method.colour == "c0")
+    ]
+    return el(
+        "fieldset",
+        el("legend", "Methods in colour"),
+        el("ul", items),
+        class_="legend",
+    )
+
+
+def _span(values: Sequence[int | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return NONE
+    return f"{min(known)}–{max(known)}" if min(known) < max(known) else f"{known[0]}"
+
+
+def mean_curve(runs: Sequence[Sequence[float | None]]) -> list[tuple[float, float]]:
+    """Return (round, mean over the runs), thinned; a run that has stopped counts on with its last value."""
+    runs = [run for run in runs if run]
+    if not runs:
+        return []
+    length = max(map(len, runs))
+    step = ceil(length / _MOST_POINTS)
+    rounds = sorted({*range(0, length, step), length - 1})
+    points = []
+    for i in rounds:
+        values = [run[min(i, len(run) - 1)] for run in runs]
+        known = [value for value in values if value is not None]
+        if known:
+            points.append((float(i + 1), sum(known) / len(known)))
+    return points
+
+
+def _in_sight(series: Sequence[Series]) -> list[float]:
+    """Return the values that the axis must hold: those in colour, without the first rounds, which are far off."""
+    coloured = [one for one in series if one.method.colour != "c0"] or list(series)
+    values = []
+    for one in coloured:
+        values += [v for _, v in one.points[len(one.points) // 10 :]]
+        values += [] if one.marked is None else [one.marked[1]]
+    return values
+
+
+def cutoffs(view: View) -> Child:
+    """Return NDCG over cut-offs: the lines are differences to a reference, beside which all else looks alike."""
+    part = view.detail("cutoffs")
+    found = [(m, e) for m, e in view.with_details(part) if any(mean is not None for mean in e["means"])]
+    if not found:
+        return None
+    at, name = part["at"], part["metric"]
+    base = _reference_of_all([method for method, _ in found])
+    own = next((entry["means"] for method, entry in found if method is base), [0.0] * len(at))
+    series = []
+    for method, entry in found:
+        known = [(i, mean) for i, mean in enumerate(entry["means"]) if mean is not None]
+        points = [(float(i), mean - own[i]) for i, mean in known if own[i] is not None]
+        note = ": " + ", ".join(f"{name}@{at[i]} {short(mean)}" for i, mean in known)
+        series.append(Series(method, points, note=note, every=True))
+    less = "" if base is None else f" less that of {base.full_name if view.several else base.name}"
+    y = Scale.around([v for one in series if one.method.colour != "c0" for _, v in one.points] or [0.0, 1.0])
+    last = max(1, len(at) - 1)
+    chart = line_chart(
+        series,
+        y,
+        lambda i: i / last,
+        [(float(i), str(k)) for i, k in enumerate(at)],
+        x_label="cut-off k",
+        y_label=f"{name}@k on test{less}",
+        described=f"Lines: {name} on test{less} at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
+        "the table below has all values.",
+    )
+    columns = [Column("method", numbers=False), Column("framework", numbers=False), *(Column(f"@{k}") for k in at)]
+    rows = [
+        [Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *map(value, entry["means"])]
+        for m, entry in found
+    ]
+    coloured = [method for method, _ in found if method.colour != "c0"]
+    return [
+        el(
+            "figure",
+            el(
+                "figcaption",
+                f"{name} of the first k documents, mean over the test queries{less and f',{less}'}. "
+                + ("" if base is None else f"{base.name} itself: {_listed(name, at, own)}. ")
+                + "In colour are those chosen at the learning curves; the grey lines are the other methods.",
+                id="about-cutoffs",
+            ),
+            el("div", chart, key_of(view, coloured, [m for m, _ in found]), class_="beside-legend"),
+            role="group",
+            aria_labelledby="about-cutoffs",
+        ),
+        folded(
+            f"{name} at all cut-offs as a table",
+            table(f"{name} by cut-off, test means", columns, rows, frameworks=[m.framework for m, _ in found]),
+        ),
+    ]
+
+
+def _reference_of_all(methods: Sequence[Shown]) -> Shown | None:
+    """Return the recommended method's reference, else the best one, None where there is none."""
+    chosen = next((method for method in methods if method.recommended), None)
+    references = [method for method in methods if method.reference]
+    its_own = [method for method in references if chosen is not None and method.framework == chosen.framework]
+    return next(iter(its_own or references), None)
+
+
+def _listed(name: str, at: Sequence[int], means: Sequence[float | None]) -> str:
+    """Return the first, the middle and the last of means at cut-offs."""
+    known = [(k, mean) for k, mean in zip(at, means, strict=True) if mean is not None]
+    chosen = {0: None, len(known) // 2: None, len(known) - 1: None}
+    return ", ".join(f"{short(known[i][1])} in {name}@{known[i][0]}" for i in chosen)

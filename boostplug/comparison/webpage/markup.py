@@ -1,0 +1,65 @@
+"""Elements of HTML and SVG from Python's values: text is escaped unless it is `Markup`, which only `el` makes.
+
+Invisible characters of texts are shown escaped.
+"""
+
+from html import escape
+from typing import TYPE_CHECKING, TypeAlias
+
+from boostplug.core.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Child", "Markup", "el", "text_of"]
+
+_VOID = {"br", "input", "meta"}
+_OF_SVG = {"circle", "line", "path", "polyline", "rect"}  # without an end tag
+
+
+class Markup(str):
+    """Markup that is whole: it is put into a page as it stands."""
+
+    __slots__ = ()
+
+
+Child: TypeAlias = "str | Iterable[Child] | None"
+
+
+def text_of(child: Child) -> Markup:
+    """Return children as markup, one after the other; what is no markup is escaped."""
+    if child is None:
+        return Markup()
+    if isinstance(child, Markup):
+        return child
+    if isinstance(child, str):
+        return Markup(escape(visible(child), quote=False))
+    return Markup("".join(map(text_of, child)))
+
+
+def el(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
+    """Return an element.
+
+    Parameters
+    ----------
+    name : str
+    *children : str, Markup, iterable of these, None
+        Strings are escaped.
+    **attributes : str, number, bool or None
+        A trailing underscore goes, others become hyphens (``class_``, ``aria_label``); None and False leave an
+        attribute out, True writes its name alone. Values are escaped.
+    """
+    written = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(visible(_attribute(value)))}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    if name in _VOID:
+        return Markup(f"<{name}{written}>")
+    if name in _OF_SVG and not children:
+        return Markup(f"<{name}{written}/>")
+    return Markup(f"<{name}{written}>{text_of(children)}</{name}>")
+
+
+def _attribute(value: str | float) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

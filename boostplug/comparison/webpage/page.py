@@ -1,0 +1,141 @@
+"""The page as a whole: its head, its sections in order, and the way to them."""
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from boostplug.comparison.webpage.curves import curves, cutoffs
+from boostplug.comparison.webpage.forest import differences
+from boostplug.comparison.webpage.markup import Child, Markup, el
+from boostplug.comparison.webpage.methods import of_frameworks
+from boostplug.comparison.webpage.outcomes import queries
+from boostplug.comparison.webpage.overview import methods
+from boostplug.comparison.webpage.setup import reproduce, setup
+from boostplug.comparison.webpage.trees import features, time
+from boostplug.comparison.webpage.verdict import caveats, recommendation
+from boostplug.comparison.webpage.view import View
+
+__all__ = ["page"]
+
+# id, heading, its name in the navigation, content
+_SECTIONS = (
+    ("differences", "Differences to LambdaMART", "Differences", differences),
+    ("methods", "All methods", "All methods", methods),
+    ("curves", "Learning curves", "Curves", curves),
+    ("queries", "Queries won and lost", "Queries", queries),
+    ("cutoffs", "NDCG by cut-off", "Cut-offs", cutoffs),
+    ("features", "Features that the trees split on", "Features", features),
+    ("time", "Time and quality", "Time", time),
+    ("setup", "Set-up", "Set-up", setup),
+    ("reproduce", "How to make it again", "Reproduce", reproduce),
+)
+
+
+def page(document: dict[str, Any], details: dict[str, Any] | None = None, machine: dict[str, Any] | None = None) -> str:
+    """Return a comparison as a self-contained page.
+
+    Parameters
+    ----------
+    document : dict
+        `CompareResult.document`, also as JSON has it.
+    details : dict, optional
+        What `boostplug.comparison.details.details` returns; without, the page has what the document knows.
+    machine : dict, optional
+        What `boostplug.comparison.machine.machine` returns.
+    """
+    view = View(document, details, machine)
+    name = document["data"]["name"]
+    shown = [(id_, head, short, made) for id_, head, short, section in _SECTIONS if (made := section(view))]
+    title = f"boostplug compare: {name}" if name else "boostplug compare"
+    style, script = (files(__package__).joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
+    body = el(
+        "body",
+        el("a", "Skip to the recommendation", href="#recommendation", class_="skip"),
+        el("header", el("h1", title), el("p", _in_short(view), class_="lead")),
+        _navigation([("recommendation", "Recommendation"), *((id_, short) for id_, _, short, _ in shown)], view),
+        el(
+            "main",
+            _caveats(view),
+            _section("recommendation", "Recommendation", recommendation(view)),
+            [_section(id_, head, made) for id_, head, _, made in shown],
+        ),
+        el(
+            "footer",
+            el("p", f"Made by boostplug {document['versions'].get('boostplug', '')}. This file fetches nothing."),
+        ),
+        el("p", class_="unseen", role="status", id="said"),
+        el("script", Markup(script)),
+    )
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+        f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+    )
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", http_equiv="Content-Security-Policy", content=policy),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", title),
+        el("style", Markup(style)),
+    )
+    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def _in_short(view: View) -> str:
+    """Return in a line what was compared on what."""
+    document = view.document
+    data, settings = document["data"], document["settings"]
+    frameworks = " and ".join(name for name, _ in of_frameworks(view.methods))
+    n, seeds = len(view.methods), len(settings["seeds"])
+    runs = f"{seeds} seed{'s' * (seeds != 1)}" + (f" × {view.folds} folds" if view.folds > 1 else "")
+    return (
+        f"{n} method{'s' * (n != 1)} in {frameworks}, {runs}, at most {settings['rounds']:,} rounds; "
+        f"{data['test']['queries']:,} test queries, {data['features']:,} features. "
+        f"Chosen by {view.metric} on the validation part, judged on the test part."
+    )
+
+
+def _navigation(places: list[tuple[str, str]], view: View) -> Child:
+    links = el("ul", [el("li", el("a", name, href=f"#{id_}")) for id_, name in places])
+    choice = None
+    if view.several:
+        names = ["all", *(name for name, _ in of_frameworks(view.methods))]
+        choice = el(
+            "fieldset",
+            el("legend", "Frameworks"),
+            [
+                el(
+                    "label",
+                    el("input", type="radio", name="framework", value="" if i == 0 else name, checked=i == 0),
+                    el("span", name),
+                )
+                for i, name in enumerate(names)
+            ],
+            class_="filter",
+            hidden=True,
+        )
+    return el("nav", links, choice, aria_label="Sections")
+
+
+def _caveats(view: View) -> Child:
+    lines = caveats(view)
+    if not lines:
+        return None
+    items = []
+    for line in lines:
+        word, colon, rest = line.partition(":")
+        loud = colon and word.isupper()
+        items.append(el("li", [el("strong", f"{word}:"), rest] if loud else line))
+    return el(
+        "aside",
+        el("p", "Before you rely on it", class_="caveats-head"),
+        el("ul", items),
+        class_="caveats",
+        aria_label="Caveats",
+    )
+
+
+def _section(id_: str, head: str, content: Child) -> Markup:
+    return el("section", el("h2", head, id=f"{id_}-head"), content, id=id_, aria_labelledby=f"{id_}-head")

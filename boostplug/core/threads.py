@@ -1,0 +1,263 @@
+"""How many threads the kernels use, and the one way to run a kernel over many queries.
+
+Kernels release the GIL and write to disjoint rows, so plain Python threads run them in parallel. Each query is the
+work of one thread, in one order: results are bit-equal for any number of threads. There is no OpenMP pool of our own
+to fight with the frameworks' pools, to break after a fork, or to forbid concurrent calls. Within a framework's call its
+own threads do the work (`Team`).
+"""
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import count
+from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import check_integer
+
+__all__ = [
+    "Computed",
+    "Team",
+    "get_num_threads",
+    "numbers_by_query",
+    "run_evenly",
+    "run_over_queries",
+    "set_num_threads",
+    "team_of",
+    "threads_of_framework",
+]
+
+_O = TypeVar("_O")
+_V = TypeVar("_V")
+_CHUNKS_PER_THREAD = 4
+_IMPORTED_BY = os.getpid()
+_MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
+
+_of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
+_team: ContextVar["Team | None"] = ContextVar("_team", default=None)
+_chosen: int | None = None
+_pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
+
+
+class Computed(Generic[_O, _V]):
+    """An attribute that is computed when it is first read, and kept: ``functools.cached_property`` without a lock.
+
+    Before Python 3.12 the standard library's holds one lock for all instances of a class while it computes: a child
+    forked meanwhile waits for it for ever. Here two threads may compute the same value; the first to finish is kept.
+    """
+
+    def __init__(self, function: Callable[[_O], _V]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> "Computed[_O, _V]": ...
+
+    @overload
+    def __get__(self, instance: _O, owner: type) -> _V: ...
+
+    def __get__(self, instance: _O | None, owner: type) -> "Computed[_O, _V] | _V":
+        if instance is None:
+            return self
+        value: _V = instance.__dict__.setdefault(self._name, self._function(instance))
+        return value
+
+
+def set_num_threads(n: int | None) -> None:
+    """Set the number of threads for losses and metrics where the framework's own setting is not readable.
+
+    Parameters
+    ----------
+    n : int or None
+        At least 1; None goes back to the default: ``OMP_NUM_THREADS`` where set, else all cores this process may use.
+
+    Raises
+    ------
+    ValueError
+        If `n` is not a positive integer.
+    """
+    global _chosen  # noqa: PLW0603 (a process-wide setting is what this is)
+    if n is not None:
+        check_integer("n", n, 1, ", or None for the default")
+    _chosen = None if n is None else int(n)
+
+
+def get_num_threads() -> int:
+    """Return the number of threads that losses and metrics use now."""
+    framework = _of_framework.get()
+    if framework is not None:
+        return framework
+    if _chosen is not None:
+        return _chosen
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if first.isdigit() and int(first) > 0:
+        return int(first)
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+@contextmanager
+def threads_of_framework(n: int | None, team: "Team | None" = None) -> Iterator[None]:
+    """Use `n` threads within the block: what the calling framework was told, or None where that is not known.
+
+    With `team` they are the framework's own.
+    """
+    token, token_of_team = _of_framework.set(n), _team.set(team)
+    try:
+        yield
+    finally:
+        _of_framework.reset(token)
+        _team.reset(token_of_team)
+
+
+_Body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_Parallel = ctypes.CFUNCTYPE(None, _Body, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
+
+
+class Team:
+    """The threads of the OpenMP library that a framework has loaded, for while it calls us.
+
+    They end no loop of the framework's by going to sleep: for some milliseconds they wait for the next one in a circle,
+    on every core that the framework was given. Beside them a thread of our own gets half a core, and late.
+    """
+
+    def __init__(self, parallel: Callable[..., None]) -> None:
+        self._parallel = parallel
+
+    @property
+    def alive(self) -> bool:
+        """Whether there may be threads: those of its parent a forked child would await for ever."""
+        return os.getpid() == _IMPORTED_BY
+
+    def call(self, function: Callable[[], None], size: int) -> None:
+        """Call `function` in all of `size` threads at once, this one among them; fewer where OpenMP says so."""
+        errors: list[BaseException] = []
+
+        def body(_nothing: Any) -> None:
+            try:
+                function()
+            except BaseException as error:  # noqa: BLE001 (what it is says the thread that waits)
+                errors.append(error)
+
+        with _ignored_by_ctypes(errors):
+            self._parallel(_Body(body), None, size, 0)
+        if errors:
+            raise errors[0]
+
+
+@contextmanager
+def _ignored_by_ctypes(errors: list[BaseException]) -> Iterator[None]:
+    """Collect what is raised in callbacks outside of their own ``try``: by handlers of signals, as that of Ctrl-C.
+
+    Python runs them in the main thread, also where a function begins: for a callback, after it has waited for the GIL.
+    There ctypes would print a Ctrl-C, and the training go on.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = sys.unraisablehook
+
+    def collect(unraisable: "sys.UnraisableHookArgs") -> None:
+        of_callback = "ctypes callback" in (unraisable.err_msg or "")
+        if of_callback and unraisable.exc_value is not None and threading.get_ident() == main:
+            errors.append(unraisable.exc_value)
+        else:
+            before(unraisable)
+
+    main = threading.get_ident()
+    try:
+        sys.unraisablehook = collect
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def team_of(library: Any) -> Team | None:
+    """Return the threads of the OpenMP that a library is linked with: GCC's, or one that knows its calls."""
+    try:
+        return Team(_Parallel(("GOMP_parallel", library)))
+    except (AttributeError, TypeError):  # that of Visual C++, or no library
+        return None
+
+
+def _executor(workers: int) -> ThreadPoolExecutor:
+    """Return a pool of at least `workers` threads, made anew in a forked child (threads do not survive a fork)."""
+    global _pool  # noqa: PLW0603 (one pool per process)
+    if _pool is None or _pool[0] != os.getpid() or _pool[1] < workers:
+        _pool = (os.getpid(), workers, ThreadPoolExecutor(workers, thread_name_prefix="boostplug"))
+    return _pool[2]
+
+
+def run_over_queries(
+    kernel: Callable[[int, int], None], starts: NDArray[np.int64], num_threads: int | None = None
+) -> None:
+    """Call ``kernel(first, last)`` on ranges that cover all queries, in parallel.
+
+    Parameters
+    ----------
+    kernel : callable
+        Works on the queries ``first <= q < last`` and writes only their rows; releases the GIL.
+    starts : ndarray of shape (n_queries + 1,)
+        Cumulative work before each query (its rows, say), for balance.
+    num_threads : int, optional
+        Default: `get_num_threads`.
+    """
+    n_queries = len(starts) - 1
+    most = min(n_queries, 1 + int(starts[-1] - starts[0]) // _MIN_WORK_PER_THREAD)
+    threads = most if most <= 1 else min(most, num_threads or get_num_threads())
+    if threads <= 1:
+        kernel(0, n_queries)
+        return
+    chunks = min(n_queries, threads * _CHUNKS_PER_THREAD)
+    cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], chunks + 1))
+    cuts[0], cuts[-1] = 0, n_queries
+    edges = np.unique(cuts)
+    ticket, place = count(), count()
+
+    def worker() -> None:
+        while (i := next(ticket)) < len(edges) - 1:
+            kernel(int(edges[i]), int(edges[i + 1]))
+
+    team = _team.get()
+    if team is not None and team.alive:
+        # All that the framework has: a smaller team would end the threads that it leaves out.
+        team.call(lambda: worker() if next(place) < threads else None, get_num_threads())
+        worker()
+        return
+    try:
+        helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
+    except RuntimeError:  # the interpreter is shutting down and starts no more threads: this one does it all
+        helpers = []
+    worker()
+    for helper in helpers:
+        if not helper.cancel():  # one that has not started has nothing left to do
+            helper.result()
+
+
+def run_evenly(kernel: Callable[[int, int], None], n_parts: int, work: int) -> None:
+    """Call ``kernel(first, last)`` on ranges of parts that each take as long as `work` rows, in parallel."""
+    run_over_queries(kernel, np.arange(n_parts + 1) * work)
+
+
+def numbers_by_query(
+    kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
+) -> NDArray[np.float64]:
+    """Return the number that a kernel writes for each query.
+
+    Called ``kernel(*arguments, first, last, out)`` over all queries as `run_over_queries` does, by their rows.
+    """
+    out = np.empty(len(boundaries) - 1)
+    run_over_queries(lambda first, last: kernel(*arguments, first, last, out), boundaries)
+    return out

@@ -1,0 +1,415 @@
+"""`Queries`: the documents of a ranking data set with their grades, queries and weights."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.core.checks import (
+    frozen,
+    numbers,
+    refuse_other_order,
+    refuse_rounded_ids,
+    refuse_weights,
+    refuse_where,
+    shown,
+    vector,
+)
+from boostplug.core.threads import Computed
+from boostplug.data.grade_groups import GradeRuns, ListRuns, PairRuns, distinct, exponent_of, roots_and_unit
+from boostplug.data.pairs import Pairs
+
+__all__ = ["Queries", "why_nothing_is_learnt"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_R = TypeVar("_R")
+_NOTHING: Any = object()
+_LEAST_SHARE = 1e-300  # of the largest pair's weight; a smaller one is nothing beside it, but no reason to go
+_MOST_ROWS = 2**31 - 1  # that LightGBM's row numbers can count
+
+
+@final
+class Queries:
+    """Grades, query boundaries and weights of a ranking data set: immutable, checked once.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,), or None
+        Grades: finite real numbers, higher is better; negative, fractional and huge ones are fine. None: no row is
+        labelled, and `pairs` are all there is to learn from.
+    group : array-like of shape (n_queries,), optional
+        Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
+    qid : array-like of shape (n_rows,), optional
+        Query id of each row (numbers or strings); the rows of a query stand together.
+    weight : array-like of shape (n_queries,) or (n_rows,), optional
+        Weights per query or per row (per row where both fit), each 0 or from 1e-100 to 1e100. The pair (i, j) weighs
+        √(w_i w_j); weight 0 removes a row.
+    pairs : Pairs, optional
+        Explicit preferences between rows; losses on pairs then use them in place of pairs from the grades.
+    labelled : array-like of bool of shape (n_rows,), optional
+        False where a row's label means nothing; such rows take no part in anything that reads labels.
+        Default: all True.
+
+    Attributes
+    ----------
+    n_queries, n_rows : int
+    boundaries : ndarray of shape (n_queries + 1,), int64
+        Query q holds the rows ``boundaries[q]:boundaries[q + 1]``.
+    labels : ndarray of shape (n_rows,), float64
+    row_weight : ndarray of shape (n_rows,), float64, or None
+        None where all weights are 1.
+    labelled : ndarray of shape (n_rows,), bool, or None
+        None where every row is labelled.
+    pairs : Pairs or None
+
+    Raises
+    ------
+    ValueError
+        If an argument has the wrong shape or an impossible value; the message names argument, value and remedy.
+
+    Examples
+    --------
+    >>> queries = Queries([2, 0, 1, 1], group=[3, 1])
+    >>> queries
+    Queries(n_queries=2, n_rows=4)
+    >>> queries.boundaries
+    array([0, 3, 4])
+    """
+
+    n_queries: int
+    n_rows: int
+    boundaries: Ints
+    labels: Floats
+    row_weight: Floats | None
+    labelled: NDArray[np.bool_] | None
+    pairs: Pairs | None
+
+    def __init__(
+        self,
+        labels: ArrayLike | None,
+        *,
+        group: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        pairs: Pairs | None = None,
+        labelled: ArrayLike | None = None,
+    ) -> None:
+        if pairs is not None and not isinstance(pairs, Pairs):
+            raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
+        refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled)
+        if labels is None:
+            if pairs is None:
+                raise ValueError("labels is None; pass the grade of each row, or pairs= to learn from pairs alone")
+            n_rows = _n_rows(group, qid)
+            mask = None if labelled is None else _labelled(labelled, n_rows)
+            if labelled is not None and (mask is None or mask.any()) and n_rows:
+                raise ValueError("labelled says that rows are labelled, but labels is None; pass the labels")
+            y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
+        else:
+            y = numbers("labels", labels)
+        refuse_where(
+            "labels",
+            ~np.isfinite(y),
+            y,
+            "is not finite; drop such rows, or give them a finite label and labelled=False",
+        )
+        if (group is None) == (qid is None):
+            which = "neither" if group is None else "both"
+            raise ValueError(f"give exactly one of group (sizes of the queries) and qid (id of each row); got {which}")
+        if group is None:
+            assert qid is not None
+            boundaries = _boundaries_of_ids(qid, len(y))
+        else:
+            boundaries = _boundaries_of_sizes(group, len(y))
+        self.__dict__.update(
+            labels=frozen(y),
+            boundaries=frozen(boundaries),
+            n_rows=len(y),
+            n_queries=len(boundaries) - 1,
+            row_weight=_row_weight(weight, boundaries),
+            labelled=_labelled(labelled, len(y)),
+            pairs=pairs,
+        )
+        if pairs is not None:
+            pairs.refuse_beyond(len(y))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Queries is immutable; build a new one to change {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Queries is immutable; {name} cannot be deleted")
+
+    def __repr__(self) -> str:
+        weighted = "" if self.row_weight is None else ", weighted"
+        paired = "" if self.pairs is None else f", n_pairs={len(self.pairs)}"
+        return f"Queries(n_queries={self.n_queries}, n_rows={self.n_rows}{paired}{weighted})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
+
+    def of_rows(self, kept: NDArray[np.bool_], *, keep_empty: bool = True) -> "Queries":
+        """Return what is left of the queries with the chosen rows alone, in their order; without pairs.
+
+        Queries of which nothing is left stay, of size 0, unless `keep_empty` is False.
+        """
+        sizes = np.bincount(self.query_of_row[kept], minlength=self.n_queries)
+        return Queries(
+            self.labels[kept],
+            group=sizes if keep_empty else sizes[sizes > 0],
+            weight=None if self.row_weight is None else self.row_weight[kept],
+            labelled=None if self.labelled is None else self.labelled[kept],
+        )
+
+    def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
+        """Return ``build()``, kept for as long as these queries live: what depends on the data alone is computed once.
+
+        At most `limit` values are kept for one first element of `key`; the oldest goes first, so that a new lambda in
+        every round does not fill the memory.
+        """
+        # No lock, which a forked child might inherit held: each of these steps on a dictionary is one.
+        kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
+        found: _R = kept.get(key, _NOTHING)
+        if found is not _NOTHING:
+            return found
+        built = kept[key] = build()
+        same_kind = [other for other in list(kept) if other[0] == key[0]]
+        for other in same_kind[:-limit]:
+            kept.pop(other, None)
+        return built
+
+    @Computed
+    def query_of_row(self) -> Ints:
+        """Index of each row's query, of shape (n_rows,)."""
+        return frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
+
+    @Computed
+    def labelled_rows(self) -> NDArray[np.bool_]:
+        """Whether each row's label means something, of shape (n_rows,): `labelled`, True where it was not given."""
+        return frozen(np.ones(self.n_rows, bool)) if self.labelled is None else self.labelled
+
+    @Computed
+    def judged(self) -> NDArray[np.bool_]:
+        """Whether each row is labelled and of positive weight, of shape (n_rows,): what losses learn from."""
+        if self.row_weight is None:
+            return self.labelled_rows
+        return frozen(self.labelled_rows & (self.row_weight > 0))
+
+    @Computed
+    def query_weight(self) -> Floats | None:
+        """Weight of each query in metrics, of shape (n_queries,): its rows' mean weight; None where all are 1."""
+        if self.row_weight is None:
+            return None
+        sizes = np.diff(self.boundaries)
+        sums = np.bincount(self.query_of_row, weights=self.row_weight, minlength=self.n_queries)
+        return frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
+
+    @Computed
+    def grade_runs(self) -> GradeRuns:
+        """The documents in pairs of different grades, by query and grade; built once."""
+        rows = np.flatnonzero(self.judged)
+        rows = rows[np.lexsort((self.labels[rows], self.query_of_row[rows]))]
+        n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
+        n_runs = np.bincount(self.query_of_row[rows[self._run_starts(rows)]], minlength=self.n_queries)
+
+        rows = rows[n_runs[self.query_of_row[rows]] >= 2]
+        starts = self._run_starts(rows)
+        query = np.flatnonzero(n_runs >= 2)
+        run_start = np.r_[starts, len(rows)]
+        sizes = np.diff(run_start).astype(np.float64)
+        same_grade = np.bincount(self.query_of_row[rows[starts]], weights=sizes**2, minlength=self.n_queries)
+        roots, unit = roots_and_unit(None if self.row_weight is None else self.row_weight[rows])
+        return GradeRuns(
+            rows=frozen(rows),
+            run_start=frozen(run_start),
+            run_grade=frozen(self.labels[rows[starts]]),
+            query_run=frozen(np.r_[0, np.cumsum(n_runs[query])]),
+            query=frozen(query),
+            n_pairs=frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
+            n_judged=frozen(n_judged[query].astype(np.float64)),
+            sqrt_weight=roots,
+            unit=unit,
+        )
+
+    @Computed
+    def list_runs(self) -> ListRuns:
+        """The judged documents by query, also where all have one grade; built once."""
+        rows = np.flatnonzero(self.judged)
+        n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
+        query = np.flatnonzero(n_judged)
+        return ListRuns(
+            rows=frozen(rows),
+            grade=frozen(self.labels[rows]),
+            weight=frozen(np.ones(len(rows)) if self.row_weight is None else self.row_weight[rows]),
+            start=frozen(np.r_[0, np.cumsum(n_judged[query])]),
+            query=frozen(query),
+        )
+
+    @Computed
+    def pair_runs(self) -> PairRuns:
+        """The explicit pairs by the query of their winner; built once. Only where `pairs` is given."""
+        pairs = self.pairs
+        assert pairs is not None
+        weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+        root, unit = roots_and_unit(self.row_weight)
+        if len(root):
+            weight = weight * root[pairs.winner] * root[pairs.loser]
+        kept = np.flatnonzero(weight > 0)
+        if pairs.weight is not None:
+            exponent = exponent_of(weight)
+            unit = float(np.ldexp(unit, exponent))
+            weight = np.ldexp(weight, -exponent)
+            weight[kept] = np.maximum(weight[kept], _LEAST_SHARE)
+        of_pair = self.query_of_row[pairs.winner[kept]]
+        kept = kept[np.argsort(of_pair, kind="stable")]
+        winner, loser = pairs.winner[kept], pairs.loser[kept]
+        query, n_pairs = np.unique(self.query_of_row[winner], return_counts=True)
+        place = np.repeat(np.arange(len(query)), n_pairs)
+        documents = distinct(np.r_[place, place] * self.n_rows + np.r_[winner, loser])
+        n_judged = np.bincount(documents // max(1, self.n_rows), minlength=len(query))
+        return PairRuns(
+            winner=frozen(winner),
+            loser=frozen(loser),
+            weight=frozen(weight[kept]),
+            margin=frozen(np.ones(len(kept)) if pairs.margin is None else pairs.margin[kept]),
+            start=frozen(np.r_[0, np.cumsum(n_pairs)]),
+            query=frozen(query),
+            n_pairs=frozen(n_pairs.astype(np.float64)),
+            n_judged=frozen(n_judged.astype(np.float64)),
+            crosses=bool((self.query_of_row[winner] != self.query_of_row[loser]).any()),
+            unit=unit,
+        )
+
+    def _run_starts(self, rows: Ints) -> Ints:
+        """Return the positions in `rows` (by query and grade) at which query or grade change."""
+        query, grade = self.query_of_row[rows], self.labels[rows]
+        changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
+        starts: Ints = np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
+        return starts
+
+
+def why_nothing_is_learnt(queries: Queries) -> str | None:
+    """Return why no loss on pairs finds one in `queries`; None if there is one, so that scores must be the cause."""
+    weight, pairs = queries.row_weight, queries.pairs
+    if weight is not None and not weight.any():
+        return "all row weights are 0"
+    if pairs is not None:
+        if not len(pairs):
+            return "there are no pairs: pairs= holds none"
+        if pairs.weight is not None and not pairs.weight.any():
+            return f"all {len(pairs)} pairs weigh 0"
+        return None if len(queries.pair_runs.winner) else f"each of the {len(pairs)} pairs has a row of weight 0"
+    if not queries.labelled_rows.any():
+        return "no row is labelled"
+    if not queries.judged.any():
+        return "every labelled row weighs 0"
+    if len(queries.grade_runs.rows):
+        return None
+    if np.bincount(queries.query_of_row[queries.judged]).max() == 1:
+        return f"none of the {queries.n_queries} queries holds two judged documents, so that there is nothing to rank"
+    return f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
+
+
+def _rebuild(
+    labels: Floats, group: Ints, weight: Floats | None, pairs: Pairs | None, labelled: NDArray[np.bool_] | None
+) -> Queries:
+    return Queries(labels, group=group, weight=weight, pairs=pairs, labelled=labelled)
+
+
+def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
+    """Return the number of rows where no labels tell it."""
+    if qid is not None:
+        return len(vector("qid", qid))
+    if group is None:
+        return 0
+    total = float(_sizes(group).sum())
+    if total > _MOST_ROWS:
+        raise ValueError(
+            f"group adds up to {total:.20g} rows, more than a data set can have; pass the sizes of queries"
+        )
+    return int(total)
+
+
+def _sizes(group: ArrayLike) -> Floats:
+    """Return the sizes of queries as float64, whose sum does not wrap around as that of int64 would."""
+    sizes = numbers("group", group)
+    whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
+    refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
+    return sizes
+
+
+def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
+    sizes = _sizes(group)
+    total = float(sizes.sum())
+    if total != n_rows:
+        raise ValueError(
+            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.20g}, labels has "
+            f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
+        )
+    boundaries = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
+    return boundaries
+
+
+def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
+    ids = vector("qid", qid)
+    if len(ids) != n_rows:
+        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} labels")
+    if ids.dtype.kind in "cV":
+        raise ValueError(f"qid must hold ids, numbers or strings; got dtype {ids.dtype}")
+    try:
+        missing = _missing(ids)
+        codes = np.unique(ids, return_inverse=True)[1] if not missing.any() else np.empty(0)
+    except (TypeError, ValueError):
+        raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
+    refuse_where("qid", missing, ids, "is not an id")
+    refuse_rounded_ids("qid", ids)
+    starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
+    heads = codes[boundaries[:-1]]
+    again = np.ones(len(heads), bool)
+    again[np.unique(heads, return_index=True)[1]] = False
+    if again.any():
+        row = boundaries[:-1][np.argmax(again)]
+        raise ValueError(
+            f"qid must be contiguous: {shown(ids[row])} appears again in row {row} after other ids; "
+            "sort the rows by qid (stably) first"
+        )
+    return boundaries.astype(np.int64)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where ids are None, NaN, infinite, NaT or pandas' NA: the last is neither equal to itself nor not."""
+    if values.dtype.kind == "f":
+        infinite: NDArray[np.bool_] = ~np.isfinite(values)
+        return infinite
+    if values.dtype.kind not in "OmM":
+        return np.zeros(len(values), bool)
+    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
+
+
+def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
+    if weight is None:
+        return None
+    w = numbers("weight", weight)
+    n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
+    if len(w) not in {n_rows, n_queries}:
+        raise ValueError(
+            f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
+        )
+    refuse_weights("weight", w)
+    if len(w) != n_rows:
+        w = np.repeat(w, np.diff(boundaries))
+    return None if (w == 1.0).all() else frozen(w)
+
+
+def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+    if labelled is None:
+        return None
+    mask = vector("labelled", labelled)
+    if mask.dtype != np.bool_ or len(mask) != n_rows:
+        raise ValueError(
+            f"labelled must hold one bool per row ({n_rows}), got {len(mask)} values of dtype {mask.dtype}"
+        )
+    return None if mask.all() else frozen(mask.copy())

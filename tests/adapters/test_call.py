@@ -1,0 +1,411 @@
+"""The plug itself: what is cached, what is handed over, and what happens where a framework is missing."""
+
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from weakref import ref
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import boostplug as bp
+from boostplug.adapters import call as plug
+from boostplug.adapters.record import record_of
+from boostplug.core import threads
+
+Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
+GROUP = np.array([4, 3])
+LOSS = bp.MPBoost()
+QUIET = {"verbosity": -1, "min_data_in_bin": 1}
+lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+
+
+@dataclass(frozen=True)
+class Returns(bp.Loss):
+    """Returns what it is told."""
+
+    g: float
+    h: float
+
+    @property
+    def hessian_kind(self):
+        return "model"
+
+    def compute_value(self, scores, queries):
+        return np.zeros(queries.n_queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return np.full(queries.n_rows, self.g), np.full(queries.n_rows, self.h)
+
+
+def call(loss, y=Y, scores=None, weight=None, group=GROUP):
+    return loss(y, np.zeros(len(y)) if scores is None else scores, weight, group)
+
+
+def test_arrays_give_what_queries_give():
+    scores = np.linspace(-1, 1, len(Y))
+    g, h = call(LOSS, scores=scores)
+    expected = LOSS.gradient_hessian(scores, bp.Queries(Y, group=GROUP))
+    for ours, exact in zip((g, h), expected, strict=True):
+        np.testing.assert_array_equal(ours, exact.astype(np.float32))
+
+
+def test_changed_arrays_are_seen():
+    """The same array objects with other values: nothing is remembered by identity."""
+    y, weight, group = Y.copy(), np.ones(len(Y)), GROUP.copy()
+    before = call(LOSS, y, None, weight, group)[0]
+    y[0] = 5.0
+    np.testing.assert_array_equal(call(LOSS, y, None, weight, group)[0], call(LOSS, y.copy(), group=GROUP)[0])
+    weight[0] = 3.0
+    after = call(LOSS, y, None, weight, group)[0]
+    assert not np.array_equal(after, call(LOSS, y, group=GROUP)[0])
+    group[:] = 3, 4
+    assert not np.array_equal(call(LOSS, y, None, weight, group)[0], after)
+    assert not np.array_equal(after, before)
+
+
+def test_few_arrays_are_kept(monkeypatch):
+    seen = []
+    inner = plug.Queries
+
+    def logged(*args, **keywords):
+        queries = inner(*args, **keywords)
+        seen.append(ref(queries))
+        return queries
+
+    monkeypatch.setattr(plug, "Queries", logged)
+    for shift in range(5):
+        call(LOSS, Y + shift)
+    gc.collect()
+    assert sum(q() is not None for q in seen) == 1
+
+
+@pytest.mark.parametrize(("g", "h"), [(np.nan, 1.0), (1.0, np.inf), (1e39, 1.0), (1.0, -1.0)])
+def test_what_the_frameworks_would_take_silently_is_an_error(g, h):
+    with pytest.raises(ValueError, match=r"returned gradient .* in row 0; .*: check weights and scores"):
+        call(Returns(g, h))
+
+
+def test_a_hessian_below_float32_takes_its_gradient_along():
+    with pytest.warns(UserWarning, match="vanished"):
+        g, h = call(Returns(1.0, 1e-40))
+    assert not g.any()
+    assert not h.any()
+
+
+def test_a_zero_gradient_warns_once_per_queries():
+    y = np.full(7, 4.0)
+    with pytest.warns(UserWarning, match="none of the 2 queries holds two documents of different grades"):
+        call(LOSS, y)
+    call(LOSS, y)
+    with pytest.warns(UserWarning, match="nothing to learn"):
+        call(LOSS, y + 1)
+
+
+def test_weights_of_zero_leave_nothing_to_learn():
+    with pytest.warns(UserWarning, match="nothing to learn from: all row weights are 0; the model stays constant"):
+        call(LOSS, weight=np.zeros(len(Y)))
+
+
+ONES, TWO = np.ones(len(Y)), bp.Pairs([0, 4], [1, 5])
+CAUSES = {
+    "all row weights": ({"weight": 0 * ONES}, "all row weights are 0"),
+    "all row weights beside pairs": ({"weight": 0 * ONES, "pairs": TWO}, "all row weights are 0"),
+    "no pairs": ({"pairs": bp.Pairs([], [])}, "there are no pairs: pairs= holds none"),
+    "weights of pairs": ({"pairs": bp.Pairs([0, 4], [1, 5], weight=[0.0, 0.0])}, "all 2 pairs weigh 0"),
+    "weights of their rows": (
+        {"pairs": TWO, "weight": np.r_[0.0, 1, 1, 1, 0, 1, 1]},
+        "each of the 2 pairs has a row of weight 0",
+    ),
+    "unlabelled": ({"labelled": ONES < 1}, "no row is labelled"),
+    "labelled without weight": ({"labelled": Y > 2, "weight": 1.0 * (Y < 2)}, "every labelled row weighs 0"),
+    "single documents": ({"group": np.ones(7, int)}, "none of the 7 queries holds two judged documents"),
+    "one judged document": ({"labelled": Y > 1}, "none of the 2 queries holds two judged documents"),
+    "equal grades": ({"labels": ONES}, "none of the 2 queries holds two documents of different grades"),
+    "equal grades that weigh": ({"weight": 1.0 * (Y == 1)}, r".*different grades \(with positive weight\)"),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_what_leaves_nothing_to_learn_is_named(case):
+    given, cause = CAUSES[case]
+    table = xgb.DMatrix(np.eye(len(Y)), Y, group=GROUP)
+    plug.assign(table, bp.Queries(**{"labels": Y, "group": GROUP, **given}))
+    with pytest.warns(UserWarning, match=f"nothing to learn from: {cause}.*; the model stays constant"):
+        LOSS(np.zeros(len(Y)), table)
+
+
+@pytest.mark.parametrize("pairs", [None, TWO])
+def test_a_gradient_that_vanishes_is_no_matter_of_the_data(pairs):
+    table = xgb.DMatrix(np.eye(len(Y)), Y, group=GROUP)
+    plug.assign(table, bp.Queries(Y if pairs is None else None, group=GROUP, pairs=pairs))
+    with pytest.warns(UserWarning, match="nothing to learn from: its gradient has vanished at these scores"):
+        LOSS(1e4 * (Y if pairs is None else np.isin(np.arange(7), TWO.winner)), table)
+
+
+def test_labels_of_zero_are_those_that_lightgbm_makes_of_missing_ones():
+    for told in (True, False):
+        data = np.eye(len(Y)), 0 * Y
+        table = lgb.Dataset(*data, group=GROUP, params=QUIET).construct() if told else xgb.DMatrix(*data, group=GROUP)
+        with pytest.warns(UserWarning, match="different grades") as caught:
+            LOSS(np.zeros(len(Y)), table)
+        assert ("all labels are 0, which is what LightGBM makes of missing" in str(caught[0].message)) == told
+
+
+def test_groups_are_required():
+    with pytest.raises(ValueError, match="group is missing: a ranking objective needs the queries"):
+        LOSS(Y, np.zeros(len(Y)))
+
+
+def test_lengths_are_checked():
+    with pytest.raises(ValueError, match=r"scores of shape \(3,\) for 7 rows"):
+        call(LOSS, scores=np.zeros(3))
+    with pytest.raises(ValueError, match=r"scores of shape \(7, 3\) for 7 rows; a ranking model has one output"):
+        call(LOSS, scores=np.zeros((7, 3)))
+
+
+def test_metrics_say_what_they_take():
+    with pytest.raises(TypeError, match=r"NDCG@10 got ndarray .* it takes \(scores, Queries\)"):
+        bp.NDCG()(np.zeros(7), Y)
+
+
+def test_losses_are_values():
+    """So the frameworks' deep copies, pickles and clones are the same objective."""
+    for again in (copy.deepcopy(LOSS), pickle.loads(pickle.dumps(LOSS))):
+        assert again == LOSS
+        assert hash(again) == hash(LOSS)
+        np.testing.assert_array_equal(call(again)[0], call(LOSS)[0])
+
+
+MISSING = """
+import sys
+sys.modules[{missing!r}] = None
+import boostplug as bp
+import numpy as np
+try:
+    bp.{ranker}
+except ImportError as error:
+    assert str(error) == {message!r}, error
+else:
+    raise AssertionError("no error")
+y, group, scores = np.array([0.0, 1, 2]), [3], np.zeros(3)
+loss = bp.MPBoost()
+expected = loss.gradient_hessian(scores, bp.Queries(y, group=group))[0]
+assert np.allclose(loss(y, scores, None, group)[0], expected)
+X = np.eye(3)
+if {missing!r} == "xgboost":
+    import lightgbm as lgb
+    g, _ = loss(scores, lgb.Dataset(X, y, group=group, params={{"verbosity": -1}}).construct())
+    bp.LGBMRanker
+else:
+    import xgboost as xgb
+    g, _ = loss(scores, xgb.DMatrix(X, y, group=group))
+    bp.XGBRanker
+assert np.allclose(g, expected)
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "ranker", "name"), [("lightgbm", "LGBMRanker", "LightGBM"), ("xgboost", "XGBRanker", "XGBoost")]
+)
+def test_a_missing_framework_names_its_extra_and_the_other_works(missing, ranker, name):
+    message = f"boostplug.{ranker} needs {name}: pip install 'boostplug[{missing}]'"
+    code = MISSING.format(missing=missing, ranker=ranker, message=message)
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_loss_imports_no_framework():
+    code = "import sys, numpy as np, boostplug as bp\n"
+    code += "bp.MPBoost()(np.arange(3.0), np.zeros(3), None, [3])\n"
+    code += "assert not {'lightgbm', 'xgboost', 'pandas'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("kind", ["lightgbm", "xgboost", "arrays"])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [1, 0, 2, 0, 0, 1, 0],
+        np.array([1, 0, 1, 0, 0, 1, 0]) > 0,
+        np.array([np.float16(1), 1e6, 2.0, 0, 0, 1, 0], dtype=object),
+        np.array([1, 0, 2, 0, 0, 1, 0], dtype=np.int8),
+        pa.array([1, 0, 2, 0, 0, 1, 0]),
+        pd.Series([1, 0, 2, 0, 0, 1, 0]),
+    ],
+    ids=["list", "bool", "object", "int8", "pyarrow", "pandas"],
+)
+def test_a_users_own_call_may_pass_scores_of_any_kind(kind, scores):
+    """The frameworks pass floats; a user who looks at gradients passes what there is."""
+    X = np.arange(14.0).reshape(-1, 2)
+    data = {
+        "lightgbm": lambda: lgb.Dataset(X, Y, group=GROUP, params=QUIET).construct(),
+        "xgboost": lambda: xgb.DMatrix(X, Y, group=GROUP),
+        "arrays": lambda: None,
+    }[kind]()
+    floats = np.asarray(scores).astype(np.float64)
+    call = (lambda values: LOSS(Y, values, None, GROUP)) if data is None else lambda values: LOSS(values, data)
+    for ours, expected in zip(call(scores), call(floats), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+    with pytest.raises(ValueError, match=r"^scores must hold real numbers"):
+        call(["1"] * 7)
+    for wrong in (np.True_, 5, None, np.zeros((7, 2), bool)):
+        with pytest.raises(ValueError, match=r"^scores must be one-dimensional"):
+            call(wrong)
+
+
+def test_labels_on_both_sides_of_single_precision_are_read():
+    g, _ = call(LOSS, np.array([1e-40, 1e60, 0, 1, 0, 0, 1]))
+    assert np.isfinite(g).all()
+
+
+@dataclass(frozen=True)
+class Flat(bp.Loss):
+    """A loss that has no slope at 0."""
+
+    hessian_kind = "model"
+
+    def compute_value(self, scores, queries):
+        return np.zeros(queries.n_queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return scores**3, scores**2
+
+
+def test_a_loss_without_a_slope_at_0_begins_without_a_warning():
+    """Of the size of its numbers at scores of 0, from which trainings start, there is nothing to say."""
+    g, _ = Flat()(np.linspace(1, 2, 7), lgb.Dataset(np.eye(7), Y, group=GROUP, params=QUIET).construct())
+    assert g.all()
+
+
+@pytest.mark.parametrize("at", ["labels", "scores", "weight", "group"])
+def test_a_users_own_call_with_arrays_is_checked(at):
+    given = {"labels": Y, "scores": np.zeros(7), "weight": np.ones(7), "group": GROUP}
+    for wrong, what in ((["a"] * 7, "must hold real numbers"), ([[1.0], [1.0, 2.0]], "must be one-dimensional")):
+        with pytest.raises(ValueError, match=f"^{at} {what}"):
+            LOSS(*{**given, at: wrong}.values())
+
+
+@pytest.mark.parametrize("labelled", [b"abc", 1, [1] * 7, ["a"] * 7, [[True]] * 7])
+def test_labelled_rows_of_a_dataset_are_bools(labelled):
+    dataset = xgb.DMatrix(np.eye(7), Y, group=GROUP)
+    with pytest.raises(ValueError, match=r"^labelled must (hold one bool per row|be one-dimensional)"):
+        bp.set_pairs(dataset, bp.Pairs([0], [1]), labelled=labelled)
+
+
+LONG = np.tile([0.0, 1, 2, 0], 5_000)
+
+
+@pytest.fixture
+def long_set():
+    return lgb.Dataset(np.arange(len(LONG))[:, None], LONG, group=np.full(2_000, 10), params=QUIET).construct()
+
+
+@pytest.mark.parametrize("loss", [bp.MPBoost(), bp.QBRank(), bp.NDCGBoost(), bp.RankNet(), bp.AdaRank()], ids=repr)
+def test_rounds_hand_on_memory_and_no_numbers(loss, long_set):
+    """Whatever the last round left in its arrays: results are those of new ones, and those of before stay."""
+    scores = [np.random.default_rng(seed).normal(size=len(LONG)) for seed in range(4)]
+    queries = bp.Queries(LONG, group=np.full(2_000, 10))
+    results = [loss(s, long_set) for s in scores]
+    for s, ours in zip(scores, results, strict=True):
+        for out, new in zip(ours, loss.gradient_hessian(s, queries), strict=True):
+            np.testing.assert_array_equal(out, new.astype(np.float32))
+
+
+@pytest.fixture
+def no_collection(monkeypatch):
+    """What is freed is freed because nothing refers to it, not because the garbage has been collected.
+
+    One thread: another one lets go of its work some time after it has said that all is done.
+    """
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_a_call_leaves_no_arrays_behind(long_set):
+    results = [ref(array) for array in LOSS(np.zeros(len(LONG)), long_set)]
+    assert [result() for result in results] == [None, None]
+    results = [ref(array) for array in call(LOSS)]
+    assert [result() for result in results] == [None, None]
+
+
+@pytest.mark.usefixtures("no_collection")
+def test_the_next_round_takes_the_arrays_of_the_last(long_set):
+    seen = []
+    for seed in range(3):
+        LOSS(np.random.default_rng(seed).normal(size=len(LONG)), long_set)
+        seen.append({id(array) for array in record_of(long_set).buffers._kept})
+    assert len(seen[0]) == 2
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_derivatives_that_a_loss_keeps_are_its_own(long_set):
+    kept = []
+
+    @dataclass(frozen=True)
+    class Keeps(bp.QBRank):
+        def compute_gradient_hessian(self, scores, queries, scale):
+            out = super().compute_gradient_hessian(scores, queries, scale)
+            kept.append((out, [array.copy() for array in out]))
+            return out
+
+    for seed in range(3):
+        Keeps()(np.random.default_rng(seed).normal(size=len(LONG)), long_set)
+    for out, copies in kept:
+        for array, of_then in zip(out, copies, strict=True):
+            np.testing.assert_array_equal(array, of_then)
+
+
+def test_trainings_at_once_share_no_arrays(long_set):
+    scores = [np.random.default_rng(seed).normal(size=len(LONG)) for seed in range(4)]
+    alone = [LOSS(s, long_set) for s in scores]
+    with ThreadPoolExecutor(4) as pool:
+        for (g, h), expected in zip(
+            pool.map(lambda i: LOSS(scores[i % 4], long_set), range(40)), 10 * alone, strict=True
+        ):
+            np.testing.assert_array_equal(g, expected[0])
+            np.testing.assert_array_equal(h, expected[1])
+
+
+def trained(framework, loss, threads):
+    """Return what a round of a framework makes of many rows: so many that threads share them."""
+    rows = np.arange(len(LONG), dtype=np.float64)[:, None]
+    if framework == "lightgbm":
+        data = lgb.Dataset(rows, LONG, group=np.full(2_000, 10), params=QUIET)
+        booster = lgb.train({**QUIET, "objective": loss, "num_threads": threads, "num_leaves": 4}, data, 2)
+        return booster.predict(rows, num_threads=1)
+    data = xgb.DMatrix(rows, LONG, group=np.full(2_000, 10), nthread=1)
+    booster = xgb.train({"objective": "rank:pairwise", "nthread": threads, "max_depth": 2}, data, 2, obj=loss)
+    return booster.predict(data)
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_a_framework_s_own_threads_do_the_work(framework, monkeypatch):
+    """A thread of ours would have to wait for a core that the framework's hold while they wait for us."""
+    monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
+    alone = trained(framework, LOSS, 1)
+    core = sys.modules[{"lightgbm": "lightgbm.basic", "xgboost": "xgboost.core"}[framework]]
+    if threads.team_of(core._LIB) is None:
+        pytest.skip("its OpenMP does not know GCC's calls")
+    monkeypatch.setattr(threads, "_executor", None)
+    calls = []
+    call_of = threads.Team.call
+    monkeypatch.setattr(threads.Team, "call", lambda self, *a: calls.append(a[1]) or call_of(self, *a))
+    np.testing.assert_array_equal(trained(framework, LOSS, 2), alone)
+    assert calls
+    assert set(calls) == {2}
+
+
+def test_whom_no_framework_calls_gets_no_threads_of_it(long_set, monkeypatch):
+    monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
+    monkeypatch.setattr(threads.Team, "call", None)  # an error, were it called
+    gradient, _ = LOSS(np.zeros(len(LONG)), long_set)
+    assert gradient.any()

@@ -1,0 +1,736 @@
+"""What holds for every framework in the registry, by every route from a loss to a model."""
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from weakref import ref
+
+import loops
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from plug.harness import (
+    FRAMEWORKS,
+    GROUP,
+    LOSS,
+    PER_QUERY,
+    QID,
+    VGROUP,
+    VQID,
+    VX,
+    VY,
+    Misses,
+    Spy,
+    ThreadCount,
+    X,
+    Y,
+    best_round,
+    gradient_of,
+)
+from sklearn.base import clone
+
+import boostplug as bp
+from boostplug.adapters import call as plug
+from boostplug.adapters import lightgbm
+from boostplug.adapters.registry import ADAPTERS
+from boostplug.core import threads
+from boostplug.datasets import load_fold
+
+ROUTES = [(framework, route) for framework in FRAMEWORKS.values() for route in framework.routes()]
+every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
+every_route = pytest.mark.parametrize(("F", "route"), ROUTES, ids=[f"{F.name}-{route}" for F, route in ROUTES])
+VALID = (VX, VY, VQID)
+
+
+def adapter(F):
+    return next(a for a in ADAPTERS if a.framework == F.name)
+
+
+def named(F, metric):
+    return adapter(F).metric_result(metric, 0.5)[0]
+
+
+def run(F, route, loss=LOSS, **changes):
+    return F.predict(F.routes()[route](loss, **changes))
+
+
+@pytest.fixture
+def spy():
+    Spy.log.clear()
+    yield Spy()
+    Spy.log.clear()
+
+
+def test_every_adapter_is_driven():
+    assert {a.framework for a in ADAPTERS} == set(FRAMEWORKS)
+
+
+# --- one objective, every route -----------------------------------------------------------------------------------
+
+
+@every_route
+def test_every_route_trains_the_same_model(F, route):
+    expected = F.predict(F.train(LOSS)[0])
+    np.testing.assert_array_equal(run(F, route), expected)
+    weighted = run(F, route, weight=PER_QUERY)
+    np.testing.assert_array_equal(weighted, F.predict(F.train(LOSS, F.data(weight=PER_QUERY))[0]))
+    assert not np.array_equal(weighted, expected)
+    assert bp.NDCG(5)(expected, bp.Queries(Y, group=GROUP)) > 0.8
+
+
+@every_route
+def test_gradients_are_a_plain_loop(F, route, spy):
+    """The scores the loss saw, and g, h against the double loop over pairs, with weights."""
+    weight = np.random.default_rng(3).uniform(0.5, 2, len(GROUP)).astype(np.float32)
+    run(F, route, spy, weight=weight)
+    seen = spy.log[2]
+    assert np.ptp(seen.scores) > 0
+    rows = np.repeat(weight, GROUP)
+    _, g, h = loops.mpboost(
+        seen.scores, Y, seen.queries.boundaries, bp.LogDistance(), weight=rows, normalization="rows"
+    )
+    scale = LOSS.scale(seen.queries)
+    np.testing.assert_allclose(seen.g, scale * g, atol=1e-9 * np.abs(seen.g).max())
+    np.testing.assert_allclose(seen.h, scale * h, atol=1e-9 * seen.h.max())
+
+
+def test_weights_mean_the_same_to_all(spy):
+    """LightGBM's per row, XGBoost's per query."""
+    weight = np.random.default_rng(3).uniform(0, 2, len(GROUP))
+    scores = np.linspace(-1, 1, len(Y))
+    given = [LOSS(scores, F.data(weight=weight)) for F in FRAMEWORKS.values()]
+    for other in given[1:]:
+        np.testing.assert_array_equal(other, given[0])
+    rows = np.repeat(weight.astype(np.float32), GROUP)
+    _, g, _ = loops.mpboost(scores, Y, np.r_[0, np.cumsum(GROUP)], bp.LogDistance(), weight=rows, normalization="rows")
+    expected = g * LOSS.scale(bp.Queries(Y, group=GROUP, weight=rows))
+    np.testing.assert_allclose(given[0][0], expected, atol=1e-6 * np.abs(expected).max())
+
+
+@every_framework
+def test_row_weights_in_the_ranker(F, spy):
+    """By query or by row, and where they vary within a query too, which XGBoost itself refuses with queries."""
+    weight = np.random.default_rng(4).uniform(0, 2, len(Y)).astype(np.float32)
+    ranker = F.fit(spy, sample_weight=weight)
+    seen = spy.log[2]
+    np.testing.assert_array_equal(seen.queries.row_weight, weight)
+    _, g, _ = loops.mpboost(
+        seen.scores, Y, seen.queries.boundaries, bp.LogDistance(), weight=weight, normalization="rows"
+    )
+    np.testing.assert_allclose(seen.g, LOSS.scale(seen.queries) * g, atol=1e-9 * np.abs(seen.g).max())
+    in_rows = F.fit(LOSS, sample_weight=np.repeat(PER_QUERY, GROUP)).predict(X)
+    np.testing.assert_array_equal(in_rows, F.fit(LOSS, sample_weight=PER_QUERY).predict(X))
+    assert not np.array_equal(ranker.predict(X), in_rows)
+
+
+@every_framework
+def test_what_the_framework_gets_is_float32_finite_and_its_own(F):
+    data = F.data()
+    for scores in (np.zeros(len(Y)), np.where(Y > 1, -1000.0, 1000.0), np.where(Y > 1, 1000.0, -1000.0)):
+        for dtype in (np.float32, np.float64):
+            given = scores.astype(dtype)
+            given.setflags(write=False)
+            g, h = LOSS(given, data)
+            assert g.dtype == h.dtype == np.float32
+            assert np.isfinite(g).all()
+            assert np.isfinite(h).all()
+            assert (h[g != 0] >= np.finfo(np.float32).tiny).all()
+
+
+@every_framework
+def test_the_scores_buffer_is_neither_kept_nor_changed(F):
+    seen = []
+
+    def objective(scores, data):
+        before = scores.copy()
+        g, h = LOSS(scores, data)
+        np.testing.assert_array_equal(scores, before)
+        seen.append((np.shares_memory(g, scores) or np.shares_memory(h, scores), g.copy(), g))
+        return g, h
+
+    F.train(objective)
+    assert len(seen) == 5
+    assert not any(shared for shared, _, _ in seen)
+    for _, then, now in seen:
+        np.testing.assert_array_equal(now, then)
+
+
+@every_route
+def test_exceptions_come_out_as_they_are(F, route):
+    def distance(gaps):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        run(F, route, bp.MPBoost(distance=distance))
+    assert np.ptp(run(F, route)) > 0
+
+
+# --- the starting scores ------------------------------------------------------------------------------------------
+
+
+@every_framework
+def test_starting_scores_are_part_of_the_scores(F, spy):
+    start = np.linspace(-1, 1, len(Y)).astype(np.float32)
+    expected, _ = LOSS.gradient_hessian(start, bp.Queries(Y, group=GROUP))
+    for train in (lambda: F.train(spy, F.data(**{F.start: start})), lambda: F.fit(spy, **{F.start: start})):
+        spy.log.clear()
+        train()
+        np.testing.assert_array_equal(spy.log[0].scores, start)
+        np.testing.assert_allclose(spy.log[0].g, expected, rtol=1e-6)
+        assert np.ptp(spy.log[1].scores - start) > 0
+
+
+@every_framework
+def test_continued_training_equals_training_in_one_go(F, tmp_path):
+    path = tmp_path / f"first.{F.suffixes[-1]}"
+    first, whole = F.train(LOSS, rounds=4)[0], F.train(LOSS, rounds=9)[0]
+    first.save_model(path)
+    found = [F.predict(F.train(LOSS, init_model=model)[0]) for model in (first, str(path))]
+    ranker = F.fit(LOSS, n_estimators=4)
+    found += [F.fit(LOSS, **{F.continues: model}).predict(X) for model in (ranker, F.booster(ranker), str(path))]
+    for predicted in found:
+        np.testing.assert_allclose(predicted, F.predict(whole), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(F.fit(LOSS, n_estimators=9).predict(X), F.predict(whole))
+
+
+# --- metrics and early stopping -----------------------------------------------------------------------------------
+
+
+@every_framework
+@pytest.mark.parametrize("metric", [bp.NDCG(5), bp.MAP(), Misses()], ids=lambda m: m.name)
+def test_early_stopping_stops_where_it_should(F, metric):
+    name = named(F, metric)
+    _, history = F.train(LOSS, rounds=30, valid=True, metric=metric)
+    assert list(history) == [name]
+    values = history[name]
+    best = best_round(values, 4, greater=metric.greater_is_better)
+    assert best < 26  # the stop is seen
+    booster, history = F.train(LOSS, rounds=30, valid=True, metric=metric, patience=4)
+    assert F.rounds_of_best(booster) == best
+    assert history[name] == values[: best + 4]
+    stop = {"metric": metric, "patience": 4, "n_estimators": 30}
+    by_qid = F.fit(LOSS, valid=VALID, **stop)
+    by_group = F.fit(LOSS, valid=(VX, VY, None), eval_group=[VGROUP], **stop)
+    for ranker in (by_qid, by_group):
+        assert F.rounds_of_best(ranker) == best
+        assert F.history(ranker) == {name: values[: best + 4]}
+        np.testing.assert_array_equal(ranker.predict(X), F.predict(F.train(LOSS, rounds=best)[0]))
+
+
+@every_framework
+def test_metrics_are_those_of_the_scores(F):
+    """On a validation set and on the training set, each in its own place."""
+    metrics, data = [bp.NDCG(3), bp.MAP(relevant=2), Misses()], F.data()
+    for valid, queries, rows in ((True, bp.Queries(VY, group=VGROUP), VX), (data, bp.Queries(Y, group=GROUP), X)):
+        booster, history = F.train(LOSS, data, valid=valid, metric=metrics)
+        assert list(history) == [named(F, metric) for metric in metrics]
+        for metric in metrics:
+            expected = metric(F.predict(booster, rows), queries)
+            assert history[named(F, metric)][-1] == pytest.approx(expected, abs=F.digits)
+
+
+@every_framework
+def test_names_never_shadow_built_in_metrics(F):
+    """Beside the framework's own ndcg@5 and map@5 each of our histories holds one value a round."""
+    history = F.beside_built_in([bp.NDCG(5), bp.MAP(5)])
+    ours = [named(F, metric) for metric in (bp.NDCG(5), bp.MAP(5))]
+    assert {name: len(values) for name, values in history.items()} == dict.fromkeys([*F.built_in, *ours], 5)
+
+
+@every_framework
+def test_the_rankers_default_metric_is_ours(F):
+    """No built-in ndcg that refuses labels."""
+    at = {"eval_at": (2, 7)} if F.name == "lightgbm" else {}
+    ranker = F.fit(LOSS, y=Y - 2.5, valid=(VX, VY + 0.25, VQID), **at)
+    assert list(F.history(ranker)) == F.default_metrics
+
+
+@every_route
+@pytest.mark.parametrize("labels", [Y - 2.5, Y * 20, Y + 1e6, -Y], ids=["negative", "80", "huge", "reversed"])
+def test_labels_that_the_built_in_ranker_refuses(F, route, labels):
+    predicted = run(F, route, label=labels)
+    np.testing.assert_allclose(predicted, F.predict(F.train(LOSS, F.data(label=labels))[0]), rtol=1e-4, atol=1e-5)
+    assert np.ptp(predicted) > 0
+
+
+@every_framework
+def test_the_training_set_as_validation_set_is_recognised(F, spy):
+    ranker = F.fit(spy, valid=(X, Y, None), metric=bp.NDCG(5))
+    assert F.history(ranker)[named(F, bp.NDCG(5))][-1] == pytest.approx(
+        ranker.score(X, Y, qid=QID, metric=bp.NDCG(5)), abs=F.digits
+    )
+
+
+@every_framework
+@pytest.mark.parametrize("per", ["row", "query"])
+def test_validation_weights_count(F, per):
+    weight = np.arange(len(VGROUP) if per == "query" else len(VY)) + 1.0
+    ranker = F.fit(LOSS, valid=(*VALID, [weight]), metric=bp.NDCG(5))
+    value = F.history(ranker)[named(F, bp.NDCG(5))][-1]
+    assert value == pytest.approx(ranker.score(VX, VY, weight, qid=VQID, metric=bp.NDCG(5)), abs=F.digits)
+    assert value != pytest.approx(ranker.score(VX, VY, qid=VQID, metric=bp.NDCG(5)), abs=F.digits)
+
+
+@every_framework
+def test_validation_sets_of_equal_labels_are_told_apart(F):
+    """Which differ in features and weights alone."""
+    weights, rows = [np.arange(len(VGROUP)) + 1.0, np.ones(len(VGROUP))], [VX, VX[:, ::-1].copy()]
+    ranker = F.fit(LOSS, metric=bp.NDCG(5), valid=(rows, [VY, VY], [VQID, VQID], weights))
+    for history, x, weight in zip(F.histories(ranker), rows, weights, strict=True):
+        expected = ranker.score(x, VY, weight, qid=VQID, metric=bp.NDCG(5))
+        assert history[named(F, bp.NDCG(5))][-1] == pytest.approx(expected, abs=F.digits)
+
+
+@every_framework
+def test_a_metric_in_the_plain_ranker_is_an_error(F):
+    with pytest.raises(TypeError, match=r"pass it as eval_metric to boostplug\.LGBMRanker or boostplug\.XGBRanker"):
+        F.plain_with_metric(bp.NDCG(5))
+
+
+@every_framework
+def test_a_metric_without_a_value_is_an_error(F):
+    nothing = F.data(label=np.zeros(len(Y)))
+    with pytest.raises(ValueError, match=r"undefined on every query .*the metric's parameter empty"):
+        bp.NDCG()(np.zeros(len(Y)), nothing)
+    assert bp.NDCG(empty=1)(np.zeros(len(Y)), nothing)[1] == 1.0
+
+
+@every_framework
+def test_cv(F, spy):
+    data = F.data(F.kinds[0])
+    values = F.cv(spy, data, 5, bp.NDCG(5))
+    assert len(spy.log) == 15
+    sizes = sorted(GROUP.tolist())
+    for seen in spy.log[:3]:
+        of_fold = np.diff(seen.queries.boundaries).tolist()
+        assert len(of_fold) < len(sizes)
+        assert all(of_fold.count(n) <= sizes.count(n) for n in of_fold)
+    assert values[-1] > 0.5
+    stopped = F.cv(spy, F.data(F.kinds[0]), 30, bp.NDCG(5), patience=3)
+    assert np.argmax(stopped) == len(stopped) - 1
+    assert len(stopped) < 30
+
+
+# --- parameters ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("F", "params"),
+    [(F, mode) for F in FRAMEWORKS.values() for mode in F.modes],
+    ids=[f"{F.name}-{next(iter(mode))}" for F in FRAMEWORKS.values() for mode in F.modes],
+)
+def test_modes_that_learn(F, params):
+    booster = F.train(LOSS, F.data(F.kinds[0]), 10, **params)[0]
+    queries = bp.Queries(Y, group=GROUP)
+    assert bp.NDCG(5)(F.predict(booster), queries) > bp.NDCG(5)(np.zeros(len(Y)), queries) + 0.1
+    if "monotone_constraints" in params:
+        rising = np.c_[np.linspace(-2, 2, 20), np.zeros((20, 3))]
+        assert (np.diff(F.predict(booster, rising)) >= 0).all()
+    ranker = F.fit(LOSS, n_estimators=10, **params)
+    if params.get("boosting") not in F.unrepeatable:
+        np.testing.assert_allclose(ranker.predict(X), F.predict(booster), rtol=1e-4, atol=1e-5)
+
+
+@every_route
+def test_threads_are_the_frameworks(F, route, spy):
+    for n_jobs in (1, 2):
+        spy.log.clear()
+        run(F, route, spy, n_jobs=n_jobs)
+        assert {seen.threads for seen in spy.log} == {n_jobs}
+
+
+@every_framework
+def test_threads_without_the_frameworks_word_are_ours(F, spy, monkeypatch):
+    monkeypatch.setattr(threads, "_chosen", 3)
+    F.train(spy, n_jobs=None)
+    assert {seen.threads for seen in spy.log} == {3}
+
+
+@every_framework
+def test_threads_of_metrics(F):
+    name = named(F, ThreadCount())
+    assert set(F.train(LOSS, valid=True, metric=ThreadCount(), n_jobs=2)[1][name]) == {2.0}
+    assert set(F.history(F.fit(LOSS, valid=VALID, metric=ThreadCount(), n_jobs=2))[name]) == {2.0}
+
+
+@every_framework
+def test_num_class_is_refused(F):
+    with pytest.raises(ValueError, match="leave num_class"):
+        F.train(LOSS, num_class=3)
+
+
+# --- inputs -------------------------------------------------------------------------------------------------------
+
+NAMES = list("abcd")
+FRAMES = {
+    "pandas": (lambda x: pd.DataFrame(x, columns=NAMES), pd.Series, lambda d, q: d.assign(qid=q)),
+    "polars": (
+        lambda x: pl.DataFrame(x, schema=NAMES),
+        pl.Series,
+        lambda d, q: d.with_columns(pl.Series(q).alias("qid")),
+    ),
+    "pyarrow": (
+        lambda x: pa.table({name: x[:, i] for i, name in enumerate(NAMES)}),
+        pa.array,
+        lambda d, q: d.append_column("qid", pa.array(q)),
+    ),
+}
+
+
+@every_framework
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames(F, kind):
+    if kind not in F.frames:
+        pytest.skip(f"the ranker of this version takes no {kind} tables")
+    frame, series, with_qid = FRAMES[kind]
+    expected = F.predict(F.train(LOSS)[0])
+    for qid in (QID, np.array([f"q{i}" for i in QID])):
+        ranker = F.fit(LOSS, frame(X), series(Y), qid=series(qid))
+        np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
+        data, valid = with_qid(frame(X), qid), with_qid(frame(VX), VQID)
+        ranker = F.fit(
+            LOSS, data, series(Y), qid=None, valid=(valid, series(VY), None), sample_weight=series(np.ones(len(Y)))
+        )
+        np.testing.assert_array_equal(ranker.predict(data), expected)
+        np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
+        assert ranker.n_features_in_ == 4
+        assert ranker.feature_names_in_.tolist() == NAMES
+        ndcg = bp.NDCG(10)(expected, bp.Queries(Y, group=GROUP))
+        assert ranker.score(data, series(Y)) == bp.make_scorer(bp.NDCG(10))(ranker, data, series(Y)) == ndcg
+    ranker = F.fit(LOSS, frame(X), series(Y), qid=None, group=series(GROUP))
+    np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
+    column = pa.chunked_array([Y]) if kind == "pyarrow" else series(Y)
+    np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(data=frame(X), label=column))[0], frame(X)), expected)
+
+
+@every_framework
+def test_lists_and_label_columns(F):
+    expected = F.predict(F.train(LOSS)[0])
+    np.testing.assert_array_equal(F.fit(LOSS, y=Y.tolist(), qid=QID.tolist()).predict(X), expected)
+    with pytest.raises(ValueError, match=r"labels must be one-dimensional, got shape .*pass labels\.ravel\(\)"):
+        F.fit(LOSS, y=Y[:, None])
+    np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(label=pd.DataFrame({"y": Y})))[0]), expected)
+
+
+@every_framework
+def test_labels_beyond_single_precision_in_the_ranker(F):
+    loss, metric = bp.RankNet(), bp.PairError()
+    expected = F.fit(loss, valid=VALID, metric=metric)
+    ranker = F.fit(loss, y=Y * 1e36, valid=(VX, VY * 1e36, VQID), metric=metric)
+    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
+    assert F.history(ranker) == F.history(expected)
+    for objective, unit in ((loss, 1e39), (loss, 1e300), (F.objective, 1e39)):
+        with pytest.raises(ValueError, match=r"^labels\[\d+\] = .* is beyond single precision .*rescale the labels"):
+            F.fit(objective, y=Y * unit)
+        with pytest.raises(ValueError, match=r"^eval_set\[0\]'s labels\[\d+\] = .* is beyond single precision"):
+            F.fit(objective, valid=(VX, VY * unit, VQID))
+
+
+@every_framework
+@pytest.mark.parametrize("unit", [2.0**120, 2.0**200])
+def test_weights_beyond_single_precision_in_the_ranker(F, unit):
+    expected = F.fit(F.objective, sample_weight=PER_QUERY).predict(X)
+    given = F.fit(F.objective, sample_weight=PER_QUERY * unit).predict(X)
+    np.testing.assert_allclose(given, expected, rtol=0.05, atol=0.05)  # the frameworks' own regularisation is absolute
+
+
+@every_framework
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"valid": 5}, r"eval_set must be a list of pairs \(X, y\), got 5; pass \[\(X, y\)\]"),
+        ({"valid": "abc"}, r"eval_set must be a list of pairs \(X, y\), got 'abc'"),
+        ({"valid": [5]}, r"eval_set must hold pairs \(X, y\), got a int in it; pass \[\(X, y\)\]: 5"),
+        ({"valid": [(VX, VY, VQID)]}, r"eval_set must hold pairs \(X, y\), got a tuple in it"),
+        ({"eval_qid": 5}, "eval_qid must be a list of one entry per validation set, got 5"),
+        ({"eval_qid": VQID}, r"eval_qid must hold one entry per validation set \(1\), got 88; pass \[eval_qid\]"),
+        ({"eval_group": VGROUP}, r"eval_group must hold one entry per validation set \(1\), got 16"),
+        ({"weight": 5}, r"(eval_sample_weight|sample_weight_eval_set) must be a list of one entry"),
+        ({"weight": np.ones(len(VY))}, r"(eval_sample_weight|sample_weight_eval_set) must hold one entry"),
+        ({"eval_pairs": 5}, "eval_pairs must be a list of one entry per validation set, got 5"),
+    ],
+)
+def test_validation_sets_of_odd_shapes(F, arguments, message):
+    name = "eval_sample_weight" if F.name == "lightgbm" else "sample_weight_eval_set"
+    names = {"valid": "eval_set", "weight": name}
+    given = {names.get(argument, argument): value for argument, value in arguments.items()}
+    quiet = {"verbose": False} if F.name == "xgboost" else {}
+    with pytest.raises(ValueError, match=message):
+        F.Ranker(objective=LOSS, **F.estimator).fit(
+            X, Y, qid=QID, **{"eval_set": [(VX, VY)], "eval_qid": [VQID], **quiet, **given}
+        )
+
+
+@every_framework
+@pytest.mark.parametrize("start", [np.nan, np.inf, 1e39])
+def test_starting_scores_are_finite_or_refused(F, start):
+    with pytest.raises(ValueError, match=rf"{F.start}\[0\] = .* is not finite in single precision"):
+        F.fit(LOSS, **{F.start: np.where(np.arange(len(Y)) == 0, start, 0.0)})
+    with pytest.raises(ValueError, match=rf"{F.start} must hold one score per row \(89\), got 3 values"):
+        F.fit(LOSS, **{F.start: np.zeros(3)})
+
+
+@every_framework
+@pytest.mark.parametrize("wrong", [5, "abc", [5], lambda env: None], ids=["number", "word", "[number]", "function"])
+def test_callbacks_that_are_none(F, wrong):
+    of_fit, of_ranker = ({"callbacks": wrong}, {}) if F.name == "lightgbm" else ({}, {"callbacks": wrong})
+    ranker = F.Ranker(objective=LOSS, **F.estimator, **of_ranker)
+    with pytest.raises(TypeError, match="callbacks must be a list of"):
+        ranker.fit(X, Y, qid=QID, **of_fit)
+
+
+@every_framework
+@pytest.mark.parametrize(
+    ("metric", "kind", "message"),
+    [
+        (5, TypeError, r"eval_metric must hold names, metrics or functions; got 5; pass boostplug\.NDCG"),
+        ([bp.NDCG(5), None], TypeError, "eval_metric must hold names, metrics or functions; got None"),
+        (bp.MPBoost(), ValueError, "eval_metric holds the loss MPBoost.*pass it as objective"),
+        ([bp.NDCG(5), "map", bp.NDCG(5)], ValueError, "eval_metric holds NDCG@5 twice, and results go by name"),
+    ],
+)
+def test_metrics_that_are_none(F, metric, kind, message):
+    with pytest.raises(kind, match=message):
+        F.fit(LOSS, valid=VALID, metric=metric)
+
+
+@every_framework
+@pytest.mark.parametrize("metric", ["ndcg", bp.NDCG, bp.MPBoost()], ids=["name", "class", "loss"])
+def test_a_score_by_what_is_no_metric(F, metric):
+    with pytest.raises(ValueError, match=r"metric (must be a Metric such as NDCG|is the class NDCG; pass an instance)"):
+        F.fit(LOSS).score(X, Y, qid=QID, metric=metric)
+
+
+@every_framework
+def test_queries_of_one_row_and_of_none(F):
+    group, expected = [0, *GROUP, 0], F.predict(F.train(LOSS)[0])
+    np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(group=group))[0]), expected)
+    np.testing.assert_array_equal(F.fit(LOSS, qid=None, group=group).predict(X), expected)
+
+
+# --- what is known of a dataset: read in each round, checked and built where it changed, and gone with it ---------
+
+
+@pytest.mark.parametrize(
+    ("F", "kind", "change"),
+    [(F, kind, change) for F in FRAMEWORKS.values() for kind in F.kinds for change in F.changes],
+)
+def test_changed_fields_are_seen_by_the_next_call(F, kind, change):
+    data = F.data(kind)
+    data.get_label(), data.get_weight(), data.get_group()  # LightGBM's keep what they gave
+    before = gradient_of(data)
+    change, changed = F.changes[change]
+    change(data)
+    after = gradient_of(data)
+    np.testing.assert_array_equal(after, gradient_of(F.data(kind, **changed)))
+    assert not np.array_equal(after, before)
+
+
+@every_route
+def test_queries_are_built_once(F, route, spy):
+    run(F, route, spy)
+    assert len(spy.log) == 5
+    assert len({id(seen.queries) for seen in spy.log}) == 1
+
+
+@every_route
+def test_a_round_in_which_nothing_changed_checks_nothing(F, route, spy, monkeypatch):
+    """Counted over five rounds: checks of fields (of XGBoost with its walk up the stack), `Queries` built, looks up."""
+    counts = {}
+
+    def count(owner, name):
+        inner = getattr(owner, name)
+
+        def counted(*args):
+            counts[name] = counts.get(name, 0) + 1
+            return inner(*args)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(type(adapter(F)), "fault_of_fields")
+    count(plug, "_built")
+    count(lightgbm, "_owner")
+    run(F, route, spy)
+    assert len(spy.log) == 5
+    known = 0 if route.startswith("ranker") else 1  # our rankers' fit has checked and built them
+    assert counts.get("fault_of_fields", 0) == counts.get("_built", 0) == known
+    caller = 2 if route == "lgb.LGBMRanker" else 1  # places above us at which the Booster stands: no walk
+    assert counts.get("_owner", 0) == (5 * caller if F.name == "lightgbm" else 0)
+
+
+@every_framework
+def test_a_metrics_round_in_which_nothing_changed_checks_nothing(F, monkeypatch):
+    """The same for a validation set, beside the training set."""
+    built, looks = [], []
+    inner, owner = plug._built, lightgbm._owner
+    monkeypatch.setattr(plug, "_built", lambda *args: built.append(args) or inner(*args))
+    monkeypatch.setattr(lightgbm, "_owner", lambda frame: looks.append(frame) or owner(frame))
+    F.train(LOSS, valid=True, metric=[bp.NDCG(5), bp.MAP()])
+    assert len(built) == 2
+    assert len(looks) == (15 if F.name == "lightgbm" else 0)
+
+
+@every_framework
+def test_datasets_are_not_kept_alive(F, spy):
+    data = F.data()
+    F.train(LOSS, data, valid=True, metric=bp.NDCG(5))
+    queries, dataset = ref(plug.queries_of(data)), ref(data)
+    del data
+    gc.collect()
+    assert dataset() is None
+    assert queries() is None
+    for route in F.routes().values():
+        model = route(spy)
+        queries = ref(spy.log[0].queries)
+        spy.log.clear()
+        if not hasattr(model, "fit"):
+            del model  # a Booster keeps its Dataset, a ranker none
+        gc.collect()
+        assert queries() is None
+
+
+# --- nothing to learn, and errors ---------------------------------------------------------------------------------
+
+
+def nothing_to_learn(caught):
+    return [str(w.message) for w in caught if "nothing to learn" in str(w.message)]
+
+
+@every_route
+def test_nothing_to_learn_warns_once_with_the_cause(F, route):
+    with pytest.warns(UserWarning, match="nothing to learn from: none of the 16 queries") as caught:
+        run(F, route, label=np.ones(len(Y)))
+    assert len(nothing_to_learn(caught)) == 1
+
+
+@every_framework
+def test_a_gradient_below_float32_warns(F):
+    far = F.data(**{F.start: (200.0 * Y).astype(np.float32)})  # every pair is far in the right order
+    with pytest.warns(UserWarning, match="its gradient has vanished at these scores"):
+        F.train(LOSS, far, 1)
+
+
+@every_framework
+def test_datasets_without_queries_or_labels(F):
+    data = F.data(group=None)
+    for run in (lambda: F.train(LOSS, data), lambda: bp.NDCG()(np.zeros(len(Y)), data)):
+        with pytest.raises(ValueError, match=r"has no (group|queries); pass .*group=sizes"):
+            run()
+
+
+@every_framework
+def test_swapped_arguments(F):
+    with pytest.raises(TypeError, match="the dataset came first"):
+        LOSS(F.data(), np.zeros(len(Y)))
+
+
+@every_framework
+def test_the_class_in_place_of_an_instance(F):
+    with pytest.raises(ValueError, match=r"objective is the class MPBoost; pass an instance, MPBoost\(\)"):
+        F.fit(bp.MPBoost)
+    with pytest.raises(ValueError, match=r"eval_metric is the class NDCG; pass an instance, NDCG\(\)"):
+        F.fit(LOSS, valid=VALID, metric=bp.NDCG)
+
+
+# --- scikit-learn -------------------------------------------------------------------------------------------------
+
+
+@every_framework
+def test_clone_and_parameters(F):
+    ranker = F.Ranker(objective=bp.MPBoost(distance=bp.BinaryDistance()), **F.estimator, reg_lambda=2.0)
+    again = clone(ranker)
+    assert type(again) is F.Ranker
+    for name, value in ranker.get_params().items():
+        np.testing.assert_equal(again.get_params()[name], value)
+    assert again.objective == ranker.objective
+    assert again.get_params()["reg_lambda"] == 2.0
+    again.set_params(**{"objective": LOSS, F.size: 3})
+    assert (again.objective, again.get_params()[F.size]) == (LOSS, 3)
+    assert ranker.objective != LOSS
+
+
+@every_framework
+def test_pickles(F):
+    unfitted = pickle.loads(pickle.dumps(F.Ranker(objective=LOSS, **F.estimator)))
+    assert unfitted.objective == LOSS
+    assert unfitted.get_params()["n_estimators"] == 5
+    ranker = F.fit(LOSS, valid=VALID, metric=bp.NDCG(5), patience=3, n_estimators=20)
+    fitted = pickle.loads(pickle.dumps(ranker))
+    np.testing.assert_array_equal(fitted.predict(X), ranker.predict(X))
+    assert F.rounds_of_best(fitted) == F.rounds_of_best(ranker)
+    np.testing.assert_array_equal(unfitted.fit(X, Y, qid=QID).predict(X), F.fit(LOSS).predict(X))
+
+
+def check_grid(F, search, metric=bp.NDCG(5)):  # noqa: B008 (a value)
+    for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+        scores = []
+        for rows, test in bp.group_folds(QID, 3):
+            ranker = F.Ranker(**{**F.estimator, **params}).fit(X[rows], Y[rows], qid=QID[rows])
+            scores.append(metric(ranker.predict(X[test]), bp.Queries(Y[test], qid=QID[test])))
+        assert score == pytest.approx(np.mean(scores), rel=1e-12)
+
+
+@every_framework
+def test_grid_search_with_a_qid_column(F):
+    frame = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
+    check_grid(F, F.grid_search(scoring=bp.make_scorer(bp.NDCG(5))).fit(frame, Y))
+    check_grid(F, F.grid_search().fit(frame, Y), bp.NDCG(10))  # by the ranker's own score
+
+
+@every_framework
+def test_grid_search_with_routed_qid(F):
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = F.grid_search(scoring=bp.make_scorer(bp.NDCG(5)))
+        search.estimator.set_fit_request(qid=True)
+        check_grid(F, search.fit(X, Y, qid=QID))
+
+
+# --- saved models -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("F", "suffix"), [(F, suffix) for F in FRAMEWORKS.values() for suffix in F.suffixes])
+def test_saved_models_load_in_the_plain_framework(F, suffix, tmp_path):
+    """In this process, and in one that cannot import boostplug."""
+    ranker = F.fit(LOSS)
+    expected = ranker.predict(X)
+    path, rows, out = tmp_path / f"model.{suffix}", tmp_path / "X.npy", tmp_path / "p.npy"
+    F.booster(ranker).save_model(path)
+    for predicted in F.loaded(path):
+        np.testing.assert_array_equal(predicted, expected)
+    np.save(rows, X)
+    code = f"import sys, numpy as np; sys.modules['boostplug'] = None\nx = np.load(sys.argv[2])\n{F.load}\n"
+    subprocess.run([sys.executable, "-c", f"{code}np.save(sys.argv[3], p)", path, rows, out], check=True)
+    np.testing.assert_array_equal(np.load(out), expected)
+
+
+# --- real data ----------------------------------------------------------------------------------------------------
+
+DATA = os.environ.get("BOOSTPLUG_DATA")
+
+
+@pytest.mark.skipif(DATA is None, reason="needs real data: set BOOSTPLUG_DATA to a folder with mq2008/Fold1")
+@every_framework
+def test_mq2008_learns_as_well_as_the_built_in_objective(F, tmp_path):
+    fold, metric = load_fold(Path(DATA) / "mq2008" / "Fold1"), bp.NDCG(10)
+    train, vali = ((part.X, part.y, part.group) for part in (fold.train, fold.vali))
+
+    def learn(objective):
+        data = F.data(F.kinds[-1], *train)
+        valid = F.validation(data, *vali)
+        booster, history = F.train(objective, data, 50, valid=valid, metric=metric, **F.mq2008)
+        return booster, np.array(history[named(F, metric)])
+
+    booster, ours = learn(LOSS)
+    theirs = learn(F.objective)[1]
+    assert ours[40:].mean() > ours[:10].mean()
+    assert ours[-1] > theirs[-1] - 0.01
+    path = tmp_path / f"model.{F.suffixes[0]}"
+    booster.save_model(path)
+    for predicted in F.loaded(path, fold.test.X):
+        np.testing.assert_array_equal(predicted, F.predict(booster, fold.test.X))

@@ -1,0 +1,375 @@
+"""Jobs of several workers: two questions at every call of a loss, in step, and one error for all."""
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.adapters.call import assign
+from boostplug.adapters.job import in_step
+from boostplug.losses import LOSSES
+
+xgb = pytest.importorskip("xgboost")
+
+EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
+WEIGHTED = [bp.MPBoost(), bp.AdaRank()]
+ROUNDS = 4
+LIMIT = 60  # seconds; a job that hangs ends there
+
+
+class Threads:
+    """Workers in threads of one process."""
+
+    n = 2
+
+    def __init__(self, rank, meet, said):
+        self.rank, self.meet, self.said, self.asked = rank, meet, said, []
+
+    def _all(self, what, value):
+        self.asked.append(what)
+        self.said[self.rank] = (what, value)
+        self.meet.wait()
+        both = list(self.said)
+        self.meet.wait()
+        assert len({question for question, _ in both}) == 1, "the workers ask different questions"
+        return [answer for _, answer in both]
+
+    def sum(self, values):
+        return np.sum(self._all("sum", values), axis=0)
+
+    def largest(self, values):
+        return np.max(self._all("largest", values), axis=0)
+
+    def told(self, text, rank):
+        return self._all("told", text)[rank]
+
+
+def on_two(*bodies, n_questions=2):
+    """Return what each body returned or raised, and what each worker asked."""
+    meet, said = Barrier(2, timeout=20), [None, None]
+    workers = [Threads(rank, meet, said) for rank in range(2)]
+
+    def run(worker, body):
+        try:
+            with in_step(worker, n_questions=n_questions) as call:
+                call.n_queries = 1
+                return body(call)
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
+            return error
+
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(run, worker, body) for worker, body in zip(workers, bodies, strict=True)]
+        return [job.result() for job in jobs], [worker.asked for worker in workers]
+
+
+def raising(error, *steps):
+    def body(call):
+        for step in steps:
+            step(call)
+        raise error
+
+    return body
+
+
+def gathers(call):
+    return call.gather(np.array([1.0 + call._workers.rank, 7.0]))
+
+
+def ends(call):
+    gathers(call)
+    call.finish(any_step=True)
+
+
+class OwnError(ValueError):
+    pass
+
+
+def test_gathers_all_in_the_order_of_ranks():
+    (one, other), _ = on_two(gathers, gathers)
+    np.testing.assert_array_equal(one, [[1.0, 7.0], [2.0, 7.0]])
+    np.testing.assert_array_equal(other, one)
+
+
+def test_gathers_as_many_as_a_loss_has():
+    many = np.arange(40.0)
+    (one, _), asked = on_two(*2 * [lambda call: call.gather(many * (1 + call._workers.rank))])
+    np.testing.assert_array_equal(one, [many, 2 * many])
+    assert asked[0] == ["sum", "sum"]
+
+
+def test_what_no_loss_asks_is_asked_at_the_end():
+    def nothing(call):
+        call.finish(any_step=call._workers.rank == 1)
+        return call.any_step
+
+    assert on_two(nothing, nothing) == ([True, True], 2 * [["sum", "largest"]])
+    none = on_two(*2 * [lambda call: (call.finish(any_step=False), call.any_step)[1]])
+    assert none[0] == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (ValueError("label[3] is NaN"), ValueError, "on worker 1 of 2: label[3] is NaN"),
+        (OwnError("no"), ValueError, "on worker 1 of 2: OwnError: no"),
+        (Exception("odd"), RuntimeError, "on worker 1 of 2: odd"),
+        (UnicodeDecodeError("ascii", b"\xff", 0, 1, "bad"), RuntimeError, "on worker 1 of 2: 'ascii' codec"),
+    ],
+)
+@pytest.mark.parametrize("steps", [(), (gathers,)], ids=["at once", "between the questions"])
+def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
+    found, asked = on_two(ends, raising(error, *steps))
+    for raised in found:
+        assert type(raised) is kind
+        assert str(raised).startswith(text)
+    assert found[1].__cause__ is error
+    assert asked[0] == asked[1]
+    assert asked[0][-1] == "told"
+
+
+def test_of_several_errors_the_first_workers_is_raised():
+    found, _ = on_two(raising(TypeError("first")), raising(KeyError("second"), gathers))
+    assert [type(error) for error in found] == [TypeError, TypeError]
+    assert {str(error) for error in found} == {"on worker 0 of 2: first"}
+
+
+def test_what_goes_wrong_after_all_questions_is_raised_where_it_is():
+    found, asked = on_two(ends, raising(ValueError("late"), ends))
+    assert found[0] is None
+    assert str(found[1]) == "late"
+    assert asked[0] == asked[1] == ["sum", "largest"]
+
+
+def test_workers_that_call_different_losses_all_say_so():
+    found, _ = on_two(gathers, lambda call: call.gather(np.zeros(4)))
+    for error in found:
+        assert isinstance(error, RuntimeError)
+        assert "different numbers of values, [2, 4]" in str(error)
+
+
+def test_no_query_anywhere_is_an_error_on_all():
+    def without(call):
+        call.n_queries = 0
+        gathers(call)
+
+    for error in on_two(without, without)[0]:
+        assert isinstance(error, ValueError)
+        assert "no worker of the job has any query" in str(error)
+
+
+def test_workers_that_cannot_be_reached_are_asked_no_more():
+    class Gone(Threads):
+        def sum(self, _values):
+            self.asked.append("sum")
+            raise ConnectionError("connection reset")
+
+    worker = Gone(0, None, None)
+    with pytest.raises(ConnectionError), in_step(worker, n_questions=2) as call:
+        gathers(call)
+    assert worker.asked == ["sum"]
+
+
+def test_a_nan_is_an_error_on_all():
+    found, _ = on_two(
+        lambda call: (gathers(call), call.largest(1.0)), lambda call: (gathers(call), call.largest(np.nan))
+    )
+    assert all("on worker 1 of 2: the largest derivative is NaN" in str(error) for error in found)
+
+
+# XGBoost's own workers, each in a process, without any engine.
+
+
+def data():
+    """Return features that every worker bins alike, grades (0 and 1 in the first half), ids and weights."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(2, 30, 40)
+    n = int(sizes.sum())
+    X = rng.integers(0, 8, (n, 6)).astype(np.float32)
+    qid = np.repeat(np.arange(40), sizes)
+    noisy = X[:, 0] + X[:, 1] * X[:, 2] / 8 + rng.normal(size=n)
+    y = np.where(qid < 20, (noisy > 6) & (qid > 0), np.clip(noisy // 3, 0, 4)).astype(float)  # nothing in the first
+    weight = (rng.random(40) + 0.5)[qid]
+    return X, y, qid, weight
+
+
+def matrix_of(rows):
+    X, y, qid, weight = data()
+    group = np.unique(qid[rows], return_counts=True)[1]
+    matrix = xgb.QuantileDMatrix(X[rows], y[rows], group=group) if rows.any() else xgb.QuantileDMatrix(X[rows], y[rows])
+    return matrix, bp.Queries(y[rows], group=group, weight=weight[rows])
+
+
+PARAMETERS = {"objective": "rank:pairwise", "base_score": 0.0, "max_depth": 3, "nthread": 1}
+PARAMETERS |= {"disable_default_eval_metric": 1}
+METRICS = [bp.NDCG(5), bp.PairError(pooled=True)]
+
+
+def all_metrics(scores, matrix):
+    return [metric(scores, matrix) for metric in METRICS]
+
+
+def trained(loss, rows, *, weighted=False, rounds=ROUNDS, metric=all_metrics):
+    """Return all rows' predictions, and the metrics of each round."""
+    matrix, queries = matrix_of(rows)
+    if weighted:
+        assign(matrix, queries)
+    seen = {}
+    booster = xgb.train(
+        PARAMETERS, matrix, rounds, obj=loss, evals=[(matrix, "train")], custom_metric=metric, evals_result=seen,
+        verbose_eval=False,
+    )  # fmt: skip
+    return booster.predict(xgb.DMatrix(data()[0])), {name: list(values) for name, values in seen["train"].items()}
+
+
+def half(rank, first):
+    """Return a worker's rows: the queries before `first` are the first worker's."""
+    qid = data()[2]
+    return qid < first if rank == 0 else qid >= first
+
+
+class Breaks(bp.RankNet):
+    """A loss of a user's that fails on the second worker, from its third call on."""
+
+    calls = 0
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        type(self).calls += 1
+        if xgb.collective.get_rank() == 1 and self.calls > 2:
+            raise ZeroDivisionError("a fault of this worker alone")
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+class NoStep(bp.RankNet):
+    """A loss that has nothing to learn."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return np.zeros(queries.n_rows), np.zeros(queries.n_rows)
+
+
+def error_of(loss, rows, **options):
+    try:
+        trained(loss, rows, **options)
+    except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
+        return type(error).__name__, str(error)
+    return None
+
+
+def warnings_of(loss, rows):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trained(loss, rows, rounds=1)
+    return [str(warning.message) for warning in caught]
+
+
+def work(rank, port, out):
+    """Train everything on one worker and write what came of it."""
+    warnings.simplefilter("error")
+    with xgb.collective.CommunicatorContext(
+        dmlc_tracker_uri="127.0.0.1", dmlc_tracker_port=port, dmlc_task_id=str(rank), dmlc_timeout=LIMIT
+    ):
+        rank = xgb.collective.get_rank()
+        rows, all_or_none = half(rank, 20), half(rank, 40)
+        found = {
+            "rank": rank,
+            "losses": [trained(loss, rows) for loss in EVERY_LOSS],
+            "weighted": [trained(loss, rows, weighted=True) for loss in WEIGHTED],
+            "empty": [trained(loss, all_or_none) for loss in EVERY_LOSS],
+            "few": trained(bp.RankNet(), half(rank, 3)),
+            "fails": error_of(Breaks(), rows),
+            "percent": error_of(bp.RankNet(), rows, metric=bp.PrecisionAtPercent(20)),
+            "nothing": warnings_of(NoStep(), rows),
+            "silent": [warnings_of(bp.RankNet(), some) for some in (all_or_none, half(rank, 1))],
+            "again": trained(bp.RankNet(), rows),
+        }
+    Path(out).write_bytes(pickle.dumps(found))
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Return what two workers made, by rank; they end within the limit."""
+    from xgboost.tracker import RabitTracker
+
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
+    tracker.start()
+    port = str(tracker.worker_args()["dmlc_tracker_port"])
+    files = [tmp_path_factory.mktemp("worker") / "found" for _ in range(2)]
+    workers = [
+        subprocess.Popen(
+            [sys.executable, __file__, str(rank), port, file],
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank, file in enumerate(files)
+    ]
+    try:
+        errors = [worker.communicate(timeout=LIMIT)[1] for worker in workers]
+    finally:
+        for worker in workers:
+            worker.kill()
+    assert [worker.returncode for worker in workers] == [0, 0], errors
+    results = sorted((pickle.loads(file.read_bytes()) for file in files), key=lambda result: result["rank"])
+    assert [result["rank"] for result in results] == [0, 1]
+    return results
+
+
+def same_as_one_machine(of_workers, loss, **options):
+    everything = np.ones(len(data()[0]), bool)
+    predictions, metrics = trained(loss, everything, **options)
+    for found, of_round in of_workers:
+        np.testing.assert_allclose(found, predictions, atol=1e-6)
+        assert found.std() > 0.01
+        for name, values in metrics.items():
+            np.testing.assert_allclose(of_round[name], values, atol=2e-6)  # XGBoost prints them to six digits
+
+
+@pytest.mark.parametrize("k", range(len(EVERY_LOSS)), ids=map(repr, EVERY_LOSS))
+def test_every_loss_is_trained_as_on_one_machine(found, k):
+    same_as_one_machine([worker["losses"][k] for worker in found], EVERY_LOSS[k])
+
+
+@pytest.mark.parametrize("k", range(len(EVERY_LOSS)), ids=map(repr, EVERY_LOSS))
+def test_a_worker_without_rows_takes_part(found, k):
+    same_as_one_machine([worker["empty"][k] for worker in found], EVERY_LOSS[k])
+
+
+@pytest.mark.parametrize("k", range(len(WEIGHTED)), ids=map(repr, WEIGHTED))
+def test_weights_count_over_all_workers(found, k):
+    same_as_one_machine([worker["weighted"][k] for worker in found], WEIGHTED[k], weighted=True)
+
+
+def test_metrics_are_those_of_all_queries_however_few_a_worker_has(found):
+    same_as_one_machine([worker["few"] for worker in found], bp.RankNet())
+
+
+def test_one_workers_error_is_all_workers_error_and_the_job_goes_on(found):
+    for worker in found:
+        assert worker["fails"] == ("ZeroDivisionError", "on worker 1 of 2: a fault of this worker alone")
+    same_as_one_machine([worker["again"] for worker in found], bp.RankNet())
+
+
+def test_a_metric_that_is_no_ratio_of_sums_is_refused(found):
+    for worker in found:
+        kind, text = worker["percent"]
+        assert kind == "TypeError"
+        assert "PrecisionAtPercent" in text
+        assert "no ratio of sums" in text
+
+
+def test_warnings_are_of_all_rows(found):
+    for worker in found:
+        assert len(worker["nothing"]) == 1
+        assert "nothing to learn" in worker["nothing"][0]
+        assert worker["silent"] == [[], []]
+
+
+if __name__ == "__main__":
+    work(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,203 @@
+"""Options of the frameworks' own objectives are refused beside our losses, by every route that shows them."""
+
+import numpy as np
+import pytest
+from plug.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
+
+import boostplug as bp
+from boostplug.adapters import options
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+LGB = {"verbosity": -1, "num_threads": 1, "num_leaves": 4, "min_data_in_leaf": 1}
+XGB = {"nthread": 1, "max_depth": 2, "min_child_weight": 0.1, "base_score": 0.0, "objective": "rank:pairwise"}
+VALUES = {
+    **dict.fromkeys((*options.LIGHTGBM, *options.XGBOOST), 0.3),
+    **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "reg_sqrt", "lambdarank_unbiased"), True),
+    **dict.fromkeys(("lambdarank_norm", "ndcg_exp_gain"), False),
+    "boost_from_average": True,
+    **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization"), False),
+    "label_gain": list(range(40)),
+    "objective_seed": 7,
+    "lambdarank_truncation_level": 30,
+    "tweedie_variance_power": 1.9,
+    "lambdarank_pair_method": "mean",
+    "lambdarank_num_pair_per_sample": 1,
+    "aft_loss_distribution": "logistic",
+}
+OF_LIGHTGBM = [(name, VALUES[name]) for name in options.LIGHTGBM]
+OF_XGBOOST = [(name, VALUES[name]) for name in options.XGBOOST]
+
+
+def own(scores, data):
+    """MPBoost as a user's own function: nothing of ours looks at the parameters."""
+    return LOSS.gradient_hessian(scores, bp.Queries(Y, group=GROUP))
+
+
+def lightgbm(loss=LOSS, params=None, rounds=2, **more):
+    data = lgb.Dataset(X, Y, group=GROUP, free_raw_data=False)
+    return lgb.train({**LGB, "objective": loss, **(params or {})}, data, rounds, **more)
+
+
+def xgboost(loss=LOSS, params=None, rounds=2, **more):
+    data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
+    return xgb.train({**XGB, **(params or {})}, data, rounds, obj=loss, verbose_eval=False, **more)
+
+
+@pytest.mark.parametrize(("name", "value"), OF_LIGHTGBM)
+def test_lightgbm_reads_none_of_them_beside_a_function(name, value):
+    bagged = {"bagging_freq": 1} if "bagging" in name or "sub" in name else {}
+    trained, without = (lightgbm(own, {**bagged, **given}).predict(X) for given in ({name: value}, {}))
+    np.testing.assert_array_equal(trained, without)
+
+
+@pytest.mark.filterwarnings("ignore:.*WARNING:UserWarning")
+@pytest.mark.parametrize(("name", "value"), OF_XGBOOST)
+def test_xgboost_reads_none_of_them_beside_a_function(name, value):
+    data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
+    trained, without = (xgboost(own, {"verbosity": 0, **given}).predict(data) for given in ({name: value}, {}))
+    np.testing.assert_array_equal(trained, without)
+
+
+@pytest.mark.parametrize(("name", "value"), OF_LIGHTGBM)
+def test_lightgbms_are_refused(name, value):
+    message = rf"{name}=.* is an option of LightGBM's own objectives, without effect .*; remove it: .*"
+    with pytest.raises(ValueError, match=message):
+        lightgbm(params={name: value})
+    with pytest.raises(ValueError, match=message):
+        bp.LGBMRanker(objective=LOSS, n_estimators=1, verbose=-1, **{name: value}).fit(X, Y, qid=QID)
+    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=1, num_leaves=4, n_jobs=1, verbose=-1, **{name: None})
+    assert ranker.fit(X, Y, qid=QID).n_estimators_ == 1
+
+
+@pytest.mark.parametrize(("name", "value"), OF_XGBOOST)
+def test_xgboosts_are_refused(name, value):
+    silent = {"disable_default_eval_metric": True}
+    message = rf"{name}=.* is an option of XGBoost's own objectives, without effect .*; remove it: .*"
+    with pytest.raises(ValueError, match=message):
+        xgboost(params={name: value, **silent})
+    with pytest.raises(ValueError, match=message):
+        bp.XGBRanker(objective=LOSS, n_estimators=1, **{name: value}).fit(X, Y, qid=QID)
+    ranker = bp.XGBRanker(objective=LOSS, n_estimators=1, n_jobs=1, max_depth=2, **{name: None})
+    assert ranker.fit(X, Y, qid=QID).get_booster().num_boosted_rounds() == 1
+
+
+def test_every_alias_is_known():
+    for name in options.LIGHTGBM:
+        assert lgb.basic._ConfigAliases.get(name) <= options.LIGHTGBM.keys()
+
+
+@pytest.mark.parametrize("route", ["lgb.cv", "lgb.LGBMRanker", "Booster.update"])
+def test_lightgbms_are_refused_by_every_route(route):
+    bad, data = {"lambdarank_truncation_level": 30}, lgb.Dataset(X, Y, group=GROUP, params=LGB, free_raw_data=False)
+    run = {
+        "lgb.cv": lambda: lgb.cv({**LGB, **bad, "objective": LOSS}, data, 2, folds=bp.group_folds(QID, 3)),
+        "lgb.LGBMRanker": lambda: lgb.LGBMRanker(objective=LOSS, verbose=-1, n_estimators=1, **bad).fit(
+            X, Y, group=GROUP
+        ),
+        "Booster.update": lambda: lgb.Booster({**LGB, **bad}, data.construct()).update(fobj=LOSS),
+    }[route]
+    with pytest.raises(ValueError, match="lambdarank_truncation_level=30 is an option of LightGBM's own objectives"):
+        run()
+
+
+def test_xgboosts_are_refused_in_cv_and_through_a_wrapper():
+    bad, data = {**XGB, "lambdarank_pair_method": "topk"}, xgb.DMatrix(X, Y, group=GROUP, nthread=1)
+    with pytest.raises(ValueError, match="lambdarank_pair_method='topk' is an option of XGBoost's own objectives"):
+        xgb.cv(bad, data, 2, nfold=2, obj=LOSS)
+    with pytest.raises(ValueError, match="lambdarank_pair_method='topk' is an option of XGBoost's own objectives"):
+        xgboost(lambda *call: LOSS(*call) or None, {"lambdarank_pair_method": "topk"})
+    data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
+    assert xgb.train(list(XGB.items()), data, 1, obj=LOSS).num_boosted_rounds() == 1  # pairs are fine for XGBoost
+
+
+def test_a_set_that_trained_with_other_parameters_is_looked_at_again():
+    data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
+    xgb.train(XGB, data, 1, obj=LOSS)
+    with pytest.raises(ValueError, match="lambdarank_unbiased=True is an option"):
+        xgb.train({**XGB, "lambdarank_unbiased": True}, data, 1, obj=LOSS)
+
+
+def test_parameters_of_another_training_around_ours_do_not_count():
+    inner = []
+
+    def objective(scores, data):
+        booster = xgb.Booster(XGB, [ours])
+        booster.update(ours, 0, fobj=LOSS)
+        inner.append(booster.num_boosted_rounds())
+        return own(scores, data)
+
+    ours = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
+    xgboost(objective, {"lambdarank_pair_method": "mean"}, rounds=1)
+    assert inner == [1]
+
+
+OFF = {
+    "is_unbalance": [False, "false", "-"], "scale_pos_weight": [1, 1.0, "1"], "boost_from_average": [False],
+    "pos_bagging_fraction": [1.0], "neg_subsample": [1], "reg_sqrt": [False],
+    "lambdarank_position_bias_regularization": [0, 0.0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "values"), OFF.items())
+def test_a_value_that_asks_for_nothing_passes(name, values):
+    """Dictionaries of parameters that serve several trainings hold them."""
+    for value in values:
+        lightgbm(params={name: value}, rounds=1)
+    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=1, n_jobs=1, num_leaves=4, verbose=-1, **{name: values[0]})
+    assert ranker.fit(X, Y, qid=QID).n_estimators_ == 1
+
+
+def test_a_value_that_asks_xgboost_for_nothing_passes():
+    xgboost(params={"lambdarank_unbiased": False, "scale_pos_weight": 1, "verbosity": 0}, rounds=1)
+    with pytest.raises(ValueError, match=r"lambdarank_bias_norm=0, .*scale_pos_weight=0 are options"):
+        xgboost(params={"lambdarank_bias_norm": 0, "scale_pos_weight": 0, "lambdarank_num_pair_per_sample": 3})
+
+
+def test_several_are_named_with_their_remedies():
+    with pytest.raises(
+        ValueError, match=r"sigmoid=2, unbalance=True are options .*RankNet\(sigmoid=…\).*; ranking has no"
+    ):
+        lightgbm(params={"sigmoid": 2, "unbalance": True})
+
+
+@pytest.mark.parametrize("metric", ["ndcg", ["map", "ndcg"], "map,ndcg", "lambdarank", "xe_ndcg_mart"])
+@pytest.mark.parametrize("alias", ["metric", "metrics", "metric_types"])
+def test_gains_are_of_lightgbms_own_ndcg_too(metric, alias):
+    history = {}
+    data = lgb.Dataset(X, Y, group=GROUP)
+    params = {**LGB, "objective": LOSS, alias: metric, "label_gain": [0, 1, 2, 3, 4]}
+    lgb.train(params, data, 1, valid_sets=[data], callbacks=[lgb.record_evaluation(history)])
+    assert "ndcg@5" in history["training"]
+    with pytest.raises(ValueError, match=r"label_gain=\[0, 1, 2, 3, 4\] is an option .*NDCGBoost\(gain=…\)"):
+        lightgbm(params={"metric": "map", "label_gain": [0, 1, 2, 3, 4]})
+
+
+def test_gains_are_of_the_rankers_built_in_metrics_too():
+    valid = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
+    lightgbms = {"objective": LOSS, "n_estimators": 1, "n_jobs": 1, "verbose": -1, "label_gain": [0, 1, 2, 3, 4]}
+    for where, in_fit in (({}, {"eval_metric": "ndcg"}), ({"metric": "ndcg"}, {})):
+        ranker = bp.LGBMRanker(**lightgbms, **where).fit(X, Y, qid=QID, **valid, **in_fit)
+        assert "ndcg@5" in ranker.evals_result_["valid_0"]
+    xgboosts = {"objective": LOSS, "n_estimators": 1, "n_jobs": 1, "ndcg_exp_gain": False}
+    ranker = bp.XGBRanker(**xgboosts, eval_metric=[bp.MAP(), "ndcg@3"]).fit(X, Y, qid=QID, verbose=False, **valid)
+    assert "ndcg@3" in ranker.evals_result()["validation_0"]
+    for ranker in (bp.LGBMRanker(**lightgbms), bp.XGBRanker(**xgboosts, eval_metric=bp.NDCG(3))):
+        with pytest.raises(ValueError, match=r"(label_gain|ndcg_exp_gain)=.* is an option .*NDCG\(gain=…\)"):
+            ranker.fit(X, Y, qid=QID, **valid)
+
+
+def test_gains_are_of_the_ndcg_that_xgboost_evaluates_by_default():
+    evals = [(xgb.DMatrix(VX, VY, group=VGROUP, nthread=1), "v")]
+    history = {}
+    xgboost(params={"ndcg_exp_gain": False}, evals=evals, evals_result=history)
+    assert next(iter(history["v"])).startswith("ndcg")
+    with pytest.raises(ValueError, match="ndcg_exp_gain=False is an option"):
+        xgboost(params={"ndcg_exp_gain": False, "eval_metric": "map"})
+
+
+@pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
+def test_built_in_objectives_keep_them(F):
+    given = {"lightgbm": {"lambdarank_truncation_level": 1}, "xgboost": {"lambdarank_num_pair_per_sample": 1}}[F.name]
+    assert not np.array_equal(F.fit(F.objective, **given).predict(X), F.fit(F.objective).predict(X))

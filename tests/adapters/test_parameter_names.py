@@ -1,0 +1,77 @@
+"""A misspelt parameter of a framework is an error that names the nearest one."""
+
+import warnings
+
+import pytest
+from plug.harness import QID, X, Y
+
+import boostplug as bp
+from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.adapters.parameter_names import refuse_unknown_parameters
+
+MAKE = {
+    "lightgbm": lambda **more: bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=2, verbose=-1, n_jobs=1, **more),
+    "xgboost": lambda **more: bp.XGBRanker(objective=bp.MPBoost(), n_estimators=2, n_jobs=1, **more),
+}
+QUIET = {"lightgbm": {}, "xgboost": {"verbose": False}}
+MISSPELT = [
+    ("lightgbm", "bagging_fracton", "bagging_fraction"),
+    ("lightgbm", "lambda_12", "lambda_l2"),
+    ("xgboost", "bagging_fracton", None),
+    ("xgboost", "subsampel", "subsample"),
+    ("xgboost", "colsample_by_tree", "colsample_bytree"),
+    ("xgboost", "rate_dropp", "rate_drop"),
+]
+
+
+@pytest.mark.parametrize(("framework", "name", "nearest"), MISSPELT)
+@pytest.mark.parametrize("built_in", [False, True])
+def test_rankers_refuse_a_misspelt_parameter(framework, name, nearest, built_in):
+    ranker = MAKE[framework](**{name: 0.5})
+    if built_in:
+        ranker.set_params(objective="lambdarank" if framework == "lightgbm" else "rank:ndcg")
+    title = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}[framework]
+    remedy = "leave it out" if nearest is None else rf"did you mean {nearest}\?"
+    with pytest.raises(ValueError, match=rf"^{name} is no parameter of {title}; {remedy}"):
+        ranker.fit(X, Y, qid=QID, **QUIET[framework])
+
+
+def test_the_argument_that_holds_it_is_named():
+    with pytest.raises(ValueError, match=r"^params holds 'gama', which is no parameter of XGBoost; did you mean gamma"):
+        refuse_unknown_parameters("xgboost", ["eta", "gama"], "params")
+
+
+@pytest.mark.parametrize(
+    ("framework", "names"),
+    [
+        ("lightgbm", [alias for names in LIGHTGBM.values() for alias in names]),
+        ("lightgbm", ["class_weight", "importance_type", "extra_trees", "forcedsplits_filename", "drop_rate"]),
+        ("xgboost", [alias for names in XGBOOST.values() for alias in names]),
+        ("xgboost", ["alpha", "gamma", "eval_metric", "verbosity", "disable_default_eval_metric", "n_estimators"]),
+        ("xgboost", ["rate_drop", "top_k", "updater", "max_cat_threshold", "aft_loss_distribution", "use_rmm"]),
+        ("xgboost", ["interaction_constraints", "seed_per_iteration", "num_parallel_tree", "quantile_alpha"]),
+    ],
+)
+def test_parameters_and_their_aliases_pass(framework, names):
+    assert refuse_unknown_parameters(framework, names) is None
+
+
+def test_nothing_of_the_question_is_seen():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError, match="no parameter"):
+            refuse_unknown_parameters("xgboost", ["no_such_name_at_all"])
+    assert not caught
+
+
+def test_a_subclass_may_have_parameters_of_its_own():
+    class Named(bp.XGBRanker):
+        def __init__(self, *, label="", **more):
+            self.label = label
+            super().__init__(**more)
+
+        def get_xgb_params(self):
+            return {name: value for name, value in super().get_xgb_params().items() if name != "label"}
+
+    ranker = Named(label="a", objective=bp.MPBoost(), n_estimators=2, n_jobs=1)
+    assert ranker.fit(X, Y, qid=QID, verbose=False).predict(X).std() > 0

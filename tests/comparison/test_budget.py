@@ -1,0 +1,220 @@
+"""Which trainings begin within a budget, and what a partial result says."""
+
+import itertools
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from typer.testing import CliRunner
+
+import boostplug as bp
+from boostplug.cli import app
+from boostplug.comparison import compare as module
+from boostplug.comparison import parallel
+from boostplug.comparison.budget import Budget, Kind
+from boostplug.comparison.cells import Method
+from boostplug.comparison.runs import Plan
+from boostplug.comparison.training import FRAMEWORKS, Part, Watch
+from boostplug.comparison.trees import Trees
+from boostplug.datasets import make_ranking
+
+SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
+SOME |= {"metrics": "NDCG@5", "progress": False}
+SECONDS = {"lambdarank": 10.0, "regression": 10.0}  # of a training; 20 of others
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that trainings alone move, on which budgets are counted; it keeps their order."""
+    now, run, order = [0.0], FRAMEWORKS["lightgbm"].run, []
+
+    def timed(self, objective, seed, *given):
+        now[0] += SECONDS.get(objective, 20.0)
+        order.append((objective if isinstance(objective, str) else "RankNet", seed))
+        return run(self, objective, seed, *given)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", timed)
+    monkeypatch.setattr(module, "Budget", partial(Budget, clock=lambda: now[0]))
+    return order
+
+
+def without_times(result):
+    document = result.document
+    del document["settings"]["minutes"]
+    for method in document["methods"]:
+        for run in [method, *method["runs"]]:
+            del run["seconds_per_round"]
+    return document
+
+
+def finished(result):
+    return {method["method"]: [(r["fold"], r["seed"]) for r in method["runs"]] for method in result.document["methods"]}
+
+
+def test_work_is_expected_to_take_as_long_as_before():
+    now = [0.0]
+    budget = Budget(1, clock=lambda: now[0])
+    a, b, c, tuned = Kind("x", "a", False), Kind("x", "b", False), Kind("y", "c", False), Kind("x", "a", True)
+    assert budget.fits([a, b, c])  # of nothing known
+    assert not budget.knows([a])
+    budget.took(a, 20.0)
+    budget.took(c, 50.0)
+    assert budget.knows([a, c])
+    now[0] = 20.0
+    assert budget.fits([a, b])  # 20 + 20 of 40
+    assert budget.fits([tuned])  # nothing is known of tuning
+    now[0] = 20.5
+    assert not budget.fits([a, b])
+    assert not budget.fits([c])
+    assert budget.fits([Kind("z", "d", False)])  # 35, the mean of all
+    now[0] = 60.0
+    assert not budget.fits([tuned])
+    assert Budget(None, clock=lambda: 1e9).fits([a])
+
+
+def test_methods_have_the_same_seeds(tiny, clock):
+    result = bp.compare(*tiny, **SOME, seeds=3, minutes=80 / 60)
+    assert finished(result) == {"lambdarank": [(0, 0), (0, 1)], "RankNet": [(0, 0), (0, 1)]}
+    assert result.out_of_time
+    assert not result.interrupted
+    assert [(run["method"], run["fold"], run["seed"]) for run in result.not_run] == [
+        ("lambdarank", 0, 2), ("RankNet", 0, 2)
+    ]  # fmt: skip
+    text = " ".join(str(result).split())
+    said = "PARTIAL: 4 of 6 runs in 1.33333 minutes. All methods have seeds 0, 1. Not run: any method with seed 2."
+    assert said in text
+    assert "The time was up before all was run: this is of what is finished." in text
+    assert "[2 of 3]" in text
+    assert "± standard deviation over the runs (2 seeds); " in text
+    assert clock == [("lambdarank", 0), ("RankNet", 0), ("lambdarank", 1), ("RankNet", 1)]
+
+
+def test_every_fold_before_the_second_seed(tiny, clock):
+    folds = [tiny, (tiny[1], tiny[2], tiny[0])]
+    result = bp.compare(folds, **SOME, seeds=2, minutes=1.5)
+    assert finished(result) == {name: [(0, 0), (0, 1), (1, 0)] for name in ("lambdarank", "RankNet")}
+    assert [seed for _, seed in clock] == [0, 0, 0, 0, 1, 1]
+    assert "Student's t over the test queries of the runs that both have, " in " ".join(str(result).split())
+    said = "6 of 8 runs in 1.5 minutes. All methods have seeds 0, 1 on fold 1, seed 0 on fold 2. Not run: any method"
+    text = " ".join(str(result).split())
+    assert f"PARTIAL: {said} with seed 1 on fold 2." in text
+    assert "± standard deviation over the runs (3 at most); " in text
+
+
+def test_the_first_turn_may_be_cut_short(tiny, clock):
+    some = {**SOME, "baselines": ["lambdarank", "rank_xendcg", "regression"]}
+    result = bp.compare(*tiny, **some, seeds=1, minutes=25 / 60)
+    assert [name for name, _ in clock] == ["lambdarank", "rank_xendcg"]
+    assert [run["method"] for run in result.not_run] == ["regression", "RankNet"]
+    said = "No seed was run by all methods. Not run: lightgbm regression with seed 0; lightgbm RankNet with seed 0."
+    assert f"{said} To compare more in the time, name fewer losses." in " ".join(str(result).split())
+    assert result.document["recommendation"]["among"] == 2
+
+
+def test_one_method_alone_is_no_comparison(tiny, clock):
+    result = bp.compare([tiny, (tiny[1], tiny[2], tiny[0])], **SOME, seeds=1, minutes=1 / 60)
+    assert clock == [("lambdarank", 0)]
+    text = " ".join(str(result).split())
+    assert "It is lightgbm's own LambdaMART, and there is no other to compare it with." in text
+    assert "none of the others" not in text
+    assert "To compare more in the time, name fewer losses or one fold." in text
+
+
+def test_no_turn_begins_after_one_that_was_cut_short(tiny, clock):
+    """A second run of the quickest method would still have fitted."""
+    some = {**SOME, "baselines": ["lambdarank", "rank_xendcg", "regression"]}
+    result = bp.compare(*tiny, **some, seeds=2, minutes=50 / 60)
+    assert clock == [("lambdarank", 0), ("rank_xendcg", 0), ("regression", 0)]
+    said = "No seed was run by all methods. Not run: any method with seed 1; lightgbm RankNet with seed 0."
+    assert said in " ".join(str(result).split())
+
+
+def test_resume_goes_on_from_there(tiny, clock, tmp_path):
+    some = {**SOME, "seeds": 2}
+    part = bp.compare(*tiny, **some, minutes=0.5, store=tmp_path)
+    assert len(clock) == 2
+    assert len(part.not_run) == 2
+    whole = bp.compare(*tiny, **some, minutes=0.5, store=tmp_path, resume=True)
+    assert len(clock) == 4
+    assert not whole.out_of_time
+    assert whole.not_run == []
+    assert "PARTIAL" not in str(whole)
+    assert without_times(whole) == without_times(bp.compare(*tiny, **some))
+
+
+def test_enough_time_changes_nothing(tiny, clock):
+    folds = [tiny, (tiny[1], tiny[2], tiny[0])]
+    limited, unlimited = (bp.compare(folds, **SOME, seeds=2, minutes=minutes) for minutes in (60, None))
+    assert clock[:8] != clock[8:]
+    assert without_times(limited) == without_times(unlimited)
+    assert limited.per_query.equals(unlimited.per_query)
+
+
+def test_processes(tiny, monkeypatch):
+    """Each look at the clock is 10 seconds later than the last: when two have begun, time is up."""
+    monkeypatch.setattr(module, "Budget", partial(Budget, clock=itertools.count(0, 10).__next__))
+    result = bp.compare(*tiny, **SOME, seeds=2, minutes=1, jobs=2)
+    assert finished(result) == {"lambdarank": [(0, 0)], "RankNet": [(0, 0)]}
+    assert result.out_of_time
+
+
+def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
+    """Each round takes a second, and the third setting of the first method would end after time is up."""
+    pytest.importorskip("optuna")
+    now, measure, rounds = [0.0], Watch.measure, []
+
+    def timed(self, scores):
+        now[0] += 1.0
+        rounds.append(now[0])
+        return measure(self, scores)
+
+    monkeypatch.setattr(Watch, "measure", timed)
+    monkeypatch.setattr(module, "Budget", partial(Budget, clock=lambda: now[0]))
+    some = {**SOME, "rounds": 10, "early_stopping_rounds": None, "seeds": 2, "tune": 3}
+    whole = bp.compare(*tiny, **some)
+    assert len(rounds) == 2 * 10 * (3 + 2)
+    now[0] = 0.0
+    rounds.clear()
+    part = bp.compare(*tiny, **some, minutes=25 / 60, store=tmp_path)
+    assert len(rounds) == 26  # it ends with the round that was at work
+    assert finished(part) == {"lambdarank": [], "RankNet": []}
+    assert "Nothing to recommend: no run is finished." in str(part)
+    assert part.out_of_time
+    assert not part.failed
+    rounds.clear()
+    again = bp.compare(*tiny, **some, store=tmp_path, resume=True)
+    assert len(rounds) == 100 - 20  # all but two settings
+    assert without_times(again) == without_times(whole)
+
+
+def test_tuning_ends_in_other_processes_too(tiny, monkeypatch):
+    pytest.importorskip("optuna")
+    monkeypatch.setattr(parallel, "_LAST", {})
+    metric = bp.NDCG(5)
+    plan = Plan(metric, [metric], Trees(), 2, None, 1, 2, [0])
+    folds = [[Part(part.X, part.queries, part.qid) for part in tiny]]
+    unit = parallel._Unit(0, Method("lambdarank", "lightgbm", "lambdarank"), (0,), {}, left=-1.0)
+    said = []
+    parallel._worked(plan, folds, unit, said.append)
+    assert [piece.kind for piece in said] == ["steps"]  # that it has begun
+    parallel._worked(plan, folds, replace(unit, left=100.0), said.append)
+    assert [piece.kind for piece in said if piece.kind != "steps"] == ["trial", "trial", "cell"]
+
+
+def test_the_command(clock, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = "compare --losses ranknet --baselines lambdarank --frameworks lightgbm --rounds 2 --seeds 2 --threads 1"
+    found = CliRunner().invoke(app, [*command.split(), "--minutes", "0.5"])
+    assert found.exit_code == 0
+    assert "PARTIAL: 2 of 4 runs in 0.5 minutes." in found.stdout
+    assert "the time is up; the finished trainings are kept in boostplug-compare: add --resume to go on" in found.stderr
+    found = CliRunner().invoke(app, [*command.split(), "--resume"])
+    assert found.exit_code == 0
+    assert "PARTIAL" not in found.stdout
+    assert len(clock) == 4
+    assert not (tmp_path / "boostplug-compare").exists()

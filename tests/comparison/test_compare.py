@@ -1,0 +1,669 @@
+"""What `compare` trains, measures and reports."""
+
+import itertools
+import json
+import re
+import sys
+from dataclasses import dataclass, field
+from io import StringIO
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from rich.console import Console
+from scipy import stats
+
+import boostplug as bp
+from boostplug.comparison import report, webpage
+from boostplug.comparison import result as experiment
+from boostplug.comparison.compare import parse_losses
+from boostplug.comparison.significance import holm, randomisation_test
+from boostplug.comparison.training import FRAMEWORKS, Part, Watch
+from boostplug.comparison.trees import Trees
+from boostplug.datasets import Fold
+
+QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(bp.MPBoost):
+    """Fails after some calls."""
+
+    error: type[BaseException] = RuntimeError
+
+    def gradient_hessian(self, scores, queries):
+        raise self.error("broken on purpose")
+
+
+def cells(text):
+    return re.findall(r"[^\s│]+", text)
+
+
+def test_all_methods_in_both_frameworks(result):
+    expected = [
+        ("lightgbm", "lambdarank"),
+        ("lightgbm", "rank_xendcg"),
+        ("lightgbm", "regression"),
+        ("lightgbm", "MPBoost(Log)"),
+        ("xgboost", "rank:ndcg"),
+        ("xgboost", "rank:pairwise"),
+        ("xgboost", "reg:squarederror"),
+        ("xgboost", "MPBoost(Log)"),
+    ]
+    table = result.table
+    assert list(zip(table["framework"], table["method"], strict=True)) == expected
+    assert not result.failed
+    assert (table["runs_finished"] == 2).all()
+    assert table[["NDCG@5", "NDCG@10", "MAP", "validation"]].stack().between(0.05, 1).all()
+    assert table["KendallTau"].between(-1, 1).all()
+    assert (table["seconds_per_round"] > 0).all()
+    assert table["rounds"].between(1, 4).all()
+
+
+def test_options_of_built_in_objectives_go_to_these_alone(parts):
+    """Beside a loss they mean nothing, and would be refused."""
+    options = {"lightgbm": {"lambdarank_truncation_level": 1}, "xgboost": {"lambdarank_num_pair_per_sample": 1}}
+    methods = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
+    found, without = (bp.compare(*parts, params=params, **methods).document["methods"] for params in (options, None))
+    for one, other in zip(found, without, strict=True):
+        same = one["runs"][0]["test"] == other["runs"][0]["test"]
+        assert same == (one["method"] == "MPBoost(Log)")
+
+
+def test_numbers_are_those_of_plain_training(parts, result):
+    """One cell of each framework by hand, with the frameworks alone."""
+    train, valid, test = parts
+    tree = {"learning_rate": 0.1, "num_leaves": 15, "max_bin": 255, "min_data_in_leaf": 20, "lambda_l2": 1.0}
+    sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9}
+    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), 1)
+    params = {"objective": bp.MPBoost(), "metric": "None", "verbosity": -1, "num_threads": 1, **tree, **sample, **seeds}
+    booster = lgb.train(params, lgb.Dataset(train.X, train.y, group=train.group), 4)
+    by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in (1, 2, 3, 4)]
+    best = int(np.argmax(by_round)) + 1
+    ours = next(
+        run
+        for row in result.document["methods"]
+        if (row["framework"], row["method"]) == ("lightgbm", "MPBoost(Log)")
+        for run in row["runs"]
+        if run["seed"] == 1
+    )
+    assert ours["rounds"] == best
+    assert ours["validation"] == pytest.approx(max(by_round), abs=1e-12)
+    test_value = bp.NDCG(10)(booster.predict(test.X, num_iteration=best), test.queries)
+    assert ours["test"]["NDCG@10"] == pytest.approx(test_value, abs=1e-12)
+
+    params = {
+        "objective": "rank:ndcg", "base_score": 0, "tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 15,
+        "max_depth": 0, "max_bin": 255, "learning_rate": 0.1, "min_child_weight": 1e-3, "reg_lambda": 1.0,
+        "subsample": 0.9, "colsample_bytree": 0.9, "seed": 0, "nthread": 1,
+    }  # fmt: skip
+    booster = xgb.train(params, xgb.QuantileDMatrix(train.X, train.y, group=train.group, max_bin=255), 4)
+    ours = next(row for row in result.document["methods"] if row["method"] == "rank:ndcg")["runs"][0]
+    scores = booster.predict(xgb.DMatrix(test.X), iteration_range=(0, ours["rounds"]), output_margin=True)
+    assert ours["test"]["MAP"] == pytest.approx(bp.MAP()(scores, test.queries), abs=1e-12)
+
+
+def test_differences_and_p_values_follow_from_the_values_per_query(result):
+    table, values = result.table, result.per_query
+    mean = values.groupby(["framework", "method", "query"])["NDCG@10"].mean()
+    p = {"lightgbm": [], "xgboost": []}
+    for row in table.itertuples():
+        if row.method in {"lambdarank", "rank:ndcg"}:
+            assert np.isnan(row.difference)
+            continue
+        reference = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[row.framework]
+        ours, theirs = mean[row.framework, row.method], mean[row.framework, reference]
+        assert row.difference == pytest.approx((ours - theirs).mean(), abs=1e-12)
+        base = table[(table.framework == row.framework) & (table.method == reference)]["NDCG@10"].item()
+        assert row.difference == pytest.approx(table.loc[row.Index, "NDCG@10"] - base, abs=1e-12)
+        p[row.framework].append(randomisation_test(ours.to_numpy(), theirs.to_numpy()))
+        interval = stats.ttest_rel(ours, theirs, nan_policy="omit").confidence_interval()
+        np.testing.assert_allclose([row.interval_low, row.interval_high], interval, rtol=1e-9, atol=1e-12)
+    for framework, of_framework in p.items():
+        found = table[table.framework == framework]
+        np.testing.assert_allclose(found["p"].dropna(), of_framework, atol=2e-3)  # weights 1/n round differently
+        np.testing.assert_allclose(found["p_holm"].dropna(), holm(found["p"].dropna()))
+
+
+def test_holm_counts_the_comparisons_of_each_framework(parts, monkeypatch):
+    plain = experiment.pooled_test
+    monkeypatch.setattr(experiment, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
+    result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["lambdarank", "rank_xendcg", "rank:ndcg"], **QUICK)
+    found = {(row["framework"], row["method"]): row["p_holm"] for row in result.document["methods"]}
+    assert found["lightgbm", "MPBoost(Log)"] == found["lightgbm", "rank_xendcg"] == pytest.approx(2 * 0.02)
+    assert found["xgboost", "MPBoost(Log)"] == pytest.approx(0.02)
+    assert "by Holm's method for 2 comparisons in lightgbm, 1 comparison in xgboost." in " ".join(str(result).split())
+
+
+def test_spread_is_over_seeds_and_seeds_matter(result):
+    for row in result.document["methods"]:
+        runs = [run["test"]["NDCG@10"] for run in row["runs"]]
+        assert len(set(runs)) == 2
+        assert row["test"]["NDCG@10"]["mean"] == pytest.approx(np.mean(runs))
+        assert row["test"]["NDCG@10"]["spread"] == pytest.approx(np.std(runs, ddof=1))
+
+
+def test_same_seeds_same_numbers_in_any_company(parts, result):
+    alone = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["rank:ndcg"], rounds=4, seeds=[1], num_threads=1)
+    for row in alone.document["methods"]:
+        for other in result.document["methods"]:
+            if (row["framework"], row["method"]) == (other["framework"], other["method"]):
+                mine, again = row["runs"][0], other["runs"][1]
+                assert (mine["seed"], mine["test"], mine["rounds"]) == (1, again["test"], again["rounds"])
+
+
+def test_json_holds_what_the_table_shows(result, tmp_path):
+    result.to_json(tmp_path / "out.json")
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["schema"] == "boostplug.compare/2"
+    assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
+    assert document["settings"]["seeds"] == [0, 1]
+    assert document["settings"]["params"]["num_leaves"] == 15
+    assert document["data"]["test"] == {"queries": 25, "documents": len(result._tests[0].X)}
+    table = result.table
+    for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):
+        assert row["method"] == shown["method"]
+        for name in ("NDCG@5", "NDCG@10", "MAP", "KendallTau"):
+            assert row["test"][name]["mean"] == shown[name]
+        for name in ("difference", "p", "p_holm", "seconds_per_round", "rounds"):
+            assert (row[name] is None and np.isnan(shown[name])) or row[name] == shown[name]
+    text = str(result)
+    for row in document["methods"]:
+        line = next(line for line in text.splitlines() if row["framework"] in line and f" {row['method']} " in line)
+        value = row["test"]["NDCG@10"]
+        assert f"{value['mean']:.4f} ± {value['spread']:.4f}".replace("0.", ".") in line
+        if row["difference"] is not None:
+            ends = "{:+.4f} [{:+.4f}, {:+.4f}]".format(row["difference"], *row["interval"])
+            assert ends.replace("0.", ".") in line
+    assert report.markdown(document) == report.markdown(result.document)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+def test_no_width_cuts_a_number_or_a_name(result, width):
+    buffer = StringIO()
+    Console(file=buffer, width=width).print(result)
+    text = buffer.getvalue()
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    shown = cells(text)
+    for row in result.document["methods"]:
+        assert row["method"] in shown
+        for value in row["test"].values():
+            assert any(f"{value['mean']:.4f}".removeprefix("0") == cell.rstrip(",") for cell in shown)
+
+
+def test_long_names_fold_in_a_narrow_table(result):
+    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
+    document["methods"][3]["method"] = "MPBoost(Log(lam=12.5), hessian=gentle, normalization=query)"
+    buffer = StringIO()
+    console = Console(file=buffer, width=80)
+    for part in report.render(document, console, console.options):
+        console.print(part)
+    lines = buffer.getvalue().splitlines()
+    width = next(line.index("NDCG@5") for line in lines if "NDCG@5" in line)
+    joined = "".join(line[:width].strip() for line in lines)
+    assert "MPBoost(Log(lam=12.5),hessian=gentle,normalization=query)" in joined.replace(" ", "")
+    assert "…" not in buffer.getvalue()
+
+
+def test_text_with_long_names_has_the_frameworks_as_headings(result):
+    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
+    assert any(line.strip().startswith("lightgbm   lambdarank") for line in report.text(document).splitlines())
+    document["methods"][3]["method"] = "x" * 30
+    lines = report.text(document).splitlines()
+    assert "lightgbm" in [line.strip() for line in lines]
+    assert max(map(len, lines)) <= 130
+
+
+def test_pages(result, tmp_path):
+    result.to_html(tmp_path / "out.html")
+    result.to_markdown(tmp_path / "out.md")
+    html, page = (tmp_path / "out.html").read_text(), (tmp_path / "out.md").read_text()
+    assert re.search(r'<table class="wide".*?</table>', html, re.DOTALL)[0].count("<tr") == 9
+    assert "src=" not in html
+    assert set(re.findall('href="(.)', html)) == {"#"}
+    assert page.startswith("# toy\n")
+    assert page.count("\n| lightgbm |") == 4
+    result.to_json(tmp_path / "out.json")
+    report.main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
+    assert (tmp_path / "again.md").read_text() == page
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(SystemExit, match=r"is no result of boostplug\.compare/2, but None"):
+        report.main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
+
+
+def test_the_page_colours_the_difference_and_its_p_alone(result):
+    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
+    for row in document["methods"]:
+        row["p_holm"] = None if row["difference"] is None else 1.0
+    document["methods"][1] |= {"difference": 0.25, "interval": [0.1, 0.4], "p_holm": 0.01}
+    document["methods"][2] |= {"difference": -0.25, "interval": [-0.4, -0.1], "p_holm": 0.02}
+    assert set(re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', webpage.page(document))) == {
+        ("up", "+.2500 [+.1000, +.4000]"), ("up", ".010"), ("down", "-.2500 [-.4000, -.1000]"), ("down", ".020")
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def errors(parts):
+    """A comparison in a metric of which less is better."""
+    methods = {"losses": [bp.MPBoost()], "frameworks": "lightgbm"}
+    return bp.compare(*parts, **methods, metric=bp.PairError("half"), metrics="NDCG@5", **{**QUICK, "rounds": 6})
+
+
+def test_the_least_error_is_the_best(errors):
+    document = errors.document
+    rows = {row["method"]: row for row in document["methods"]}
+    means = {name: row["test"]["PairError(half)"]["mean"] for name, row in rows.items()}
+    text = str(errors)
+    assert "PairError(half) ↓" in text
+    assert "NDCG@5 ↓" not in text
+    best = min(means, key=means.get)
+    assert best != max(means, key=means.get)
+    bold = [
+        line for line in report.markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line
+    ]
+    assert len(bold) == 1
+    assert f"| {best} |" in bold[0]
+    difference = means["MPBoost(Log)"] - means["lambdarank"]
+    assert rows["MPBoost(Log)"]["difference"] == pytest.approx(difference, abs=1e-12)
+
+
+@pytest.mark.parametrize(("difference", "style"), [(-0.25, "up"), (0.25, "down")])
+def test_a_lower_error_is_an_improvement(errors, difference, style):
+    document = {**errors.document, "methods": [dict(row) for row in errors.document["methods"]]}
+    for row in document["methods"]:
+        row["p_holm"] = None if row["difference"] is None else 1.0
+    document["methods"][1] |= {"difference": difference, "interval": None, "p_holm": 0.01}
+    assert re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', webpage.page(document)) == [
+        (style, f"{difference:+.4f}".replace("0.", ".")), (style, ".010")
+    ]  # fmt: skip
+
+
+def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
+    result = bp.compare(*parts, losses={"ours": bp.MPBoost(), "broken": Broken()}, baselines=["lambdarank"], **QUICK)
+    assert result.failed
+    rows = {(row["framework"], row["method"]): row for row in result.document["methods"]}
+    assert rows["lightgbm", "broken"]["runs_finished"] == 0
+    assert rows["lightgbm", "broken"]["test"]["MAP"]["mean"] is None
+    assert rows["lightgbm", "ours"]["runs_finished"] == 1
+    text = str(result)
+    assert "FAILED: lightgbm broken: RuntimeError: broken on purpose" in text
+    assert re.search(r"lightgbm\s+broken\s+failed", text)
+    assert "RuntimeError" in result.table["error"].iloc[2]
+
+
+def test_labels_that_builtins_refuse(parts):
+    train, valid, test = parts
+
+    def halved(part):
+        return {"X": part.X, "y": part.y / 2, "group": part.group}
+
+    result = bp.compare(*map(halved, parts), losses=[bp.MPBoost()], frameworks=["lightgbm"], **QUICK)
+    rows = {row["method"]: row for row in result.document["methods"]}
+    assert result.failed
+    assert "label" in rows["lambdarank"]["errors"][0]
+    assert rows["MPBoost(Log)"]["runs_finished"] == rows["regression"]["runs_finished"] == 1
+    assert rows["MPBoost(Log)"]["difference"] is None  # nothing to compare with
+    text = str(result)
+    assert "FAILED: lightgbm lambdarank" in text
+    assert "No Δ and p in lightgbm: lambdarank, which its methods are compared with, failed." in text
+    assert "Holm" not in text
+    assert "LambdaMART" not in text
+
+    high = [{"X": part.X, "y": part.y + 40 * (part.y > 0), "group": part.group} for part in (train, valid, test)]
+    result = bp.compare(*high, losses=[bp.MPBoost()], frameworks=["xgboost"], **QUICK)
+    rows = {row["method"]: row for row in result.document["methods"]}
+    assert "label" in rows["rank:ndcg"]["errors"][0].lower()
+    assert "Stack trace" not in rows["rank:ndcg"]["errors"][0]
+    assert rows["MPBoost(Log)"]["runs_finished"] == 1
+
+
+def test_interrupted_shows_what_is_finished(parts, monkeypatch):
+    run = FRAMEWORKS["lightgbm"].run
+    calls = []
+
+    def run_until_ctrl_c(self, *args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return run(self, *args)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", run_until_ctrl_c)
+    result = bp.compare(*parts, losses="mpboost", frameworks=["lightgbm"], **QUICK)
+    assert result.interrupted
+    assert not result.failed
+    assert [row["runs_finished"] for row in result.document["methods"]][:4] == [1, 1, 0, 0]
+    assert "INCOMPLETE: interrupted after 2 of 8 runs" in str(result)
+    assert "not run" in str(result)
+    assert "by Holm's method for 1 comparison." in " ".join(str(result).split())
+
+
+def test_ctrl_c_within_a_round(parts):
+    for framework in FRAMEWORKS:
+        losses = {"stopped": Broken(error=KeyboardInterrupt)}
+        result = bp.compare(*parts, losses=losses, frameworks=[framework], **QUICK)
+        assert result.interrupted
+        assert sum(row["runs_finished"] for row in result.document["methods"]) == 3
+
+
+def test_one_framework_is_missing(parts, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=(), **QUICK)
+    assert set(result.table["framework"]) == {"lightgbm"}
+    assert "xgboost is not installed and left out (pip install 'boostplug[xgboost]')" in str(result)
+    with pytest.raises(ImportError, match=r"pip install 'boostplug\[xgboost\]'"):
+        bp.compare(*parts, frameworks=["lightgbm", "xgboost"], **QUICK)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(ImportError, match=r"lightgbm and xgboost .*boostplug\[lightgbm,xgboost\]"):
+        bp.compare(*parts, **QUICK)
+
+
+def test_folds(parts):
+    train, valid, test = parts
+    folds = [Fold(train, valid, test), (valid, test, train)]
+    result = bp.compare(folds, losses=[bp.MPBoost()], baselines=["lambdarank"], frameworks=["lightgbm"], **QUICK)
+    ours = result.document["methods"][1]
+    assert [run["fold"] for run in ours["runs"]] == [0, 1]
+    means = result.table["NDCG@10"]
+    assert ours["difference"] == pytest.approx(means[1] - means[0], abs=1e-12)
+    assert set(result.per_query["fold"]) == {0, 1}
+    assert "1 seed × 2 folds" in str(result)
+    single = bp.compare(folds[0], losses=(), baselines=["lambdarank"], frameworks=["lightgbm"], **QUICK)
+    assert single.document["methods"][0]["runs_planned"] == 1
+
+
+def test_the_same_stopping_rule_for_both(parts):
+    queries = parts[1].queries
+    watch = Watch(bp.NDCG(10), queries, patience=2, num_threads=1)
+    good, bad = queries.labels, -queries.labels
+    for scores in (bad, good, bad):
+        watch.start_round()
+        watch.measure(scores)
+        assert not watch.stop
+    watch.measure(good)  # as good as the best is not better
+    assert watch.stop
+    assert watch.best_round == 2
+    endless = Watch(bp.NDCG(10), queries, patience=None, num_threads=1)
+    assert endless.best_round == 0
+    for scores in (good, bad):
+        endless.measure(scores)
+    assert not endless.stop
+    assert endless.best_round == 2  # all rounds count
+    assert endless.best_value == endless.values[1] < endless.values[0]
+
+
+@pytest.mark.parametrize("name", list(FRAMEWORKS))
+def test_training_stops_early_at_the_best_round(parts, name):
+    train, valid, test = (Part(part.X, part.queries) for part in parts)
+    framework = FRAMEWORKS[name](train, valid, test, Trees(), 1)
+    watch = Watch(bp.NDCG(10), valid.queries, patience=3, num_threads=1)
+    framework.run(framework.baselines[0], 0, 200, watch)
+    assert len(watch.values) == watch.best_round + 3 < 200
+    assert watch.values[watch.best_round - 1] == max(watch.values)
+
+
+def test_every_objective_starts_at_a_score_of_0(parts):
+    seen = []
+
+    @dataclass(frozen=True, kw_only=True)
+    class Watched(bp.MPBoost):
+        def gradient_hessian(self, scores, queries):
+            seen.append(np.abs(scores).max())
+            return super().gradient_hessian(scores, queries)
+
+    bp.compare(*parts, losses=[Watched()], baselines=(), **{**QUICK, "rounds": 1})
+    assert seen == [0.0, 0.0]
+
+
+def test_tuning_never_ends_below_the_default_on_validation(parts):
+    pytest.importorskip("optuna")
+    some = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
+    plain, tuned = (bp.compare(*parts, tune=n, **some) for n in (0, 6))
+    assert not tuned.failed
+    assert (tuned.table["validation"] >= plain.table["validation"]).all()
+    assert (tuned.table["validation"] > plain.table["validation"]).any()
+    settings = [row["runs"][0]["tuned"] for row in tuned.document["methods"]]
+    assert all(settings)
+    assert str(tuned).count("Tuned: ") == 4
+    again = bp.compare(*parts, tune=6, **some)
+    assert [row["runs"][0]["tuned"] for row in again.document["methods"]] == settings
+
+
+def test_tuning_without_optuna_names_the_extra(parts, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(ImportError, match=r"boostplug\[tune\]"):
+        bp.compare(*parts, tune=2, **QUICK)
+
+
+def test_names_of_losses():
+    assert list(parse_losses(["mpboost"])) == [
+        *(f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")),
+        "MPBoost(Log, none)",
+    ]
+    assert list(parse_losses([bp.MPBoost(distance=bp.LogDistance(lam=1), hessian="gentle")])) == [
+        "MPBoost(Log(1), gentle)"
+    ]
+    assert list(parse_losses("qbrank")) == ["QBRank", "QBRank(.3)", "QBRank(none)", "QBRank(.9, documents)"]
+    clash = [bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9), bp.QBRank(preference_weight=0.25)]
+    assert list(parse_losses(clash)) == ["QBRank(margin=.9)", "QBRank(preference_weight=.9)", "QBRank(.25)"]
+    close = parse_losses([bp.QBRank(preference_weight=0.3), bp.QBRank(preference_weight=0.1 + 0.2)])
+    assert list(close) == [repr(loss) for loss in close.values()]
+    same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
+    assert len(same_label) == 2
+    assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
+    with pytest.raises(ValueError, match=r"'mpboost, qbrank' is no loss; .*pass several as a list"):
+        parse_losses("mpboost, qbrank")
+
+
+class Sharp(bp.RankNet):
+    def __init__(self, sharpness=1.0):
+        super().__init__()
+        object.__setattr__(self, "sharpness", sharpness)
+
+
+def test_losses_whose_equality_knows_less_than_their_parameters_are_all_compared():
+    assert [loss.sharpness for loss in parse_losses([Sharp(1.0), Sharp(2.0), Sharp(1.0)]).values()] == [1.0, 2.0]
+
+
+def test_names_of_losses_in_losses():
+    @dataclass(frozen=True, kw_only=True)
+    class Outer(bp.MPBoost):
+        base: bp.Loss = field(default_factory=bp.QBRank)
+        metric: bp.Metric = field(default_factory=lambda: bp.NDCG(5))
+        table: object = ()
+        exact: bool = False
+
+    named = parse_losses([Outer(), Outer(base=bp.QBRank(margin=1.0)), Outer(metric=bp.MAP(), exact=True)])
+    assert list(named) == ["Outer(Log)", "Outer(Log, QBRank(1))", "Outer(Log, MAP, exact=True)"]
+    assert list(parse_losses(Outer(table=(0, 1)))) == ["Outer(Log, (0, 1))"]
+    with pytest.raises(ValueError, match="which has no hash"):
+        parse_losses(Outer(table=np.arange(2)))
+
+
+def test_single_values_stand_for_a_list(parts):
+    result = bp.compare(
+        *parts, losses=bp.QBRank(), baselines="lambdarank", frameworks="lightgbm", metrics="NDCG@5", **QUICK
+    )
+    assert [row["method"] for row in result.document["methods"]] == ["lambdarank", "QBRank"]
+    assert result.document["settings"]["metrics"] == ["NDCG@5", "NDCG@10"]
+    result = bp.compare(*parts, losses=(), baselines="lambdarank", frameworks="lightgbm", metrics=bp.MAP(), **QUICK)
+    assert result.document["settings"]["metrics"] == ["MAP", "NDCG@10"]
+
+
+def test_integers_and_numbers_of_numpy(parts, tmp_path):
+    small = {"losses": (), "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
+    counts = {"rounds": np.int64(2), "seeds": np.int64(2), "num_threads": np.int32(1), "early_stopping_rounds": None}
+    params = {"num_leaves": np.int64(4), "learning_rate": np.float32(0.5)}
+    result = bp.compare(*parts, **small, **counts, params=params)
+    assert result.document["settings"]["seeds"] == [0, 1]
+    assert result.document["settings"]["params"]["num_leaves"] == 4
+    result.to_json(tmp_path / "out.json")
+    result = bp.compare(*parts, **small, **{**counts, "seeds": np.array([3, 5])})
+    assert result.document["settings"]["seeds"] == [3, 5]
+
+
+def test_x_may_be_a_list(parts):
+    def listed(part):
+        return {"X": part.X.tolist(), "y": part.y.tolist(), "qid": part.qid.tolist()}
+
+    some = {"losses": (), "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
+    ours, theirs = (bp.compare(*data, **some) for data in (map(listed, parts), parts))
+    assert ours.document["methods"][0]["test"] == theirs.document["methods"][0]["test"]
+
+
+def test_own_parameters_of_a_framework_win_under_any_name(parts):
+    train, valid, test = (Part(part.X, part.queries) for part in parts)
+    trees = Trees(lightgbm={"eta": 0.5, "min_child_samples": 3}, xgboost={"eta": 0.5, "lambda": 2})
+    params = FRAMEWORKS["lightgbm"](train, valid, test, trees, 1).params
+    assert (params["eta"], params["min_child_samples"]) == (0.5, 3)
+    assert not {"learning_rate", "min_data_in_leaf"} & set(params)
+    params = FRAMEWORKS["xgboost"](train, valid, test, trees, 1).params
+    assert (params["eta"], params["lambda"]) == (0.5, 2)
+    assert not {"learning_rate", "reg_lambda"} & set(params)
+    assert "force_col_wise" not in Trees(lightgbm={"force_row_wise": True}).for_lightgbm(1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"losses": ["nope"]}, "there is no loss 'nope'; there are: mpboost"),
+        ({"losses": [bp.MPBoost]}, r"an item of losses is the class MPBoost; pass an instance, MPBoost\(\)"),
+        ({"losses": {"mine": 3}}, r"losses\['mine'\] must be a Loss such as MPBoost\(\); got 3"),
+        ({"baselines": ["nope"]}, "there is no baseline 'nope'; there are: lambdarank"),
+        ({"losses": bp.MPBoost}, r"losses is the class MPBoost; pass MPBoost\(\)"),
+        ({"losses": 3}, "losses must be one of the losses or a list of them, got 3"),
+        ({"losses": "nope"}, "there is no loss 'nope'"),
+        ({"losses": {"lambdarank": bp.MPBoost()}}, "'lambdarank', which is that of a built-in objective"),
+        ({"losses": {3: bp.MPBoost()}}, "losses has the name 3; name losses by strings"),
+        ({"baselines": 3}, "baselines must be one of"),
+        ({"frameworks": 3}, "frameworks must be one of"),
+        ({"losses": (), "baselines": ()}, "nothing to compare"),
+        ({"frameworks": ["catboost"]}, "frameworks must be of lightgbm, xgboost; got 'catboost'"),
+        ({"frameworks": []}, "none given"),
+        ({"rounds": 0}, "rounds must be an integer of at least 1"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds"),
+        ({"rounds": True}, "rounds must be an integer of at least 1; got True"),
+        ({"rounds": 5.0}, "rounds must be an integer of at least 1; got 5.0; pass 5"),
+        ({"rounds": None}, "rounds must be an integer"),
+        ({"early_stopping_rounds": 2.5}, "or None for no early stopping; got 2.5"),
+        ({"tune": -1}, "tune must be an integer of at least 0"),
+        (
+            {"num_threads": 0},
+            "num_threads must be an integer of at least 1, or None for OMP_NUM_THREADS, or all cores; got 0",
+        ),
+        ({"num_threads": "2"}, "num_threads must be an integer of at least 1, or None .*; got '2'"),
+        ({"num_threads": 1.5}, "num_threads must be"),
+        ({"num_threads": -1}, "num_threads must be"),
+        ({"seeds": 0}, "seeds must be an integer of at least 1; got 0; give how many, or a list of seeds"),
+        ({"seeds": 2.0}, "seeds must be an integer of at least 1; got 2.0; pass 2"),
+        ({"seeds": "12"}, "seeds must be an integer of at least 1; got '12'"),
+        ({"seeds": [1, 1]}, r"different integers from 0 to 2147483647, got \[1, 1\]"),
+        ({"seeds": []}, "1 to 10000 different integers"),
+        ({"seeds": 10**12}, "seeds must be an integer of at most 10000; got 1000000000000; give how many, or a list"),
+        ({"seeds": itertools.count()}, "seeds must be 1 to 10000 different integers"),
+        ({"rounds": 10**12}, "rounds must be an integer of at most 1000000; got 1000000000000; 100 is the default"),
+        ({"tune": 10**9}, "tune must be an integer of at most 10000; got 1000000000; 20 settings are a good start"),
+        ({"num_threads": 10**6}, "num_threads must be an integer of at most 1024"),
+        ({"params": {"num_leaves": 10**9}}, "num_leaves must be an integer of at most 131072; got 1000000000"),
+        ({"minutes": 0}, "minutes must be a finite number above 0, or None for no limit; got 0"),
+        ({"minutes": "5"}, "minutes must be a finite number above 0, or None for no limit; got '5'"),
+        ({"resume": True}, "resume goes on from what a folder keeps; name it as store"),
+        ({"resume": "yes", "store": "x"}, "resume must be True or False; got 'yes'"),
+        ({"seeds": [1.5]}, "each of seeds must be an integer of at least 0; got 1.5"),
+        ({"seeds": [2**31]}, "each of seeds must be an integer of at most 2147483647; got 2147483648"),
+        ({"params": 3}, "params must be a dict"),
+        ({"params": {"num_leaves": 1}}, "num_leaves must be an integer of at least 2; got 1; the default is 15"),
+        ({"params": {"max_bin": 1}}, "max_bin must be"),
+        ({"params": {"max_depth": -1}}, "max_depth must be an integer of at least 0; got -1; 0 is for no limit"),
+        ({"params": {"min_rows": 1.5}}, "min_rows must be"),
+        ({"params": {"learning_rate": "x"}}, "learning_rate must be a finite number above 0; got 'x'"),
+        ({"params": {"learning_rate": np.nan}}, "learning_rate must be"),
+        ({"params": {"learning_rate": 0}}, "learning_rate must be"),
+        ({"params": {"learning_rate": True}}, "learning_rate must be"),
+        ({"params": {"l2": -1}}, "l2 must be a finite number of at least 0; got -1; the default is 1.0"),
+        ({"params": {"min_hessian": np.inf}}, "min_hessian must be"),
+        ({"params": {"row_fraction": 1.5}}, "row_fraction must be a finite number above 0 and of at most 1; got 1.5"),
+        ({"params": {"column_fraction": 0}}, "column_fraction must be"),
+        ({"params": {"xgboost": None}}, r"params\['xgboost'\] must be a dict of further parameters"),
+        ({"params": {"lightgbm": {"application": "binary"}}}, "may not set application: .*; use losses and baselines"),
+        ({"params": {"lightgbm": {"metrics": "auc"}}}, "may not set metrics: .*the argument metric of compare"),
+        ({"params": {"xgboost": {"random_state": 1, "n_jobs": 2}}}, "may not set n_jobs, random_state"),
+        ({"params": {"lightgbm": {"num_iterations": 5}}}, "may not set num_iterations: .*the argument rounds"),
+        ({"metric": bp.NDCG}, r"a metric is the class NDCG; pass NDCG\(\)"),
+        ({"metrics": bp.NDCG}, r"metrics is the class NDCG; pass NDCG\(\)"),
+        ({"metrics": [bp.MAP]}, r"a metric is the class MAP; pass MAP\(\)"),
+        ({"metrics": None}, "metrics must be one of the metrics or a list of them"),
+        ({"params": {"leaves": 3}}, "params has no 'leaves'; it takes learning_rate, num_leaves"),
+        ({"params": {"lightgbm": {"objective": "l2"}}}, "may not set objective"),
+        ({"params": {"lightgbm": {"num_tree": 3}}}, "may not set num_tree: .*; use the argument rounds of compare"),
+        ({"params": {"xgboost": {"random_state": 3}}}, "may not set random_state: .*; use the argument seeds"),
+        ({"metric": "nope"}, "there is no metric"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_training(parts, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bp.compare(*parts, **{"progress": False, **arguments})
+
+
+def test_labels_below_one_leave_map_out(parts):
+    """Real labels of 0 to .6, as the mean over assessors: the default comparison goes on, and says what is missing."""
+    small = [bp.RankingData(part.X, part.y * 0.15, qid=part.qid) for part in parts]
+    some = {**QUICK, "losses": "qbrank()", "baselines": "regression", "frameworks": "lightgbm"}
+    result = bp.compare(*small, **some)
+    assert [name for name in result.table if name in {"NDCG@5", "NDCG@10", "MAP", "KendallTau"}] == [
+        "NDCG@5", "NDCG@10", "KendallTau",
+    ]  # fmt: skip
+    said = "Note: MAP is left out, undefined on every query of test: labels up to 0.6 do not reach 1"
+    assert said in " ".join(str(result).split())
+    for asked in ({"metric": "MAP"}, {"metrics": ["MAP"]}):
+        with pytest.raises(ValueError, match=r"MAP is undefined on every query of .*labels up to 0\.6 do not reach 1"):
+            bp.compare(*small, **some, **asked)
+    found = bp.compare(*small, **some, metrics=[bp.MAP(relevant=0.3)]).table
+    assert found["MAP(relevant=0.3)"].notna().all()
+
+
+def test_built_ins_of_whole_numbers_say_so_in_words(parts, capfd):
+    """And not past Python, amid the table."""
+    real = [bp.RankingData(part.X, part.y * 0.5, qid=part.qid) for part in parts]
+    some = {**QUICK, "losses": (), "baselines": ["lambdarank", "rank:ndcg"]}
+    errors = [method["errors"] for method in bp.compare(*real, **some).document["methods"]]
+    said = "ValueError: {} takes whole numbers from 0 as labels, and one is 0.5; "
+    for (error,), name in zip(errors, some["baselines"], strict=True):
+        assert error.startswith(said.format(name))
+    assert "[Fatal]" not in "".join(capfd.readouterr())
+    linear = bp.compare(*real, **some | {"frameworks": "xgboost"}, params={"xgboost": {"ndcg_exp_gain": False}})
+    assert not linear.failed
+
+
+def test_data_are_checked(parts):
+    train, valid, test = parts
+    narrow = {"X": valid.X[:, :5], "y": valid.y, "qid": valid.qid}
+    for data, message in (
+        ((train, narrow, test), "differ in their number of features"),
+        ((train, valid), "give train, valid and test"),
+        (({"X": train.X, "y": train.y}, valid, test), "train: qid or group is missing"),
+        ((train, valid, {"X": test.X, "y": test.y, "group": [3]}), "test: group must add up"),
+        ((train, {"X": valid.X[:5], "y": valid.y, "group": valid.group}, test), "valid: X has 5 rows, y"),
+        (({"X": [1, 2], "y": [0, 1], "group": [2]}, valid, test), r"train: X must be a table .*got shape \(2,\)"),
+        (
+            ({"X": [[1], [2, 3]], "y": [0, 1], "group": [2]}, valid, test),
+            "train: X is a list of rows of different",
+        ),
+        ((train, {"X": valid.X, "y": valid.y * 0, "group": valid.group}, test), "undefined on every query of valid"),
+        ((train, {"X": valid.X, "y": valid.y - 1, "group": valid.group}, test), "cannot be computed on valid"),
+        (({**train, "weight": [-1.0] * train.n_rows}, valid, test), r"train: weight\[0\] = -1.0"),
+        ((3,), "a fold"),
+        (([],), "a fold"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bp.compare(*data, progress=False)
+
+
+def test_weights_that_are_all_zero_are_refused(parts):
+    for i, name in enumerate(("train", "valid", "test")):
+        data = list(parts)
+        nothing = np.zeros(len(parts[i].group))
+        data[i] = {"X": parts[i].X, "y": parts[i].y, "group": parts[i].group, "weight": nothing}
+        with pytest.raises(ValueError, match=f"{name}: all weights are 0"):
+            bp.compare(*data, **QUICK)

@@ -1,0 +1,264 @@
+"""What `compare` takes as data: one table from every form, and weights that count."""
+
+import re
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import xgboost as xgb
+
+import boostplug as bp
+from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.result import CompareResult
+from boostplug.comparison.training import Part
+from boostplug.comparison.trees import Trees
+from boostplug.datasets import Fold
+
+QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
+ONE = {"losses": [bp.RankNet()], "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
+
+
+def frame_of(part, **columns):
+    frame = pd.DataFrame(part.X, columns=[f"f{i}" for i in range(part.n_features)])
+    return frame.assign(qid=part.qid, grade=part.y, **columns)
+
+
+def numbers(result):
+    """Return all that the runs have found, but for times."""
+    return [
+        [{name: value for name, value in run.items() if name != "seconds_per_round"} for run in method["runs"]]
+        for method in result.document["methods"]
+    ]
+
+
+@pytest.fixture(scope="module")
+def plain(parts):
+    return numbers(bp.compare(*parts, **ONE))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_data_frames(parts, plain, kind):
+    make = {"pandas": lambda frame: frame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}[kind]
+    frames = [make(frame_of(part)) for part in parts]
+    assert numbers(bp.compare(*frames, label="grade", **ONE)) == plain
+    drop = (lambda frame: frame.drop("grade")) if kind == "polars" else (lambda frame: frame.drop(columns=["grade"]))
+    pairs = [(drop(frame), frame["grade"]) for frame in frames]
+    assert numbers(bp.compare(*pairs, **ONE)) == plain
+    renamed = [make(frame_of(part).rename(columns={"qid": "query"})) for part in parts]
+    assert numbers(bp.compare([renamed], label="grade", qid="query", **ONE)) == plain
+    renamed_pairs = [(drop(frame), frame["grade"]) for frame in renamed]
+    assert numbers(bp.compare(tuple(renamed_pairs), qid="query", **ONE)) == plain
+
+
+def test_tuples_mappings_and_objects(parts, plain):
+    forms = [
+        [(part.X, part.y, part.qid) for part in parts],
+        [{"X": part.X, "y": part.y, "group": part.group} for part in parts],
+        [bp.RankingData(part.X, part.y, group=part.group) for part in parts],
+        [type("Data", (), {"X": part.X, "y": part.y, "qid": part.qid}) for part in parts],
+    ]
+    for form in forms:
+        assert numbers(bp.compare(*form, **ONE)) == plain
+    for fold in (forms[0], forms[2]):
+        assert numbers(bp.compare(tuple(fold), **ONE)) == numbers(bp.compare([tuple(fold)], **ONE)) == plain
+    assert numbers(bp.compare(Fold(*parts), **ONE)) == plain
+
+
+def test_letor_files(parts, plain, tmp_path):
+    for name, part in zip(("train", "vali", "test"), parts, strict=True):
+        rows = zip(part.y, part.qid, part.X, strict=True)
+        lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("nan", "NULL"))
+    of_folder = bp.compare(tmp_path, **ONE)
+    assert numbers(of_folder) == numbers(bp.compare(str(tmp_path), **ONE)) == plain
+    assert of_folder.document["data"]["name"] == tmp_path.name
+    files = [tmp_path / f"{name}.txt" for name in ("train", "vali", "test")]
+    assert numbers(bp.compare(*files, **ONE)) == plain
+    with pytest.raises(FileNotFoundError, match="train: there is no folder nowhere"):
+        bp.compare("nowhere", **ONE)
+    with pytest.raises(FileNotFoundError, match="test: there is no file nowhere; check the path"):
+        bp.compare(*files[:2], "nowhere", **ONE)
+
+
+def test_what_makes_no_sense_is_refused(parts):
+    train, valid, test = parts
+    frame = frame_of(train)
+    for data, options, message in (
+        ((frame, valid, test), {}, "train: the column of the grades is not known: pass its name as label, or a tuple"),
+        ((frame, valid, test), {"label": "y"}, "train: there is no column 'y' for label"),
+        ((train, valid, test), {"label": "y"}, "train is a RankingData and no DataFrame with a column 'y'; leave out"),
+        (((train.X, train.y, train.qid), valid, test), {"weight": "w"}, "train is a tuple and no DataFrame"),
+        (
+            (train, (valid.X, valid.y), test),
+            {},
+            "valid: a tuple must be (X, y, qid), or (DataFrame with a column 'qid'",
+        ),
+        ((train, (frame, valid.y, valid.qid), test), {}, "valid: the queries are given twice"),
+        ((train, valid, 3), {}, "test: it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping"),
+        ((train, valid, pl.LazyFrame({"a": [1]})), {}, "test is a LazyFrame, which is not computed yet"),
+        ((train, valid, {**test, "weight": test.y + 1, "sample_weight": test.y}), {}, "keep one of them"),
+        ((train, valid, test), {"label": 3}, "label must be the name of a DataFrame's column; got 3"),
+        ((train, valid, test), {"qid": None}, "qid must be the name of a DataFrame's column; got None"),
+        ((train, valid, test), {"weight": [1.0]}, "weights as arrays go into RankingData(X, y, weight=…)"),
+        ((frame,), {"label": "grade"}, "train must be a fold (train, valid, test), a list of folds, or a folder"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            bp.compare(*data, progress=False, **options)
+
+
+def test_columns_are_the_same_in_all_parts(parts):
+    train, valid, test = (frame_of(part) for part in parts)
+    for other, message in (
+        (valid[[*reversed(valid.columns)]], "valid has the training set's columns in another order: column 0 is 'f7'"),
+        (valid.rename(columns={"f0": "g"}), "valid's columns are not those of the training set: missing ['f0']"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            bp.compare(train, other, test, label="grade", progress=False)
+
+
+@pytest.fixture(scope="module")
+def weighted(parts):
+    """Data whose rows weigh differently, also within a query, and some nothing."""
+    rng = np.random.default_rng(0)
+    return [
+        bp.RankingData(part.X, part.y, qid=part.qid, weight=rng.choice([0.0, 0.5, 1.0, 4.0], part.n_rows))
+        for part in parts
+    ]
+
+
+@pytest.fixture(scope="module")
+def of_weighted(weighted):
+    methods = {"losses": [bp.RankNet()], "baselines": ["lambdarank", "rank:ndcg", "reg:squarederror"]}
+    return bp.compare(*weighted, **methods, **QUICK)
+
+
+def test_weights_count_in_training_and_metrics(weighted, of_weighted):
+    """Of each framework a run by hand."""
+    train, valid, test = weighted
+    assert not of_weighted.failed
+    runs = {(m["framework"], m["method"]): m["runs"][0] for m in of_weighted.document["methods"]}
+    tree = {"learning_rate": 0.1, "num_leaves": 15, "min_data_in_leaf": 20, "lambda_l2": 1.0, "num_threads": 1}
+    sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9, "verbosity": -1, "metric": "None"}
+    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), 0)
+    dataset = lgb.Dataset(train.X, train.y, group=train.group, weight=train.weight)
+    booster = lgb.train({"objective": bp.RankNet(), **tree, **sample, **seeds}, dataset, 3)
+    rounds = runs["lightgbm", "RankNet"]["rounds"]
+    scores = booster.predict(test.X, num_iteration=rounds)
+    value = bp.NDCG(5)(scores, test.queries)
+    assert runs["lightgbm", "RankNet"]["test"]["NDCG@5"] == pytest.approx(value, abs=1e-12)
+    assert value != bp.NDCG(5)(scores, bp.Queries(test.y, group=test.group))
+    on_valid = bp.NDCG(10)(booster.predict(valid.X, num_iteration=rounds), valid.queries)
+    assert runs["lightgbm", "RankNet"]["validation"] == pytest.approx(on_valid, abs=1e-12)
+
+    model = bp.XGBRanker(
+        objective=bp.RankNet(), base_score=0.0, tree_method="hist", grow_policy="lossguide", max_leaves=15, max_depth=0,
+        max_bin=255, learning_rate=0.1, min_child_weight=1e-3, reg_lambda=1.0, subsample=0.9, colsample_bytree=0.9,
+        random_state=0, n_jobs=1, n_estimators=runs["xgboost", "RankNet"]["rounds"],
+    )  # fmt: skip
+    model.fit(train.X, train.y, qid=train.qid, sample_weight=train.weight, verbose=False)
+    value = bp.NDCG(5)(model.predict(test.X), test.queries)
+    assert runs["xgboost", "RankNet"]["test"]["NDCG@5"] == pytest.approx(value, abs=1e-12)
+
+    matrix = xgb.QuantileDMatrix(train.X, train.y, weight=train.weight / train.weight.mean(), max_bin=255)
+    params = {**model.get_xgb_params(), "objective": "reg:squarederror", "seed": 0}
+    params = {name: value for name, value in params.items() if name not in {"base_score", "random_state"}}
+    booster = xgb.train(params, matrix, runs["xgboost", "reg:squarederror"]["rounds"])
+    value = bp.NDCG(5)(booster.predict(xgb.DMatrix(test.X)), test.queries)
+    assert runs["xgboost", "reg:squarederror"]["test"]["NDCG@5"] == pytest.approx(value, abs=1e-12)
+
+
+def test_weights_change_what_built_ins_learn(weighted, of_weighted):
+    again = bp.compare(
+        *({**part, "weight": None} for part in weighted), losses=(), baselines=["lambdarank", "rank:ndcg"], **QUICK
+    )
+    runs = {m["method"]: m["runs"][0]["validation"] for m in of_weighted.document["methods"]}
+    for method in again.document["methods"]:
+        assert method["runs"][0]["validation"] != runs[method["method"]]
+
+
+def test_differences_weigh_queries(weighted, of_weighted):
+    weights = weighted[2].queries.query_weight
+    values = of_weighted.per_query
+    of = {key: part["NDCG@10"].to_numpy() for key, part in values.groupby(["framework", "method"])}
+    np.testing.assert_array_equal(values["weight"].to_numpy()[: len(weights)], weights)
+    d = of["lightgbm", "RankNet"] - of["lightgbm", "lambdarank"]
+    defined = ~np.isnan(d)
+    found = of_weighted.table.set_index(["framework", "method"]).loc[("lightgbm", "RankNet"), "difference"]
+    assert found == pytest.approx((d * weights)[defined].sum() / weights[defined].sum(), abs=1e-12)
+    assert "weighted: means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
+
+
+def test_weights_decide_who_is_close_to_the_recommended_one(parts):
+    """A method that is worse on validation queries of no weight alone is as good."""
+    part = Part(parts[1].X, parts[1].queries, parts[1].qid)
+    n = part.queries.n_queries
+    methods = [Method("lambdarank", "lightgbm", "lambdarank", is_reference=True)]
+    methods.append(Method("RankNet", "lightgbm", bp.RankNet()))
+    worse = np.arange(n) % 2 == 0
+    for weight, close in ((None, []), (np.where(worse, 0.0, 1.0), ["RankNet"]), (np.where(worse, 1.0, 2.0), [])):
+        made = CompareResult.new(
+            methods,
+            [part],
+            metrics=[bp.NDCG(10)],
+            metric=bp.NDCG(10),
+            seeds=[0],
+            settings={"params": vars(Trees()), "num_threads": 1},
+            data={"test": {"queries": n}},
+            notes=[],
+            valid_weights=[weight],
+        )
+        for method, values in zip(methods, (np.full(n, 0.5), np.where(worse, 0.4, 0.5)), strict=True):
+            test = {"test": {"NDCG@10": 0.5}, "per_query": {"NDCG@10": np.full(n, 0.5)}}
+            made.add(Cell(method, 0, 0, validation=values.mean(), validation_per_query=values, **test))
+        found = made.document["recommendation"]
+        assert found["method"] == "lambdarank"
+        assert [other["method"] for other in found["within_one_standard_error"]] == close
+
+
+def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp_path):
+    frames = [frame_of(part, w=part.weight) for part in weighted]
+    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path}
+    found = bp.compare(*frames, **some)
+    assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
+    other = [frame.assign(w=frame["w"] + 1) for frame in frames]
+    with pytest.raises(ValueError, match=r"holds no results of this comparison; .* weights of train, fold 1"):
+        bp.compare(*other, **some, resume=True)
+    assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
+
+
+@pytest.mark.parametrize("baseline", ["lambdarank", "rank:ndcg", "reg:squarederror"])
+def test_the_recommended_estimator_takes_the_weights(weighted, baseline):
+    train, _, test = weighted
+    found = bp.compare(*weighted, losses=[], baselines=baseline, **QUICK)
+    code = found.document["recommendation"]["code"]
+    value = next(m for m in found.document["methods"] if m["runs"])["test"]["NDCG@5"]["mean"]
+    names = {"X": train.X, "y": train.y, "qid": train.qid, "weight": train.weight}
+    line, comment = code.split("  # ")
+    model = eval(f"found.best{comment}", {"found": found, **names})  # noqa: S307 (ours)
+    assert bp.NDCG(5)(model.predict(test.X), test.queries) == pytest.approx(value, abs=1e-12)
+    eval(line + comment, {"bp": bp, "xgb": xgb, **names})  # noqa: S307
+    assert comment in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("framework", "columns", "message"),
+    [
+        ("lightgbm", {"length, chars": 1.0}, r"\['length, chars'\]: names may have none of .* rename"),
+        ("lightgbm", {"a b": 1.0, "a_b": 1.0}, r".*a_b.*; drop, rename or convert"),
+        ("lightgbm", {"title": "shoes"}, ".*title.*; drop, rename or convert"),
+        ("xgboost", {"title": "shoes"}, ".*title.*; drop, rename or convert"),
+        ("xgboost", {"site": pd.Categorical(["shop"])}, r"\['site'\] is categorical"),
+    ],
+)
+def test_columns_that_a_framework_cannot_read_are_refused_before_training(parts, framework, columns, message):
+    def frame(part):
+        return frame_of(
+            part, **{name: np.repeat(pd.Series(value), part.n_rows).array for name, value in columns.items()}
+        )
+
+    chosen = {**QUICK, "frameworks": framework}
+    with pytest.raises(ValueError, match=f"^train: {framework} cannot read the columns: {message}"):
+        bp.compare(*map(frame, parts), label="grade", **chosen)

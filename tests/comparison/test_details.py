@@ -1,0 +1,388 @@
+"""What a report shows beside the table, each figure by arithmetic of its own."""
+
+import itertools
+import json
+import shlex
+from importlib import import_module
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.metrics import ndcg_score
+from typer.testing import CliRunner
+
+import boostplug as bp
+from boostplug.cli import app
+from boostplug.comparison import training
+from boostplug.comparison.details import details
+from boostplug.comparison.result import CompareResult
+from boostplug.comparison.training import FRAMEWORKS, Watch
+from boostplug.datasets import make_ranking
+
+QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
+TREE = {"learning_rate": 0.1, "num_leaves": 15, "min_data_in_leaf": 20, "lambda_l2": 1.0, "feature_fraction": 0.9}
+LIGHTGBM = {**TREE, "bagging_fraction": 0.9, "bagging_freq": 1, "metric": "None", "verbosity": -1, "num_threads": 1}
+XGBOOST = {
+    "objective": "rank:ndcg", "base_score": 0, "tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 15,
+    "max_depth": 0, "max_bin": 255, "learning_rate": 0.1, "min_child_weight": 1e-3, "reg_lambda": 1.0,
+    "subsample": 0.9, "colsample_bytree": 0.9, "nthread": 1,
+}  # fmt: skip
+
+
+def of(entries, framework, method):
+    return next(entry for entry in entries if (entry["framework"], entry["method"]) == (framework, method))
+
+
+def without_times(found):
+    return {name: part for name, part in found.items() if name != "seconds"}
+
+
+def ndcg(scores, grades, k):
+    """Return a query's NDCG by scikit-learn, which has the mean over ties; None without relevant documents."""
+    if not grades.any():
+        return None
+    return ndcg_score([2.0**grades - 1], [scores], k=k) if len(grades) > 1 else 1.0
+
+
+@pytest.fixture(scope="module")
+def result(parts):
+    """A comparison of more rounds than are best."""
+    result = bp.compare(*parts, losses=[bp.MPBoost()], rounds=20, seeds=2, num_threads=1, progress=False)
+    for name in ("MPBoost(Log)", "rank:ndcg"):
+        row = next(row for row in result.document["methods"] if row["method"] == name)
+        assert any(run["rounds"] < run["rounds_trained"] for run in row["runs"])
+    return result
+
+
+@pytest.fixture(scope="module")
+def found(result):
+    return result.details
+
+
+@pytest.fixture(scope="module")
+def boosters(parts, result):
+    """Return the models of MPBoost's runs, trained by LightGBM alone, and their best rounds."""
+    train = parts[0]
+    models = []
+    for run in of(result.document["methods"], "lightgbm", "MPBoost(Log)")["runs"]:
+        seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), run["seed"])
+        dataset = lgb.Dataset(train.X, train.y, group=train.group)
+        models.append((lgb.train({"objective": bp.MPBoost(), **LIGHTGBM, **seeds}, dataset, 20), run["rounds"]))
+    return models
+
+
+def test_it_is_json_and_names_the_methods_in_order(result, found):
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert details(result) == found
+    names = [(row["framework"], row["method"]) for row in result.document["methods"]]
+    for part in (found["curves"], found["cutoffs"], found["importances"], found["queries"]):
+        assert [(entry["framework"], entry["method"]) for entry in part["methods"]] == names
+    assert [(entry["framework"], entry["method"]) for entry in found["seconds"]] == names
+
+
+def test_curves_are_the_values_after_each_round(parts, found, boosters):
+    valid = parts[1]
+    assert found["curves"]["metric"] == "NDCG@10"
+    runs = of(found["curves"]["methods"], "lightgbm", "MPBoost(Log)")["runs"]
+    for run, (booster, best), seed in zip(runs, boosters, (0, 1), strict=True):
+        assert (run["fold"], run["seed"], run["best_round"]) == (0, seed, best)
+        by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in range(1, 21)]
+        np.testing.assert_allclose(run["values"], by_round, atol=1e-12)
+
+
+def test_cutoffs_are_of_the_test_part(parts, result, found, boosters):
+    test = parts[2]
+    means = of(found["cutoffs"]["methods"], "lightgbm", "MPBoost(Log)")["means"]
+    cuts = np.split(np.arange(len(test.y)), np.cumsum(test.group)[:-1])
+    assert (found["cutoffs"]["metric"], found["cutoffs"]["at"]) == ("NDCG", [1, 2, 3, 5, 10, 20, 50])
+    for k, mean in zip(found["cutoffs"]["at"], means, strict=True):
+        by_seed = []
+        for booster, best in boosters:
+            scores = booster.predict(test.X, num_iteration=best)
+            values = [ndcg(scores[rows], test.y[rows], k) for rows in cuts]
+            by_seed.append(np.mean([value for value in values if value is not None]))
+        assert mean == pytest.approx(np.mean(by_seed), abs=1e-9)
+    for row in result.document["methods"]:
+        means = of(found["cutoffs"]["methods"], row["framework"], row["method"])["means"]
+        assert means[3:5] == pytest.approx([row["test"][name]["mean"] for name in ("NDCG@5", "NDCG@10")], abs=1e-12)
+
+
+def test_importances_are_the_frameworks_own(parts, result, found, boosters):
+    train = parts[0]
+    importances = found["importances"]
+    assert importances["n_features"] == 8
+    assert set(importances["features"]) <= {f"f{i}" for i in range(8)}
+    order = [int(name[1:]) for name in importances["features"]]
+    shares = []
+    for booster, best in boosters:
+        gains = booster.feature_importance("gain", iteration=best)
+        shares.append(gains / gains.sum())
+    ours = of(importances["methods"], "lightgbm", "MPBoost(Log)")["shares"]
+    np.testing.assert_allclose(ours, np.mean(shares, axis=0)[order], rtol=1e-9)
+
+    shares = []
+    for run in of(result.document["methods"], "xgboost", "rank:ndcg")["runs"]:
+        data = xgb.QuantileDMatrix(train.X, train.y, group=train.group, max_bin=255)
+        booster = xgb.train({**XGBOOST, "seed": run["seed"]}, data, run["rounds"])
+        gains = booster.get_score(importance_type="total_gain")
+        of_all = np.array([gains.get(f"f{i}", 0.0) for i in range(8)])
+        shares.append(of_all / of_all.sum())
+    ours = of(importances["methods"], "xgboost", "rank:ndcg")["shares"]
+    np.testing.assert_allclose(ours, np.mean(shares, axis=0)[order], rtol=1e-6)
+
+    means = np.mean([entry["shares"] for entry in importances["methods"]], axis=0)
+    assert list(means) == sorted(means, reverse=True)
+    assert means.sum() == pytest.approx(1)  # of 8 features all are here
+
+
+def test_at_most_thirty_features():
+    wide = [make_ranking(30, n_features=40, mean_list_size=20, random_state=seed) for seed in range(3)]
+    some = {**QUICK, "rounds": 20, "params": {"min_rows": 1}}
+    found = bp.compare(*wide, losses="ranknet", baselines=[], frameworks="lightgbm", **some).details["importances"]
+    assert found["n_features"] == 40
+    assert len(found["features"]) == 30
+    assert 0 < sum(found["methods"][0]["shares"]) < 1
+
+
+def values_of(result, metric="NDCG@10"):
+    """Return the values by fold and query, a column for each method, mean over seeds."""
+    frame = result.per_query
+    keys = ["fold", "query"] if "weight" not in frame else ["fold", "query", "weight"]
+    table = frame.pivot_table(index=keys, columns=["framework", "method"], values=metric, aggfunc="mean")
+    return table.reset_index("weight") if "weight" in frame else table
+
+
+def by_query(entries):
+    return [(entry["fold"], entry["query"]) for entry in entries]
+
+
+def test_wins_and_losses_are_those_of_the_queries(parts, result, found):
+    table = values_of(result)
+    for entry in found["queries"]["methods"]:
+        reference = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[entry["framework"]]
+        if entry["method"] == reference:
+            own = table[entry["framework"], reference].sort_values(kind="stable")
+            assert [entry[name] for name in ("reference", "wins", "ties", "losses", "quantiles")] == [None] * 5
+            assert [query["value"] for query in entry["worst"]] == pytest.approx(list(own[:5]), abs=1e-12)
+            assert [query["value"] for query in entry["best"]] == pytest.approx(list(own[::-1][:5]), abs=1e-12)
+            assert all(query["difference"] is query["reference_value"] is None for query in entry["worst"])
+            continue
+        gaps = table[entry["framework"], entry["method"]] - table[entry["framework"], reference]
+        assert entry["reference"] == reference
+        counts = ((gaps >= 1e-9).sum(), (gaps.abs() < 1e-9).sum(), (gaps <= -1e-9).sum())
+        assert (entry["wins"], entry["ties"], entry["losses"]) == counts
+        assert sum(counts) == result.document["test"]["queries"] < len(parts[2].group)
+        np.testing.assert_allclose(entry["quantiles"], gaps.quantile([0, 0.05, 0.25, 0.5, 0.75, 0.95, 1]), atol=1e-12)
+        for name, expected in (("worst", gaps.sort_values()), ("best", gaps.sort_values(ascending=False))):
+            assert [query["difference"] for query in entry[name]] == pytest.approx(list(expected[:5]), abs=1e-12)
+            for query in entry[name]:
+                at = (0, int(query["query"]))
+                assert query["value"] == pytest.approx(table[entry["framework"], entry["method"]][at], abs=1e-12)
+                assert query["reference_value"] == pytest.approx(table[entry["framework"], reference][at], abs=1e-12)
+                grades = parts[2].y[parts[2].qid == at[1]]
+                assert (query["documents"], query["relevant"]) == (len(grades), (grades > 0).sum())
+
+
+def test_the_hardest_queries_are_those_of_all_methods(result, found):
+    table = values_of(result)
+    means = table.mean(axis=1).sort_values()
+    assert [query["mean"] for query in found["hardest"]] == pytest.approx(list(means[:10]), abs=1e-12)
+    for query in found["hardest"]:
+        row = table.loc[(0, int(query["query"]))]
+        assert query["best"] == pytest.approx(row.max(), abs=1e-12)
+        framework, _, method = query["best_method"].partition(" ")
+        assert row[framework, method] == row.max()
+
+
+@pytest.fixture(scope="module")
+def weighted(parts):
+    """Two folds of DataFrames with names, weights and queries named by words; the metric an error."""
+    rng = np.random.default_rng(0)
+    frames = []
+    for part in parts:
+        names = {f"f{i}": f"feature {chr(97 + i)}" for i in range(8)}
+        frame = pd.DataFrame(part.X, columns=names).rename(columns=names)
+        weight = rng.choice([0.0, 1.0, 4.0], len(part.group))
+        frames.append(frame.assign(qid=[f"q{q}" for q in part.qid], y=part.y, w=np.repeat(weight, part.group)))
+    folds = [frames, [frames[1], frames[2], frames[0]]]
+    some = {**QUICK, "metric": "PairError", "seeds": 2, "losses": "ranknet", "baselines": ["lambdarank", "rank:ndcg"]}
+    return bp.compare(folds, label="y", weight="w", **some)
+
+
+def test_folds_weights_names_and_errors(weighted):
+    found = weighted.details
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert all(name.startswith("feature ") for name in found["importances"]["features"])
+    for entry in found["importances"]["methods"]:
+        assert len(entry["shares"]) == len(found["importances"]["features"])
+        assert sum(entry["shares"]) == pytest.approx(1)
+    table = values_of(weighted, "PairError")
+    counted = table[table["weight"] > 0]
+    assert len(counted) < len(table)
+    for framework, reference in (("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")):
+        gaps = (counted[framework, reference] - counted[framework, "RankNet"]).dropna()
+        entry = of(found["queries"]["methods"], framework, "RankNet")
+        assert (entry["wins"], entry["losses"]) == ((gaps >= 1e-9).sum(), (gaps <= -1e-9).sum())
+        assert [query["difference"] for query in entry["worst"]] == pytest.approx(list(gaps.sort_values()[:5]))
+        assert gaps[by_query(entry["best"])[0]] == gaps.max()
+        own = of(found["queries"]["methods"], framework, reference)
+        assert own["worst"][0]["value"] == counted[framework, reference].max()
+    means = counted.drop(columns="weight", level=0).mean(axis=1)
+    assert [query["mean"] for query in found["hardest"]] == pytest.approx(list(means.sort_values()[::-1][:10]))
+    for keys, runs in weighted.per_query.dropna(subset="NDCG@5").groupby(["framework", "method"]):
+        by_run = [np.average(run["NDCG@5"], weights=run["weight"]) for _, run in runs.groupby(["fold", "seed"])]
+        assert of(found["cutoffs"]["methods"], *keys)["means"][3] == pytest.approx(np.mean(by_run))
+    prints = {(part["part"], part["fold"]): part["fingerprint"] for part in found["reproduce"]["data"]}
+    assert set(prints) == {(name, fold) for name in ("train", "valid", "test") for fold in (0, 1)}
+    assert prints["valid", 0] == prints["train", 1] != prints["train", 0]
+    assert "bp.compare(folds, " in found["reproduce"]["python"]
+    assert found["reproduce"]["python"].endswith(", label='y', weight='w')")
+
+
+def test_conventions_of_cutoffs_are_those_of_the_metric(parts):
+    some = {**QUICK, "metrics": ["NDCG@5(letor,empty=1)", "NDCG@20(letor,empty=1)"]}
+    result = bp.compare(
+        *parts, losses=[], baselines="lambdarank", frameworks="lightgbm", metric="NDCG@5(letor,empty=1)", **some
+    )
+    found = result.details["cutoffs"]
+    test = result.document["methods"][0]["test"]
+    assert found["metric"] == "NDCG(letor,empty=1)"
+    assert found["methods"][0]["means"][3] == test["NDCG@5(letor,empty=1)"]["mean"]
+    assert found["methods"][0]["means"][5] == test["NDCG@20(letor,empty=1)"]["mean"]
+
+
+def test_what_failed_or_was_not_run_is_left_out(parts):
+    """Grades below 0 have no NDCG; a loss fails; the reference is not among the methods."""
+    shifted = [bp.RankingData(part.X, part.y - 1, qid=part.qid) for part in parts]
+    some = {**QUICK, "metric": "KendallTau", "metrics": "KendallTau"}
+    result = bp.compare(
+        *shifted, losses=["ndcg-boost", "ranknet"], baselines="regression", frameworks="lightgbm", **some
+    )
+    assert [method["runs_finished"] for method in result.document["methods"]] == [1, 0, 1]
+    found = result.details
+    assert found["cutoffs"]["methods"] == []
+    for part in (found["curves"], found["importances"], found["queries"]):
+        assert [entry["method"] for entry in part["methods"]] == ["regression", "RankNet"]
+    assert {entry["reference"] for entry in found["queries"]["methods"]} == {None}
+    none = bp.compare(*shifted, losses="ndcg-boost", baselines=[], frameworks="lightgbm", **some).details
+    assert none["hardest"] == none["seconds"] == none["importances"]["features"] == none["curves"]["methods"] == []
+
+
+def test_a_framework_may_know_neither_gains_nor_the_whole_time(parts, monkeypatch):
+    run = FRAMEWORKS["lightgbm"].run
+
+    def bare(self, objective, seed, rounds, watch, parameters):
+        scores = run(self, objective, seed, rounds, watch, parameters)
+        watch.gains = watch.whole = None
+        return scores
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", bare)
+    found = bp.compare(*parts, losses=[], baselines=["lambdarank", "rank:ndcg"], **QUICK).details
+    assert [entry["method"] for entry in found["importances"]["methods"]] == ["rank:ndcg"]
+    assert found["seconds"][0]["training"] is None
+    assert found["seconds"][1]["training"] is not None
+
+
+def test_a_store_processes_and_tuning_keep_all_of_it(parts, tmp_path):
+    pytest.importorskip("optuna")
+    some = {**QUICK, "losses": "ranknet", "baselines": ["lambdarank", "rank:ndcg"], "tune": 2}
+    found = bp.compare(*parts, **some, store=tmp_path / "one").details
+    assert all(entry["training"] > entry["per_round"] for entry in found["seconds"])
+    assert bp.compare(*parts, **some, store=tmp_path / "one", resume=True).details == found
+    several = bp.compare(*parts, **some, jobs=2, store=tmp_path / "two").details
+    again = bp.compare(*parts, **some, store=tmp_path / "two", resume=True).details
+    assert again["seconds"] == several["seconds"]
+    assert without_times(again) == without_times(found)
+
+
+def test_an_earlier_store_is_refused(parts, tmp_path, monkeypatch):
+    some = {**QUICK, "losses": "ranknet", "baselines": [], "frameworks": "lightgbm"}
+    comparing = import_module("boostplug.comparison.compare")  # bp.compare is the function
+    now = comparing.what_runs_depend_on
+    with monkeypatch.context() as patch:
+        earlier = {"what": "trainings of boostplug compare, 3"}
+        patch.setattr(comparing, "what_runs_depend_on", lambda *given: {**now(*given), **earlier})
+        bp.compare(*parts, **some, store=tmp_path)
+    with pytest.raises(ValueError, match=r"differ in what \(trainings of boostplug compare, 3 there, .*, 4 now\)"):
+        bp.compare(*parts, **some, store=tmp_path, resume=True)
+
+
+def test_a_training_is_timed_as_a_whole(parts, monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(training, "perf_counter", clock.__next__)
+    watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
+    for _ in range(3):
+        watch.start_round()
+        watch.measure(np.zeros(parts[1].n_rows))
+    assert watch.whole is None
+    watch.ended()
+    assert watch.seconds == [1, 1, 1]
+    assert watch.whole == 7
+
+
+# --- Doing it again --------------------------------------------------------------------------------------------------
+
+
+def numbers(result):
+    return [(row["framework"], row["method"], row["test"], row["rounds"]) for row in result.document["methods"]]
+
+
+def test_the_call_does_the_same(parts):
+    losses = {"mine": bp.QBRank(preference_weight=0.3), "a sum": 0.5 * bp.RankNet() + 0.5 * bp.NDCGBoost()}
+    some = {**QUICK, "params": {"num_leaves": 4, "lightgbm": {"extra_trees": True}}, "early_stopping_rounds": None}
+    some |= {"metric": bp.NDCG(3, gain="linear"), "seeds": [4, 2]}
+    result = bp.compare(*parts, losses=losses, baselines=["lambdarank"], frameworks="lightgbm", **some)
+    found = result.details["reproduce"]
+    assert found["command"] is None
+    train, valid, test = parts
+    again = eval(found["python"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307
+    assert numbers(again) == numbers(result)
+    assert again.details["reproduce"] == found
+
+
+def test_the_command_does_the_same(parts, tmp_path):
+    for name, part in zip(("train", "vali", "test"), parts, strict=True):
+        rows = zip(part.y, part.qid, part.X, strict=True)
+        lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("nan", "NULL"))
+    losses = "QBRank(preference_weight=0.3, normalization='none'), .5*ranknet + .5*mpboost"
+    out = tmp_path / "out.json"
+    given = ["--data", str(tmp_path), "--losses", losses, "--baselines", "lambdarank,rank:ndcg", "--metric", "MAP"]
+    given += ["--rounds", "3", "--early-stopping", "0", "--seeds", "2", "--leaves", "4", "--threads", "1"]
+    ran = CliRunner().invoke(app, ["compare", *given, "--json", str(out), "--store", str(tmp_path / "store")])
+    assert ran.exit_code == 0
+    losses = [bp.QBRank(preference_weight=0.3, normalization="none"), 0.5 * bp.RankNet() + 0.5 * bp.MPBoost()]
+    some = {"baselines": ["lambdarank", "rank:ndcg"], "rounds": 3, "seeds": 2, "num_threads": 1, "metric": "MAP"}
+    some |= {"params": {"num_leaves": 4}, "early_stopping_rounds": None, "progress": False}
+    result = bp.compare(tmp_path, losses=losses, **some)
+    assert [row["test"] for row in json.loads(out.read_text())["methods"]] == [
+        row["test"] for row in result.document["methods"]
+    ]
+    command = result.details["reproduce"]["command"]
+    program, *options = shlex.split(command)
+    assert program == "boostplug"
+    again = tmp_path / "again.json"
+    ran = CliRunner().invoke(app, [*options, "--json", str(again), "--store", str(tmp_path / "other")])
+    assert ran.exit_code == 0
+    first, second = (json.loads(path.read_text()) for path in (out, again))
+    for document in (first, second):
+        for row in document["methods"]:
+            for run in [row, *row["runs"]]:
+                del run["seconds_per_round"]
+    assert first == second
+
+
+def test_the_command_knows_the_bundled_set(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(CompareResult, "to_json", lambda self, _: seen.append(self.details))
+    given = "compare --losses ranknet --baselines lambdarank --frameworks lightgbm --rounds 1 --seeds 1 --threads 1"
+    assert CliRunner().invoke(app, [*given.split(), "--json", "x.json"]).exit_code == 0
+    found = seen[0]["reproduce"]
+    assert found["command"] == (
+        "boostplug compare --losses 'RankNet()' --baselines lambdarank --frameworks lightgbm --rounds 1 "
+        "--early-stopping 30 --seeds 1 --metric NDCG@10 --threads 1"
+    )
+    assert found["python"].startswith("bp.compare(bp.datasets.load_bundled(), losses=[bp.RankNet()], ")

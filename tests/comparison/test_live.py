@@ -1,0 +1,232 @@
+"""The table of a comparison as it grows: what it shows, that it fits, that it goes."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+import boostplug as bp
+from boostplug.comparison import live
+from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.live import Board, live_table
+from boostplug.comparison.runs import Plan, announced
+from boostplug.comparison.trees import Trees
+from boostplug.datasets import make_ranking
+
+METHODS = [
+    Method(f"MPBoost(Log, normalization=queries {i})", framework, "lambdarank")
+    for framework in ("lightgbm", "xgboost")
+    for i in range(23)
+]
+
+
+def plan_of(metric="NDCG@10", *, tune=0, seeds=3):
+    metric = bp.Metric.parse(metric)
+    return Plan(metric, [metric], Trees(), 10, None, 1, tune, range(seeds))
+
+
+def cell(method, value, *, seed=0, fold=0, metric="NDCG@10", **more):
+    return Cell(method, fold, seed, test={metric: value}, **more)
+
+
+def drawn(board, width=80, height=24):
+    """Return the lines that a terminal of some size shows."""
+    console = Console(file=StringIO(), width=width, height=height, force_terminal=True, color_system=None)
+    console.print(board, end="")
+    return console.file.getvalue().splitlines()
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_all_methods_stand_in_their_order():
+    methods = [METHODS[0], METHODS[23], Method("mine", "xgboost", "rank:ndcg")]
+    board = Board(plan_of(), methods, 2, clock=Clock())
+    board.advance(announced(methods[0], 0, 0), 0)
+    board.add(cell(methods[0], 0.25))
+    board.advance("", 1)
+    board.advance(announced(methods[0], 1, 0), 0)
+    board.add(cell(methods[0], 0.5, seed=1))
+    board.advance("", 1)
+    board.add(Cell(methods[1], 0, 0, error="RuntimeError: broken"))
+    board.advance("", 1)
+    board.advance(announced(methods[2], 1, 1), 0)
+    lines = drawn(board, 120)
+    assert [re.split(r"\s{2,}", line.strip()) for line in lines[2:]] == [
+        ["lightgbm", methods[0].name, "0.3750", "2/6"],
+        ["xgboost", methods[1].name, "failed", "0/6"],
+        [">", "xgboost", "mine", "0/6", "seed 1, fold 2"],
+        [lines[-1].split()[0], "3/18", "0:00:00"],
+    ]
+    assert lines[0].split() == ["framework", "method", "NDCG@10", "runs", "now"]
+
+
+def test_invisible_characters_of_names_are_shown():
+    method = Method("\u202emine\x1b[2J", "xgboost", "rank:ndcg")
+    text = "\n".join(drawn(Board(plan_of(), [method], 1, clock=Clock()), 120))
+    assert r"\u202emine\x1b[2J" in text
+
+
+def test_with_tuning_it_says_so():
+    board = Board(plan_of(tune=5), METHODS[:2], 1)
+    board.advance(announced(METHODS[0], 0, 0), 0)
+    assert "tuning, seed 0" in "\n".join(drawn(board))
+    board.add(cell(METHODS[0], 0.5))
+    board.advance(announced(METHODS[0], 1, 0), 0)
+    assert "tuning" not in "\n".join(drawn(board))
+
+
+@pytest.mark.parametrize("metric", ["NDCG@10", "PairError"])
+def test_in_a_short_terminal_those_at_work_and_the_best(metric):
+    board = Board(plan_of(metric), METHODS, 1)
+    for i, method in enumerate(METHODS[:40]):
+        board.add(cell(method, i / 100, metric=metric))
+    for method in METHODS[41:43]:
+        board.advance(announced(method, 1, 0), 0)
+    lines = drawn(board, 100, 13)
+    shown = [
+        int(line.split("queries ")[1].split(")")[0]) + 23 * ("xgboost" in line) for line in lines if "queries" in line
+    ]
+    best = range(6) if metric == "PairError" else range(39, 33, -1)
+    assert shown == [41, 42, *best]
+    assert [line[0] for line in lines[2:6]] == [">", ">", " ", " "]
+    assert lines[-2] == "and 38 more, 0 of them finished; shown: at work, then the best so far"
+
+
+@pytest.mark.parametrize("n", [1, 8, 46])
+def test_it_fits(n):
+    board = Board(plan_of(), METHODS[:n], 5, jobs=8)
+    for method in METHODS[: n // 2]:
+        board.add(cell(method, 0.12345, seconds=1e6))
+    for method in METHODS[: min(n, 16)]:
+        board.advance(announced(method, 2, 4), 0)
+    for width in (30, 40, 63, 64, 80, 120, 300):
+        for height in (1, 2, 5, 6, 7, 12, 24, 60):
+            lines = drawn(board, width, height)
+            assert len(lines) <= max(1, height - 1)  # when it goes, the cursor goes below it first
+            assert max(map(len, lines)) <= width
+            assert f"0/{board.total}" in lines[-1]
+            methods = [line for line in lines[:-1] if re.search(r"\d/15", line)]
+            assert len(methods) == n or len(lines) >= height - 2 or height < 7
+            assert all(re.search(r" 0\.1235 +1/15| {8,}0/15", line) for line in methods)
+            assert all(re.search(r"MPB| (light|xg)boost …", line) for line in methods)
+
+
+def test_what_is_left_is_taken_from_what_trainings_took():
+    clock = Clock()
+    board = Board(plan_of(tune=4), [METHODS[0], METHODS[1], METHODS[23]], 2, jobs=2, minutes=10, clock=clock)
+    assert board.seconds_left() is None
+    board.add(cell(METHODS[0], 0.5, seconds=2.0))
+    # of 6 runs 5 are left and the tuning of the second fold; of the others all, and as long as the first
+    assert board.seconds_left() == (9 + 14 + 14) * 2.0 / 2
+    board.add(cell(METHODS[23], 0.5, seconds=10.0))
+    assert board.seconds_left() == (9 * 2.0 + 14 * 2.0 + 9 * 10.0) / 2
+    board.advance(announced(METHODS[1], 0, 0), 0)
+    clock.now += 4.0
+    assert board.seconds_left() == (9 * 2.0 + 14 * 2.0 + 9 * 10.0 - 4.0) / 2
+    assert drawn(board)[-1].endswith("0/42  0:00:04, about 0:01:06 left")
+    clock.now = 590.0
+    assert board.seconds_left() <= 10.0
+    clock.now = 700.0
+    assert board.seconds_left() == 0.0
+
+
+def test_it_is_made_anew_only_where_something_has_changed(monkeypatch):
+    made, table = [], Board._table
+    monkeypatch.setattr(Board, "_table", lambda self, *given: made.append(given) or table(self, *given))
+    board = Board(plan_of(), METHODS, 1)
+    drawn(board), drawn(board)
+    board.advance("", 1)
+    drawn(board)
+    assert len(made) == 1
+    board.advance(announced(METHODS[0], 0, 0), 0)
+    drawn(board), drawn(board)
+    board.add(cell(METHODS[0], 0.5))
+    drawn(board), drawn(board)
+    drawn(board, 50)
+    assert len(made) == 4
+
+
+def test_lines_where_there_is_no_terminal(monkeypatch, capsys):
+    asked, steps = [], []
+
+    @contextmanager
+    def bar(*given):
+        asked.append(given)
+        yield lambda *step: steps.append(step)
+
+    monkeypatch.setattr(live, "progress_bar", bar)
+    for shown in (True, None, False):
+        with live_table(shown, plan_of(tune=2), METHODS, 3) as (advance, add):
+            advance("now", 1)
+            add(cell(METHODS[0], 0.5))
+    assert asked == [(True, 3 * 5 * 46), (None, 3 * 5 * 46), (False, 3 * 5 * 46)]
+    assert steps == [("now", 1)] * 3
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("shown", [None, True, False])
+def test_it_changes_no_result(monkeypatch, capsys, shown):
+    parts = [make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3)]
+    some = {"losses": "ranknet", "baselines": "lambdarank", "rounds": 3, "seeds": 2, "num_threads": 1}
+    without = bp.compare(*parts, **some, progress=False)
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}.items():
+        monkeypatch.setenv(name, value)
+    found = bp.compare(*parts, **some, progress=shown)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("lambdarank" in err) == (shown is not False)
+    assert found.per_query.equals(without.per_query)
+    for key in ("curves", "cutoffs", "importances", "queries", "hardest"):
+        assert found.details[key] == without.details[key]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
+def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
+    """In a terminal of its own: the table is there, then it is gone, and the cursor and the result are there."""
+    import fcntl
+    import struct
+    import termios
+
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    before = termios.tcgetattr(theirs)
+    command = "compare --losses ranknet --frameworks lightgbm --rounds 1000000 --early-stopping 0 --threads 1"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "boostplug.cli", *command.split(), "--store", str(tmp_path)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"},
+    )  # fmt: skip
+    seen, asked = b"", False
+    try:
+        while True:
+            if select.select([ours], [], [], 0.2)[0]:
+                seen += os.read(ours, 65536)
+                if b"seed 0" in seen and not asked:
+                    process.send_signal(signal.SIGINT)
+                    asked = True
+            elif process.poll() is not None:
+                break
+    finally:
+        process.kill()
+        process.wait()
+    text = seen.decode()
+    assert process.returncode == 130
+    table, _, rest = text.rpartition("\x1b[?25h")  # the cursor is shown
+    assert "\x1b[?25l" in table
+    assert "lambdarank" in table
+    assert "\x1b[?25l" not in rest
+    assert "INCOMPLETE: interrupted after 0 of 12 runs." in rest
+    assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)

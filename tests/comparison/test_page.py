@@ -1,0 +1,691 @@
+"""The page that is sent to a colleague: what it says, that it is whole, and how it looks and works in a browser."""
+
+import re
+from base64 import b64encode
+from copy import deepcopy
+from hashlib import sha256
+from html.parser import HTMLParser
+from itertools import pairwise
+from math import exp
+
+import pytest
+from browser import chromium
+
+from boostplug.comparison.webpage import page
+from boostplug.comparison.webpage.curves import mean_curve
+from boostplug.comparison.webpage.scale import Scale, ticks
+
+VOID = {"br", "input", "meta"}
+HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"
+
+
+class Read(HTMLParser):
+    """A page as elements: (tag, attributes, the tags that it is in), and its text by element."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), [name for name, _ in self.open]))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs)))
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), [name for name, _ in self.open]))
+
+    def handle_endtag(self, tag):
+        assert self.open, tag
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1][0] if self.open else "", data))
+
+    @property
+    def text(self):
+        """All that is to be read."""
+        return "".join(data for tag, data in self.texts if tag not in {"script", "style"})
+
+    def of_tag(self, tag):
+        return [attributes for name, attributes, _ in self.elements if name == tag]
+
+    def of_class(self, name):
+        return [
+            (tag, attributes) for tag, attributes, _ in self.elements if name in attributes.get("class", "").split()
+        ]
+
+
+def made_up(document):
+    """Return details for a document: of the form that `details` has, plain numbers in place of what was measured."""
+    settings, data = document["settings"], document["data"]
+    metric = settings["metric"]
+    sign = 1 if settings["greater_is_better"] else -1
+    finished = [m for m in document["methods"] if m["runs_finished"]]
+    parts = {"curves": [], "cutoffs": [], "importances": [], "queries": [], "seconds": []}
+    for k, method in enumerate(finished):
+        key = {"framework": method["framework"], "method": method["method"]}
+        runs = [run for run in method["runs"] if run["error"] is None]
+        parts["curves"].append(
+            {
+                **key,
+                "runs": [
+                    {
+                        "fold": run["fold"],
+                        "seed": run["seed"],
+                        "best_round": run["rounds"],
+                        "values": [run["validation"] - sign * 0.2 * exp(-i / 8) for i in range(run["rounds_trained"])],
+                    }
+                    for run in runs
+                ],
+            }
+        )
+        parts["cutoffs"].append({**key, "means": [0.4 + 0.01 * k + 0.03 * i for i in range(7)]})
+        parts["importances"].append({**key, "shares": [0.3 / (1 + i + k % 3) for i in range(8)]})
+        compared = method["difference"] is not None
+        worst = [
+            {
+                "query": f"q{10 * k + i}",
+                "fold": i % data["folds"],
+                "documents": 20 + i,
+                "relevant": i,
+                "value": 0.1,
+                "reference_value": 0.8 if compared else None,
+                "difference": 0.1 * i - 0.7 if compared else None,
+            }
+            for i in range(5)
+        ]
+        of_all = document["test"]["queries"]
+        parts["queries"].append(
+            {
+                **key,
+                "reference": method["reference"] if compared else None,
+                "wins": of_all // 2 - k if compared else None,
+                "ties": k if compared else None,
+                "losses": of_all - of_all // 2 if compared else None,
+                "quantiles": [-0.7, -0.2, -0.1, 0.0, 0.1, 0.2, 0.7] if compared else None,
+                "worst": worst,
+                "best": worst[::-1],
+            }
+        )
+        parts["seconds"].append({**key, "training": 0.1 * k, "per_round": method["seconds_per_round"]})
+    hardest = {"fold": 0, "documents": 9, "relevant": 1, "mean": 0.05, "best": 0.11}
+    return {
+        "curves": {"metric": metric, "methods": parts["curves"]},
+        "cutoffs": {"metric": "NDCG", "at": [1, 2, 3, 5, 10, 20, 50], "methods": parts["cutoffs"]},
+        "importances": {
+            "measure": "share of the total gain of splits",
+            "n_features": 8,
+            "features": [f"f{i}" for i in range(8)],
+            "methods": parts["importances"],
+        },
+        "queries": {"metric": metric, "tied_below": 1e-9, "methods": parts["queries"]},
+        "hardest": [{**hardest, "query": f"q{i}", "best_method": "lightgbm lambdarank"} for i in range(10)],
+        "seconds": parts["seconds"],
+        "reproduce": {
+            "python": "bp.compare('toy')",
+            "command": "boostplug compare --data toy",
+            "data": [
+                {"part": part, "fold": fold, **data[part], "fingerprint": "0123456789abcdef"}
+                for fold in range(data["folds"])
+                for part in ("train", "valid", "test")
+            ],
+        },
+    }
+
+
+MACHINE = {"processor": "a processor", "cores": 2, "memory_gib": 8.0, "system": "a system"}
+
+
+@pytest.fixture(scope="module")
+def document(result):
+    """The comparison of all these tests, with a significant improvement and a significant loss put into it."""
+    document = deepcopy(result.document)
+    document["methods"][1] |= {"difference": 0.25, "interval": [0.1, 0.4], "p": 0.001, "p_holm": 0.01}
+    document["methods"][2] |= {"difference": -0.25, "interval": [-0.4, -0.1], "p": 0.001, "p_holm": 0.02}
+    document["methods"][3]["objective"] = f"AdaRank(metric=NDCG(5), base={', '.join(['MPBoost(distance=...)'] * 9)})"
+    return document
+
+
+@pytest.fixture(scope="module")
+def whole(document):
+    return page(document, made_up(document), MACHINE)
+
+
+def many(document, n=46):
+    """Return a document with so many methods, each of 3 runs of 100 rounds."""
+    document = deepcopy(document)
+    methods = []
+    for i in range(n):
+        method = deepcopy(document["methods"][i % 8])
+        method["method"] += f" {i}" if i >= 8 else ""
+        one = method["runs"][0]
+        method["runs"] = [one | {"seed": seed, "rounds": 90, "rounds_trained": 100} for seed in range(3)]
+        methods.append(method)
+    return document | {"methods": methods}
+
+
+def failed(document):
+    document = deepcopy(document)
+    for method in document["methods"]:
+        of_metrics = {name: {"mean": None, "spread": None} for name in method["test"]}
+        nothing = dict.fromkeys(("difference", "interval", "p", "p_holm", "seconds_per_round", "rounds"))
+        method |= {
+            **nothing,
+            "runs_finished": 0,
+            "runs": [],
+            "test": of_metrics,
+            "errors": ["RuntimeError: on purpose"],
+        }
+        method["validation"] = {"mean": None, "spread": None}
+    return document | {"recommendation": None}
+
+
+def alone(document):
+    """Return a document of one method, the reference itself."""
+    document = deepcopy(document)
+    document["methods"] = document["methods"][:1]
+    reference = document["methods"][0]
+    document["recommendation"] |= {
+        "framework": reference["framework"], "method": reference["method"], "is_reference": True, "reference": None,
+        "difference": None, "interval": None, "p": None, "queries": None, "within_one_standard_error": [],
+    }  # fmt: skip
+    return document
+
+
+def without_reference(document):
+    document = deepcopy(document)
+    document["methods"] = [m for m in document["methods"] if m["reference"]]
+    for method in document["methods"]:
+        method.update(dict.fromkeys(("reference", "difference", "interval", "p", "p_holm")))
+    first = document["methods"][0]
+    document["recommendation"] |= {"framework": first["framework"], "method": first["method"], "is_reference": False}
+    document["recommendation"] |= dict.fromkeys(("reference", "difference", "interval", "p", "queries"))
+    return document
+
+
+def lower(document):
+    """Return the document as of a metric of which less is better."""
+    document = deepcopy(document)
+    document["settings"] |= {"greater_is_better": False, "lower_is_better": [document["settings"]["metric"]]}
+    return document
+
+
+def folds(document):
+    document = deepcopy(document)
+    document["data"] |= {"folds": 3, "weighted": True}
+    return document
+
+
+def partial(document):
+    document = deepcopy(document)
+    left_out = [{"framework": "xgboost", "method": "rank:ndcg", "fold": 0, "seed": 1}]
+    document["settings"]["minutes"] = 5
+    return document | {"out_of_time": True, "not_run": left_out}
+
+
+def interrupted(document):
+    return deepcopy(document) | {"interrupted": True}
+
+
+def unknown_interval(document):
+    """Return the document as of a single test query: no interval is known."""
+    document = deepcopy(document)
+    for method in document["methods"]:
+        if method["difference"] is not None:
+            method |= {"difference": 0.0, "interval": [None, None], "p": 1.0, "p_holm": 1.0}
+    return document
+
+
+SITUATIONS = [
+    many, failed, alone, without_reference, lower, folds, partial, interrupted, unknown_interval
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("situation", [deepcopy, *SITUATIONS])
+@pytest.mark.parametrize("detailed", [True, False])
+def test_every_situation_gives_a_whole_page(document, situation, detailed):
+    document = situation(document)
+    text = page(document, made_up(document) if detailed else None, MACHINE if detailed else None)
+    read = Read(text)  # all elements are closed, in order
+    ids = [attributes["id"] for _, attributes, _ in read.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes, _ in read.elements:
+        for name in ("aria-labelledby", "aria-describedby"):
+            assert attributes.get(name, ids[0]) in ids
+        assert attributes.get("href", "#").removeprefix("#") in {*ids, ""}
+    levels = [int(tag[1]) for tag, *_ in read.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert "None" not in read.text
+    assert not re.search(r"\bnan\b|\binf\b", text.partition("<script>")[0].partition("</style>")[2])
+    for tag, attributes, _ in read.elements:
+        if tag == "figure" or attributes.get("role") in {"img", "region"}:
+            assert attributes.get("aria-label") or attributes.get("aria-labelledby")
+    for method in document["methods"]:
+        assert method["method"] in read.text
+
+
+def test_the_largest_default_stays_below_a_megabyte(document):
+    document = many(document)
+    assert len(page(document, made_up(document), MACHINE).encode()) < 1_000_000
+
+
+def test_names_are_text_wherever_they_stand(document):
+    plain, hostile = deepcopy(document), deepcopy(document)
+    details = {"plain": made_up(plain)}
+    for of_all in (plain, hostile):
+        of_all["methods"][3]["errors"] = ["harmless"]
+        of_all["notes"] = ["harmless"]
+    for i, method in enumerate(hostile["methods"]):
+        old, new = method["method"], f"{HOSTILE}{i}"
+        method["objective"] = new
+        for other in [*hostile["methods"], hostile["recommendation"]]:
+            for key in ("method", "reference"):
+                if (other["framework"], other[key]) == (method["framework"], old):
+                    other[key] = new
+    hostile["recommendation"] |= {"code": HOSTILE, "objective": HOSTILE}
+    hostile["data"]["name"] = hostile["notes"][0] = hostile["methods"][3]["errors"][0] = HOSTILE
+    hostile["versions"]["numpy"] = hostile["settings"]["params"]["num_leaves"] = HOSTILE
+    found = made_up(hostile)
+    found["importances"]["features"] = [f"{HOSTILE}{i}" for i in range(8)]
+    for entry in found["queries"]["methods"]:
+        for one in entry["worst"]:
+            one["query"] = HOSTILE
+    found["hardest"][0] |= {"query": HOSTILE, "best_method": HOSTILE}
+    found["reproduce"] |= {"command": HOSTILE, "python": HOSTILE}
+    found["reproduce"]["data"][0]["fingerprint"] = HOSTILE
+
+    read, harmless = Read(page(hostile, found, MACHINE)), Read(page(plain, details["plain"], MACHINE))
+    assert [tag for tag, *_ in read.elements] == [tag for tag, *_ in harmless.elements]
+    assert [attributes.keys() for _, attributes, _ in read.elements] == [
+        attributes.keys() for _, attributes, _ in harmless.elements
+    ]
+    assert read.text.count(HOSTILE) > 100
+    assert len(read.of_tag("script")) == 1
+
+
+def test_only_the_pages_own_script_may_run(whole):
+    read = Read(whole)
+    (script,) = (data for tag, data in read.texts if tag == "script")
+    (policy,) = (m["content"] for m in read.of_tag("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    assert f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not re.search(r"\bsrc=|url\(|@import|https?://", whole)
+
+
+@pytest.mark.parametrize(
+    ("situation", "loud"),
+    [
+        (interrupted, "INCOMPLETE: interrupted after 16 of 16 runs."),
+        (partial, "PARTIAL: 15 of 16 runs in 5 minutes."),
+        (failed, "FAILED: MPBoost(Log) (xgboost), no run finished: RuntimeError: on purpose"),
+    ],
+)
+def test_what_is_missing_stands_first(document, situation, loud):
+    document = situation(document)
+    read = Read(page(document, made_up(document)))
+    main = read.text.index("Before you rely on it")
+    assert main < read.text.index(loud) < read.text.index("ecommend", main)
+
+
+def test_a_page_with_nothing_amiss_has_no_caveats(whole):
+    assert not Read(whole).of_tag("aside")
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({"difference": 0.01, "p": 0.001}, ("better", "significantly better than lambdarank")),
+        ({"difference": -0.01, "p": 0.001}, ("worse", "significantly worse than lambdarank")),
+        ({"difference": 0.01, "p": 0.2}, ("open", "not significantly different from lambdarank")),
+        ({"difference": -0.01, "p": 0.2}, ("open", "nothing here speaks against keeping lambdarank")),
+        ({"is_reference": True, "reference": None, "difference": None}, ("open", "own LambdaMART is best")),
+        ({"reference": None, "difference": None}, ("open", "nothing to compare it with")),
+    ],
+)
+@pytest.mark.parametrize("less", [False, True])
+def test_the_verdict_is_what_the_test_part_says(document, given, verdict, less):
+    document = lower(document) if less else deepcopy(document)
+    found = document["recommendation"]
+    ours = document["methods"][1]
+    found |= {"framework": ours["framework"], "method": ours["method"], "is_reference": False}
+    found |= {"reference": "lambdarank", "interval": [-0.1, 0.1], "queries": 20, **given}
+    if less and given["difference"] is not None:
+        found["difference"] = -given["difference"]
+    kind, words = verdict
+    (shown,) = re.findall(r'<p class="verdict (\w+)">([^<]*)</p>', page(document, made_up(document)))
+    assert shown[0] == kind
+    assert words in shown[1]
+
+
+def forest(text):
+    """Return the rows of the plots: (colour class, clear or not, where the mark is in per cent)."""
+    rows = re.findall(r'<li class="row (\S+) \S+ (clear|unclear)"[^>]*>(.*?)</li>', text, re.DOTALL)
+    return [
+        (colour, state, float(re.search(r'<svg x="([\d.]+)%"[^>]*class="point"', row)[1]))
+        for colour, state, row in rows
+    ]
+
+
+def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
+    of_lightgbm = [m for m in document["methods"] if m["difference"] is not None and m["framework"] == "lightgbm"]
+    rows = forest(whole)[: len(of_lightgbm)]
+    assert [place for *_, place in rows] == sorted((place for *_, place in rows), reverse=True)
+    assert [state for _, state, _ in rows] == ["clear", *["unclear"] * (len(rows) - 2), "clear"]
+    assert "to the right is better" in whole
+    less = page(lower(document), made_up(document))
+    rows = forest(less)[: len(of_lightgbm)]
+    assert [place for *_, place in rows] == sorted(place for *_, place in rows)
+    assert "to the left is better" in less
+
+
+def test_one_hopeless_method_does_not_rule_the_axis(document):
+    document = many(document, 16)
+    for k, method in enumerate(document["methods"]):
+        if method["difference"] is not None:
+            method |= {"difference": 0.001 * k, "interval": [0.001 * k - 0.01, 0.001 * k + 0.01]}
+    document["methods"][2] |= {"difference": -0.5, "interval": [-0.6, -0.4]}
+    text = page(document)
+    assert "An arrow at the edge" in text
+    assert text.count('class="arrow"') == 1
+    places = [float(p) for p in re.findall(r'<svg x="([\d.]+)%"[^>]*class="point"', text)]
+    assert max(places) - min(places) > 5
+
+
+def test_a_method_has_one_colour_in_all_figures(document, whole):
+    colours = {}
+    for _, attributes, _ in Read(whole).elements:
+        if "data-m" in attributes:
+            classes = attributes["class"].split()
+            (colour,) = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "cr"} & set(classes)
+            colours.setdefault(attributes["data-m"], set()).add(colour)
+    assert len(colours) == len(document["methods"])
+    assert all(len(of_one) == 1 for of_one in colours.values())
+    shown = [next(iter(of_one)) for of_one in colours.values()]
+    assert shown.count("cr") == 2  # the references of both frameworks
+    others = [colour for colour in shown if colour not in {"c0", "cr"}]
+    assert len(others) == len(set(others)) == 4
+
+
+def test_a_run_that_has_stopped_counts_on_with_its_last_value():
+    assert mean_curve([[0.1, 0.5], [0.3, 0.3, 0.7]]) == [
+        (1.0, pytest.approx((0.1 + 0.3) / 2)),
+        (2.0, pytest.approx((0.5 + 0.3) / 2)),
+        (3.0, pytest.approx((0.5 + 0.7) / 2)),
+    ]
+    assert mean_curve([[None, 0.5]]) == [(2.0, 0.5)]
+    assert mean_curve([[]]) == []
+
+
+def test_long_curves_are_thinned_and_keep_their_ends():
+    curve = mean_curve([[float(i) for i in range(5001)]])
+    assert len(curve) <= 201
+    assert (curve[0], curve[-1]) == ((1.0, 0.0), (5001.0, 5000.0))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0, 1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (-0.031, 0.013, [-0.03, -0.02, -0.01, 0.0, 0.01]),
+        (1, 60, [10, 20, 30, 40, 50, 60]),
+        (0.6612, 0.6688, [0.662, 0.664, 0.666, 0.668]),
+    ],
+)
+def test_ticks_are_round_and_on_the_axis(low, high, expected):
+    assert ticks(low, high) == pytest.approx(expected)
+
+
+def test_a_logarithmic_axis_has_ticks_within_a_decade_too():
+    assert Scale(0.8, 120.0, logarithmic=True).ticks == pytest.approx([1, 2, 5, 10, 20, 50, 100])
+    assert Scale(3.2, 9.9, logarithmic=True).ticks == pytest.approx([4, 5, 6, 7, 8, 9])
+    assert len(Scale(4.01, 4.9, logarithmic=True).ticks) >= 3
+    assert Scale(1.0, 100.0, logarithmic=True).at(10.0) == pytest.approx(0.5)
+
+
+def shape(value):
+    """Return what a value of JSON is made of: names, and of lists the shape of their first item."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [shape(item) for item in value[:1]]
+    return "number" if isinstance(value, (int, float)) else type(value).__name__
+
+
+def test_these_details_have_the_form_of_real_ones(result):
+    made, real = made_up(result.document), result.details
+    real["reproduce"]["command"] = made["reproduce"]["command"]  # data from memory have none
+    assert shape(made) == shape(real)
+
+
+def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
+    result.to_html(tmp_path / "report.html")
+    read = Read((tmp_path / "report.html").read_text())
+    sections = [attributes["id"] for attributes in read.of_tag("section")]
+    assert sections == [
+        "recommendation", "differences", "methods", "curves", "queries", "cutoffs", "features", "time", "setup",
+        "reproduce",
+    ]  # fmt: skip
+    assert "processor" in read.text
+    assert f"result = {result.details['reproduce']['python']}" in read.text
+
+
+# In a browser
+
+
+class Watched:
+    """A tab with the page in it, and all that it said and asked for."""
+
+    def __init__(self, browser, file, **options):
+        self.said, self.asked = [], []
+        self.context = browser.new_context(**options)
+        self.tab = self.context.new_page()
+        self.tab.on("console", lambda message: self.said.append(message.text))
+        self.tab.on("pageerror", lambda error: self.said.append(str(error)))
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.tab.goto(file.as_uri())
+        assert self.asked == [file.as_uri()]
+
+
+@pytest.fixture(scope="module")
+def file(whole, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(whole)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def light(browser, file):
+    return Watched(browser, file, color_scheme="light", viewport={"width": 1400, "height": 900})
+
+
+@pytest.fixture(scope="module")
+def dark(browser, file):
+    return Watched(browser, file, color_scheme="dark", viewport={"width": 1400, "height": 900})
+
+
+# The least contrast of all text that is to be seen, with what it is, and how much was looked at.
+CONTRAST = """() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const over = (a, b) => { const w = a[3] ?? 1; return [0, 1, 2].map((i) => w * a[i] + (1 - w) * b[i]); };
+  const behind = (element) => {
+    const layers = [];
+    for (let e = element; e; e = e.parentElement) layers.push(parts(getComputedStyle(e).backgroundColor));
+    return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
+  };
+  const light = (colour) => {
+    const [r, g, b] = colour.map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  let worst = [99, ""], seen = 0;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || !element.getClientRects().length || element.closest("script")) continue;
+    if (element.closest(".unseen, .skip")) continue;
+    const style = getComputedStyle(element);
+    const ground = behind(element);
+    const ink = over(parts(element.closest("svg") ? style.fill : style.color), ground);
+    const [high, low] = [light(ink), light(ground)].sort((a, b) => b - a);
+    const ratio = (high + .05) / (low + .05);
+    seen += 1;
+    if (ratio < worst[0]) worst = [ratio, texts.currentNode.data.trim() + " in " + element.outerHTML.slice(0, 90)];
+  }
+  return [...worst, seen];
+}"""
+
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+CUT_TABLES = """() => [...document.querySelectorAll("table")]
+  .filter((table) => table.scrollWidth > table.closest(".scrolls").clientWidth + 1)
+  .map((table) => table.caption.textContent)"""
+OPEN_ALL = "() => document.querySelectorAll('details').forEach((part) => { part.open = true; })"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_nothing_overflows_and_all_can_be_read(mode, request):
+    watched = request.getfixturevalue(mode)
+    tab = watched.tab
+    background = tab.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (mode == "light")
+    tab.evaluate(OPEN_ALL)
+    for width in (400, 700, 1000, 1400):
+        tab.set_viewport_size({"width": width, "height": 900})
+        assert tab.evaluate(OVERFLOW) == 0, width
+        if width in {400, 1400}:
+            least, where, seen = tab.evaluate(CONTRAST)
+            assert seen > 500
+            assert least >= 4.5, where
+    assert watched.said == []
+
+
+def names_of(table):
+    return table.locator("tbody th .name").all_inner_texts()
+
+
+def test_a_table_is_sorted_by_click_and_by_keyboard(light, document):
+    tab = light.tab
+    table = tab.locator("#methods table")
+    head = table.get_by_role("columnheader", name="MAP")
+    means = {m["method"] + m["framework"]: m["test"]["MAP"]["mean"] for m in document["methods"]}
+
+    def shown():
+        rows = zip(names_of(table), table.locator("tbody td:nth-child(2)").all_inner_texts(), strict=True)
+        return [means[name + framework] for name, framework in rows]
+
+    assert table.locator("th[aria-sort]").inner_text().startswith("validation")
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert shown() == sorted(means.values(), reverse=True)
+    head.get_by_role("button").focus()
+    tab.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert shown() == sorted(means.values())
+    assert table.locator("th[aria-sort]").count() == 1
+    assert tab.locator("#said").inner_text() == "Sorted by MAP, ascending."
+    p = table.get_by_role("columnheader", name="p", exact=True)
+    for order in ("ascending", "descending"):  # the references have no p: they come last either way
+        p.get_by_role("button").press("Space")
+        assert p.get_attribute("aria-sort") == order
+        assert set(table.locator("tbody tr:nth-last-child(-n+2) td:nth-last-child(3)").all_inner_texts()) == {"–"}
+    assert light.said == []
+
+
+def test_one_framework_is_shown_everywhere(light):
+    tab = light.tab
+    tab.get_by_role("radio", name="xgboost").check()
+    assert set(tab.locator("#methods tbody tr:visible td:nth-child(2)").all_inner_texts()) == {"xgboost"}
+    assert tab.locator("#differences figure:visible").count() == 1
+    assert set(tab.locator(".legend li:visible small").all_inner_texts()) == {"xgboost"}
+    tab.get_by_role("radio", name="all").check()
+    assert tab.locator("#methods tbody tr:visible").count() == 8
+
+
+def test_a_chosen_method_has_its_colour_everywhere(light):
+    tab = light.tab
+    box = tab.locator(".legend input:not(:checked)").first
+    number = box.get_attribute("data-choose")
+    of_marks = f"() => [...document.querySelectorAll('[data-m=\"{number}\"]')].map((e) => e.getAttribute('class'))"
+    before = set(tab.evaluate(of_marks))
+    worn = tab.evaluate("() => [...document.querySelectorAll('.legend li')].map((e) => e.classList[0])")
+    box.focus()
+    tab.keyboard.press("Space")
+    after = tab.evaluate("() => [...document.querySelectorAll('.legend li')].map((e) => e.classList[0])")
+    (new,) = set(after) - set(worn)
+    marks = tab.evaluate(of_marks)
+    assert len(marks) > 5
+    assert all(new in of_mark.split() for of_mark in marks)
+    assert tab.locator("#cutoffs .key-list li:visible").count() == 7
+    tab.keyboard.press("Space")
+    assert {frozenset(c.split()) for c in tab.evaluate(of_marks)} == {frozenset(c.split()) for c in before}
+    assert tab.locator("#cutoffs .key-list li:visible").count() == 6
+
+
+def test_code_is_copied_with_a_button(light, document):
+    light.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    light.tab.locator("#recommendation .code button").click()
+    light.tab.wait_for_function("() => document.getElementById('said').textContent === 'Copied.'")
+    assert light.tab.evaluate("() => navigator.clipboard.readText()") == document["recommendation"]["code"]
+
+
+def test_figures_and_places_have_names(light):
+    tab = light.tab
+    assert tab.get_by_role("main").count() == tab.get_by_role("heading", level=1).count() == 1
+    for name in ("banner", "contentinfo", "navigation"):
+        assert tab.get_by_role(name).count() == 1
+    images = tab.get_by_role("img")
+    assert images.count() == 3
+    for i in range(3):
+        assert "methods" in images.nth(i).get_attribute("aria-label")
+    for name in ("Recommendation", "All methods", "Learning curves"):
+        assert tab.get_by_role("region", name=name, exact=True).count() == 1
+
+
+def test_what_scrolls_can_be_reached_and_focus_is_seen(light):
+    tab = light.tab
+    tab.set_viewport_size({"width": 400, "height": 900})
+    tab.locator("#methods .scrolls").focus()
+    before = tab.locator("#methods .scrolls").evaluate("e => e.scrollLeft")
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_function(f"() => document.querySelector('#methods .scrolls').scrollLeft > {before}")
+    assert tab.locator("#methods .scrolls").evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    tab.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_paper_has_everything_in_light_colours_and_uncut(dark):
+    tab = dark.tab
+    tab.evaluate("() => document.querySelectorAll('details').forEach((part) => { part.open = false; })")
+    tab.set_viewport_size({"width": 1010, "height": 700})  # A4 landscape without its margins
+    tab.emulate_media(media="print")
+    try:
+        assert tab.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert not tab.get_by_role("navigation").is_visible()
+        assert tab.evaluate(CUT_TABLES) == []
+        assert tab.evaluate(CONTRAST)[0] >= 4.5
+        with tab.expect_event("console", predicate=lambda message: message.text == "opened 0"):
+            tab.evaluate(
+                "() => { dispatchEvent(new Event('beforeprint'));"
+                "console.log('opened', document.querySelectorAll('details:not([open])').length);"
+                "dispatchEvent(new Event('afterprint')); }"
+            )
+        assert tab.locator("details:not([open])").count() > 5
+    finally:
+        tab.emulate_media(media="screen")
+
+
+def test_without_its_script_all_is_there(browser, file, document):
+    tab = Watched(browser, file, java_script_enabled=False).tab
+    assert tab.get_by_role("button").count() == tab.get_by_role("checkbox").count() == 0
+    assert tab.get_by_role("radio").count() == 0
+    assert len(names_of(tab.locator("#methods table"))) == len(document["methods"])
+    assert tab.locator("#differences li.row").count() == 6
+    assert tab.locator("#curves .curves polyline").count() == 8

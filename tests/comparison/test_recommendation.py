@@ -1,0 +1,330 @@
+"""What a comparison recommends, by what, and that the estimator it hands over grows the trees it was chosen for."""
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from scipy import sparse
+
+import boostplug as bp
+from boostplug.comparison import recommendation, report
+from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.result import CompareResult
+from boostplug.comparison.training import FRAMEWORKS, Part, Watch
+from boostplug.comparison.trees import Trees
+from boostplug.comparison.tuning import tuned_objective
+from boostplug.core.values import Range
+from boostplug.datasets import make_ranking
+from boostplug.losses import LOSSES
+
+QUICK = {"rounds": 4, "num_threads": 1, "progress": False}
+OURS = [loss for losses in LOSSES.values() for loss in losses]
+BUILT_IN = [(kind.name, name) for kind in FRAMEWORKS.values() for name in kind.baselines]
+SOME = [*BUILT_IN, *((name, loss) for name in FRAMEWORKS for loss in OURS)]
+
+
+def fitted(estimator, train):
+    """Return an estimator, fitted; XGBoost's regression takes no queries."""
+    if isinstance(estimator, xgb.XGBRegressor) and not isinstance(estimator, xgb.XGBRanker):
+        return estimator.fit(train.X, train.y)
+    options = {"verbose": False} if isinstance(estimator, xgb.XGBModel) else {}
+    return estimator.fit(train.X, train.y, qid=train.qid, **options)
+
+
+def alone(parts, framework, objective, **options):
+    built_in = isinstance(objective, str)
+    what = {"losses": () if built_in else [objective], "baselines": [objective] if built_in else ()}
+    return bp.compare(*parts, **what, frameworks=framework, **{**QUICK, "seeds": [3], **options})
+
+
+@pytest.mark.parametrize(("framework", "objective"), SOME, ids=str)
+def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective):
+    train, _, test = parts
+    result = alone(parts, framework, objective)
+    (run,) = result.document["methods"][0]["runs"]
+    best = result.best
+    assert best.n_estimators == run["rounds"]
+    scores = fitted(best, train).predict(test.X)
+    pieces = [Part(part.X, part.queries) for part in parts]
+    trained = FRAMEWORKS[framework](*pieces, Trees(), 1)
+    theirs = trained.run(
+        objective, 3, run["rounds"], Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
+    )
+    np.testing.assert_allclose(scores, theirs, rtol=1e-6, atol=1e-6)
+    assert np.ptp(scores) > 0
+    assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("framework", "params"),
+    [
+        ("lightgbm", {"lightgbm": {"eta": 0.5, "min_data": 3, "lambda": 4.0, "extra_trees": True, "bagging": 0.5}}),
+        ("xgboost", {"xgboost": {"eta": 0.5, "lambda": 4.0, "gamma": 0.01, "colsample_bynode": 0.5}}),
+        ("lightgbm", {"learning_rate": 0.3, "num_leaves": 4, "max_depth": 3, "max_bin": 15, "min_rows": 2, "l2": 0.1}),
+        ("xgboost", {"learning_rate": 0.3, "num_leaves": 4, "max_depth": 3, "max_bin": 15, "min_hessian": 2.0}),
+        ("lightgbm", {"row_fraction": 0.4, "column_fraction": 0.4, "lightgbm": {"lambdarank_truncation_level": 3}}),
+        ("xgboost", {"row_fraction": 0.4, "column_fraction": 0.4, "xgboost": {"lambdarank_num_pair_per_sample": 2}}),
+    ],
+)
+@pytest.mark.parametrize("ours", [True, False])
+def test_so_it_does_with_other_trees(parts, framework, params, ours):
+    """And its line of code too, but for what the seed draws."""
+    train, _, test = parts
+    objective = bp.QBRank() if ours else FRAMEWORKS[framework].baselines[0]
+    result = alone(parts, framework, objective, params=params)
+    (run,) = result.document["methods"][0]["runs"]
+    scores = fitted(result.best, train).predict(test.X)
+    assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
+    assert run["test"]["MAP"] == pytest.approx(bp.MAP()(scores, test.queries), abs=1e-12)
+    from_code = eval(result.document["recommendation"]["code"], {"bp": bp, "xgb": xgb})  # noqa: S307 (ours)
+    assert from_code.get_params()["objective"] == objective
+    for name in recommendation._NOT_SHOWN & result.best.get_params().keys():
+        from_code.set_params(**{name: result.best.get_params()[name]})
+    np.testing.assert_array_equal(fitted(from_code, train).predict(test.X), scores)
+
+
+def test_sparse_features(parts):
+    train, _, test = parts
+    thin = [{"X": sparse.csr_matrix(part.X), "y": part.y, "qid": part.qid} for part in parts]
+    for framework in FRAMEWORKS:
+        result = alone(thin, framework, bp.RankNet())
+        (run,) = result.document["methods"][0]["runs"]
+        best = result.best
+        options = {"verbose": False} if framework == "xgboost" else {}
+        best.fit(thin[0]["X"], train.y, qid=train.qid, **options)
+        value = bp.NDCG(10)(best.predict(thin[2]["X"]), test.queries)
+        assert run["test"]["NDCG@10"] == pytest.approx(value, abs=1e-12)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(bp.RankNet):
+    """A user's loss, with a choice that is no word."""
+
+    pair: tuple = (1, 2)
+
+    version = "1"
+    search_ranges = {"pair": ((1, 2), (3, 4)), "sigmoid": Range(0.5, 2.0)}  # noqa: RUF012 (frozen)
+
+
+@pytest.mark.parametrize("objective", ["lambdarank", bp.MPBoost(), Own()], ids=["lambdarank", "MPBoost", "own"])
+def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
+    pytest.importorskip("optuna")
+    train, _, test = parts
+    some = {"tune": 8, "params": {"min_rows": 200}, "store": tmp_path}
+    result = alone(parts, "lightgbm", objective, **some)
+    again = alone(parts, "lightgbm", objective, **some, resume=True)
+    (run,) = result.document["methods"][0]["runs"]
+    assert run["tuned"]["parameters"]
+    for one in (result, again):
+        scores = fitted(one.best, train).predict(test.X)
+        assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
+    assert again.recommendation == result.recommendation
+
+
+def test_what_tuning_drew_makes_the_loss_again():
+    drawn = {"pair": {"choice": 1}, "sigmoid": 0.75}
+    assert tuned_objective(Own(), drawn) == Own(pair=(3, 4), sigmoid=0.75)
+    assert tuned_objective("lambdarank", {}) == "lambdarank"
+
+
+@pytest.mark.parametrize("loss", [*OURS, bp.AdaRank(metric=bp.MAP(), base=bp.RankNet(sigmoid=2.0))], ids=str)
+def test_the_line_of_code_names_the_loss(loss):
+    params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, loss, 0)
+    line = recommendation.code("lightgbm", loss, params, 7)
+    found = eval(line, {"bp": bp})  # noqa: S307 (ours)
+    assert found.get_params(deep=False)["objective"] == loss
+    assert found.n_estimators == 7
+    assert "seed" not in line
+    assert line.startswith("bp.LGBMRanker(objective=")
+
+
+def test_the_line_of_code_needs_boostplug_alone():
+    loss = bp.RankNet(sigmoid=np.float64(0.5)) + bp.LambdaRank(truncation=np.int64(3))
+    line = recommendation.code("lightgbm", loss, {"learning_rate": np.float64(0.25)}, 7)
+    found = eval(line, {"bp": bp})  # noqa: S307 (ours)
+    assert found.objective == loss
+    assert found.learning_rate == 0.25
+
+
+# --- What is chosen, and in which words -----------------------------------------------------------------------------
+
+
+def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
+    """Return a result of invented runs: by framework and name, the validation and the test values."""
+    metric = bp.Metric.parse(metric)
+    part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
+    part = Part(part.X, part.queries, part.qid)
+    sizes = {"queries": n, "documents": part.queries.n_rows}
+    methods = []
+    for framework, name in values:
+        own = FRAMEWORKS[framework].baselines
+        objective = name if name in own else bp.RankNet()
+        methods.append(Method(name, framework, objective, reference and name == own[0]))
+    result = CompareResult.new(
+        methods,
+        [part],
+        metrics=[metric],
+        metric=metric,
+        seeds=seeds,
+        settings={
+            "rounds": 9, "early_stopping_rounds": 3, "params": vars(Trees()), "tune": 0, "num_threads": 1, "jobs": 1,
+        },
+        data={"name": "made", "folds": 1, "features": 2, "train": sizes, "valid": sizes, "test": sizes},
+        notes=[],
+    )  # fmt: skip
+    defined = result._defined(0)
+    noise = np.random.default_rng(0).normal(0, 0.02, n)
+    for method in methods:
+        for seed in seeds:
+            of_run = values[method.framework, method.name]
+            of_run = of_run[seed] if isinstance(of_run, list) else of_run
+            if of_run is None:
+                continue
+            if of_run == "failed":
+                result.add(Cell(method, 0, seed, error="broken"))
+                continue
+            validation, test = of_run
+            rng = np.random.default_rng(len(result._cells))
+            on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
+            on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
+            of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
+            of_validation = {"validation": validation, "validation_per_query": on_validation}
+            result.add(Cell(method, 0, seed, rounds=5 + seed, **of_validation, **of_test))
+    return result
+
+
+def many(result):
+    return result.document["test"]["queries"]
+
+
+LGB, XGB = "lightgbm", "xgboost"
+
+
+def test_validation_alone_chooses():
+    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (0.6, 0.4), (LGB, "b"): (0.55, 0.9)})
+    assert found.document["recommendation"]["method"] == "a"
+    text = found.recommendation
+    assert text.startswith("Recommended: a in lightgbm, the best of 3 by validation NDCG@10 (.6000, mean of 1 run; ")
+    assert "below lambdarank in NDCG@10 (95 % interval -" in text
+    assert (
+        f"significantly worse on {many(found)} test queries. The validation part misleads here: prefer lambdarank"
+        in text
+    )
+
+
+def test_a_lead_on_test_is_said_with_its_interval():
+    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (0.6, 0.6)})
+    row = found.document["methods"][1]
+    difference, (low, high) = row["difference"], row["interval"]
+    interval = f"(95 % interval {low:+.4f} to {high:+.4f}), p <.001: significantly better"
+    words = f"On test it is {difference:.4f} above lambdarank in NDCG@10 {interval} on {many(found)} test queries."
+    assert words.replace("0.", ".") in found.recommendation
+
+
+@pytest.mark.parametrize(
+    ("metric", "lead", "advice"),
+    [
+        ("NDCG@10", 0.001, "either will do"),
+        ("NDCG@10", -0.001, "nothing here speaks against keeping lambdarank"),
+        ("PairError", -0.001, "either will do"),
+        ("PairError", 0.001, "nothing here speaks against keeping lambdarank"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_said(metric, lead, advice):
+    best = 0.4 if metric == "PairError" else 0.6
+    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (best, 0.5)}, metric=metric)
+    off = found.document["recommendation"]["difference"]  # of the noise alone
+    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (best, 0.5 - off + lead)}, metric=metric)
+    words = f"no significant difference on {many(found)} test queries; {advice}, and more queries would tell"
+    assert words in found.recommendation
+
+
+def test_the_least_error_is_recommended():
+    found = made({(LGB, "lambdarank"): (0.3, 0.3), (LGB, "a"): (0.2, 0.2)}, metric="PairError")
+    assert "Recommended: a in" in found.recommendation
+    assert "below lambdarank in PairError (95 % interval -" in found.recommendation
+    assert "significantly better" in found.recommendation
+    found = made({(LGB, "lambdarank"): (0.3, 0.2), (LGB, "a"): (0.2, 0.3)}, metric="PairError")
+    assert "Recommended: a in" in found.recommendation
+    assert "above lambdarank in PairError (95 % interval +" in found.recommendation
+    assert "significantly worse" in found.recommendation
+
+
+def test_built_ins_are_recommended_too():
+    found = made({(LGB, "lambdarank"): (0.6, 0.5), (LGB, "a"): (0.5, 0.5)})
+    assert "It is lightgbm's own LambdaMART: on these data none of the others is called for." in found.recommendation
+    assert "\n    bp.LGBMRanker(objective='lambdarank', n_estimators=5," in found.recommendation
+    found = made({(XGB, "rank:ndcg"): (0.5, 0.5), (XGB, "reg:squarederror"): (0.6, 0.6)})
+    assert "fitted without qid, which XGBoost's regression does not take:\n    xgb.XGBReg" in found.recommendation
+    assert "\n    xgb.XGBRegressor(objective='reg:squarederror', n_estimators=5," in found.recommendation
+
+
+def test_across_frameworks_the_reference_is_the_frameworks_own():
+    found = made({(LGB, "lambdarank"): (0.5, 0.9), (XGB, "rank:ndcg"): (0.5, 0.5), (XGB, "a"): (0.6, 0.6)})
+    assert "above rank:ndcg in NDCG@10" in found.recommendation
+
+
+def test_without_a_reference():
+    found = made({(LGB, "a"): (0.6, 0.5), (LGB, "b"): (0.5, 0.5)})
+    assert "nothing to be compared with in lightgbm: LambdaMART is not among the methods." in found.recommendation
+    found = made({(LGB, "lambdarank"): "failed", (LGB, "a"): (0.6, 0.5)})
+    assert "nothing to be compared with in lightgbm: lambdarank has no finished run." in found.recommendation
+
+
+def test_nothing_finished():
+    found = made({(LGB, "lambdarank"): "failed", (LGB, "a"): "failed"})
+    assert found.document["recommendation"] is None
+    assert found.recommendation == "Nothing to recommend: no run is finished."
+    assert str(found).endswith(found.recommendation)
+    with pytest.raises(ValueError, match="nothing is best: no run is finished"):
+        found.best  # noqa: B018 (a property that raises)
+
+
+def test_what_failed_in_part_is_not_recommended():
+    whole, half = [(0.5, 0.5), (0.5, 0.5)], [(0.9, 0.9), "failed"]
+    found = made({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.5)] * 2}, seeds=(0, 1))
+    row = found.document["recommendation"]
+    assert (row["method"], row["among"], row["runs"]) == ("b", 2, 2)
+    assert row["rounds"] == 6  # the mean of 5 and 6, halves up
+
+
+def test_an_interrupted_comparison_is_judged_by_what_all_have_finished():
+    lucky, late = [(0.5, 0.5), (0.95, 0.5)], [(0.6, 0.5), None]
+    found = made({(LGB, "lambdarank"): lucky, (LGB, "a"): late}, seeds=(0, 1))
+    found.interrupted = True
+    row = found.document["recommendation"]
+    assert (row["method"], row["among"], row["runs"], row["rounds"]) == ("a", 2, 1, 5)
+    assert "The comparison was interrupted: this is of what is finished." in found.recommendation
+    found = made({(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1))
+    found.interrupted = True
+    assert found.document["recommendation"]["method"] == "lambdarank"
+
+
+def test_of_equal_ones_the_first():
+    found = made({(LGB, "a"): (0.6, 0.5), (LGB, "lambdarank"): (0.6 * (1 + 1e-15), 0.5)})
+    assert found.document["recommendation"]["method"] == "a"
+
+
+def test_those_within_one_standard_error_are_named():
+    values = {(LGB, "a"): (0.6, 0.5), (XGB, "b"): (0.6 - 1e-9, 0.5), (LGB, "far"): (0.2, 0.5)}
+    close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
+    assert {"framework": LGB, "method": "far"} not in close
+    found = made(values, n=400)
+    for cell in found._cells[:2]:
+        cell.validation_per_query[:] = found._cells[0].validation_per_query
+    assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
+    assert "Within one standard error of it on the validation queries: b in xgboost.\n" in found.recommendation
+    found._cells[1].validation_per_query[:] -= 0.01  # always, which has no standard error
+    assert found.document["recommendation"]["within_one_standard_error"] == []
+
+
+def test_every_page_ends_in_it(result, tmp_path):
+    words = result.recommendation.splitlines()
+    assert words[-1].startswith("    bp.") or words[-1].startswith("    xgb.")
+    text = " ".join(str(result).split())
+    assert " ".join(result.recommendation.split()) == text[text.index("Recommended: ") :]
+    assert report.markdown(result.document).endswith(f"\n```python\n{words[-1].strip()}\n```\n")
+    result.to_html(tmp_path / "out.html")
+    assert f"<p>{escape(words[0], quote=False)}</p>" in (tmp_path / "out.html").read_text()

@@ -1,0 +1,392 @@
+"""A comparison that was ended goes on where it was, and never from the results of another."""
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import boostplug as bp
+from boostplug.comparison import kept as module
+from boostplug.comparison.kept import fingerprint, print_of_part
+from boostplug.comparison.store import digest
+from boostplug.comparison.training import FRAMEWORKS, Part
+from boostplug.datasets import make_ranking
+
+SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
+SMALL = {"rounds": 2, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", **SOME}
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """What has been trained; `trained.until` trainings are, and then Ctrl-C comes."""
+
+    class Trained(list):
+        until = None
+
+    trained, run = Trained(), FRAMEWORKS["lightgbm"].run
+
+    def watched(self, objective, seed, *args):
+        if len(trained) == trained.until:
+            raise KeyboardInterrupt
+        trained.append((str(objective), seed))
+        return run(self, objective, seed, *args)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", watched)
+    return trained
+
+
+def without_times(result):
+    document = json.loads(json.dumps(result.document))
+    for method in document["methods"]:
+        for run in [method, *method["runs"]]:
+            del run["seconds_per_round"]
+    return document
+
+
+@pytest.mark.parametrize("tune", [0, 3])
+def test_an_interrupted_comparison_goes_on_where_it_was(tiny, trained, tmp_path, tune):
+    if tune:
+        pytest.importorskip("optuna")
+    some = {**SMALL, "tune": tune}
+    folds = [tiny, (tiny[1], tiny[2], tiny[0])]
+    whole = bp.compare(folds, **some)
+    planned = list(trained)
+    assert len(planned) == 2 * 2 * (2 + tune)
+    done = []
+    for _ in range(len(planned)):
+        trained.clear()
+        trained.until = 3
+        result = bp.compare(folds, **some, store=tmp_path, resume=bool(done))
+        done += trained
+        assert result.interrupted == (len(trained) == 3)
+        if not result.interrupted:
+            break
+    assert done == planned
+    assert without_times(result) == without_times(whole)
+    assert result.per_query.equals(whole.per_query)
+    trained.clear()
+    again = bp.compare(folds, **some, store=tmp_path, resume=True)
+    assert not trained
+    assert again.document == result.document  # times too
+    assert again.kept == result.kept
+    assert result.kept.parent == tmp_path
+
+
+def test_a_kill_in_the_middle_of_a_line_costs_one_training(tiny, trained, tmp_path):
+    whole = bp.compare(*tiny, **SMALL, store=tmp_path)
+    whole.kept.write_bytes(whole.kept.read_bytes()[:-20])
+    trained.clear()
+    again = bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert len(trained) == 1
+    assert without_times(again) == without_times(whole)
+
+
+def test_more_losses_and_seeds_are_added(tiny, trained, tmp_path):
+    bp.compare(*tiny, **SMALL, store=tmp_path)
+    trained.clear()
+    more = {**SMALL, "seeds": [1, 7], "losses": ["ranknet", bp.MPBoost(hessian="bound")]}
+    result = bp.compare(*tiny, **more, store=tmp_path, resume=True)
+    assert [name.partition("(")[0] for name, seed in trained if seed == 1] == ["MPBoost"]
+    assert len(trained) == 1 + 3
+    assert without_times(result) == without_times(bp.compare(*tiny, **more))
+
+
+def test_what_failed_is_tried_again(tiny, trained, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(bp.RankNet, "compute_gradient_hessian", lambda *_: 1 / 0)
+        result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    assert result.failed
+    trained.clear()
+    again = bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert not again.failed
+    assert [name.partition("(")[0] for name, _ in trained] == ["RankNet", "RankNet"]
+
+
+def test_notes_of_finished_trainings_are_kept(tiny, tmp_path):
+    constant = [{"X": part.X * 0, "y": part.y, "group": part.group} for part in tiny]
+    whole = bp.compare(*constant, **SMALL, store=tmp_path)
+    again = bp.compare(*constant, **SMALL, store=tmp_path, resume=True)
+    assert without_times(again) == without_times(whole)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"rounds": 3}, r"rounds \(2 there, 3 now\)"),
+        ({"early_stopping_rounds": None}, r"early_stopping_rounds \(30 there, none now\)"),
+        ({"params": {"num_leaves": 4}}, r"params\.num_leaves \(15 there, 4 now\)"),
+        ({"params": {"lightgbm": {"extra_trees": True}}}, r"params\.lightgbm\.extra_trees \(none there, True now\)"),
+        ({"metric": "MAP"}, r"metric \(NDCG@10 there, MAP now\), metrics "),
+        ({"metrics": ["NDCG@5", "MAP"]}, "metrics "),
+        ({"metric": bp.NDCG(10, gain="linear")}, r"metric \(NDCG@10 there, NDCG@10\(linear\) now\)"),
+        ({"num_threads": 2}, r"num_threads \(1 there, 2 now\)"),
+        ({"frameworks": ["lightgbm", "xgboost"]}, r"xgboost \(none there, \d"),
+    ],
+)
+def test_other_settings_are_refused_and_named(tiny, trained, tmp_path, changed, named):
+    bp.compare(*tiny, **SMALL, store=tmp_path)
+    trained.clear()
+    with pytest.raises(
+        ValueError, match=rf"holds no results of this comparison; .*differ in .*{named}.*leave out resume"
+    ):
+        bp.compare(*tiny, **{**SMALL, **changed}, store=tmp_path, resume=True)
+    assert not trained
+
+
+def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, monkeypatch):
+    bp.compare(*tiny, **SMALL, store=tmp_path)
+    trained.clear()
+    train, valid, test = ({"X": part.X.copy(), "y": part.y.copy(), "group": part.group} for part in tiny)
+    for part, array, named in ((train, "X", "features of train"), (test, "y", "labels of test")):
+        kept = part[array].copy()
+        part[array][(0,) * kept.ndim] = 3
+        with pytest.raises(ValueError, match=f"differ in {named}, fold 1: "):
+            bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
+        part[array][:] = kept
+    bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
+    plain = module.versions
+    for name in ("boostplug", "lightgbm", "numpy", "numba"):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "versions", lambda *more, name=name: {**plain(*more), name: "0.0.1"})
+            with pytest.raises(ValueError, match=rf"differ in {name} \(\S+ there, 0\.0\.1 now\): "):
+                bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert not trained
+
+
+def test_the_order_of_names_makes_no_other_comparison(tiny, trained, tmp_path):
+    params = {"lightgbm": {"extra_trees": True, "path_smooth": 1.0}}
+    asked = {**SMALL, "losses": ["ranknet"], "baselines": [], "frameworks": ["lightgbm", "xgboost"], "params": params}
+    bp.compare(*tiny, **asked, store=tmp_path)
+    trained.clear()
+    asked |= {
+        "frameworks": ["xgboost", "lightgbm"],
+        "params": {"lightgbm": {"path_smooth": 1.0, "extra_trees": True}},
+    }
+    assert not bp.compare(*tiny, **asked, store=tmp_path, resume=True).failed
+    assert not trained
+
+
+def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
+    result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    content = result.kept.read_bytes()
+    trained.clear()
+    with pytest.raises(ValueError, match=r"holds results of this very comparison \(4 trainings\): resume=True"):
+        bp.compare(*tiny, **SMALL, store=tmp_path)
+    assert not trained
+    assert result.kept.read_bytes() == content
+    other = bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path)
+    assert other.kept != result.kept
+
+
+def test_nothing_to_resume_starts_anew(tiny, tmp_path):
+    with pytest.warns(UserWarning, match=r"there is nothing to resume in .*empty; starting anew"):
+        result = bp.compare(*tiny, **SMALL, store=tmp_path / "new" / "empty", resume=True)
+    assert result.kept.exists()
+
+
+def test_damaged_results_are_named(tiny, tmp_path):
+    result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    for content in (b"null\n", b"garbage", result.kept.read_bytes().replace(b'"rounds": 2', b'"rounds": 9')):
+        result.kept.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"{result.kept.name} .*remove it to start anew"):
+            bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+        if content.count(b"\n") < 2:
+            with pytest.raises(ValueError, match=rf"{result.kept.name} is damaged; remove it"):
+                bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path, resume=True)
+
+
+def test_a_folder_that_cannot_be(tiny, tmp_path, trained):
+    (tmp_path / "file").write_text("")
+    for folder in ("file", "file/folder"):
+        with pytest.raises(OSError, match=r"the folder .*file.* cannot be made .*name another as store"):
+            bp.compare(*tiny, **SMALL, store=tmp_path / folder)
+    with pytest.raises(OSError, match=r"the folder '.*a.x00b' cannot be made .*name another as store"):
+        bp.compare(*tiny, **SMALL, store=str(tmp_path / "a\0b"))
+    with pytest.raises(TypeError, match="store must be the path of a folder; got 5"):
+        bp.compare(*tiny, **SMALL, store=5)
+    assert not trained
+
+
+def test_nothing_is_left_of_a_comparison_that_finished_nothing(tiny, trained, tmp_path):
+    trained.until = 0
+    result = bp.compare(*tiny, **SMALL, store=tmp_path)
+    assert result.interrupted
+    assert result.kept is None
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- What tells one thing from another -------------------------------------------------------------------------------
+
+
+def twice(gap):
+    return 2.0 * gap
+
+
+def thrice(gap):
+    return 3.0 * gap
+
+
+thrice.version = "1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(bp.MPBoost):
+    """A user's loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnVersion(bp.MPBoost):
+    """A user's loss whose code is known by its version."""
+
+    version: ClassVar[str] = "1"
+
+
+def test_losses_are_known_by_their_parameters_and_versions(monkeypatch):
+    losses = [bp.MPBoost(), bp.MPBoost(hessian="bound"), bp.MPBoost(distance=bp.LinearDistance()), bp.RankNet()]
+    losses += [OwnVersion(), OwnVersion(hessian="bound"), bp.MPBoost(distance=thrice), bp.NDCG(5), bp.NDCG(10)]
+    prints = [fingerprint(loss) for loss in losses]
+    assert len({*prints} - {None}) == len(losses)
+    equal = "-newton"[1:]  # but not the same string
+    assert fingerprint(bp.MPBoost(hessian=equal)) == prints[0]
+    assert fingerprint("lambdarank") == "lambdarank"
+    monkeypatch.setattr(OwnVersion, "version", "2")
+    assert fingerprint(losses[4]) not in {None, prints[4]}
+    for unknown in (Own(), bp.MPBoost(distance=twice), bp.MPBoost(distance=lambda gap: gap), bp.NDCG(gain=twice)):
+        assert fingerprint(unknown) is None
+
+
+def test_a_loss_of_ones_own_is_trained_again(tiny, trained, tmp_path):
+    """Its code may have changed, and so may that of any module which it calls."""
+    some = {**SMALL, "losses": [Own(), OwnVersion()], "store": tmp_path}
+    with pytest.warns(UserWarning, match=r"the loss Own\(.*has code of your own.*its trainings are not kept in store"):
+        whole = bp.compare(*tiny, **some)
+    trained.clear()
+    with pytest.warns(UserWarning, match=r'an attribute such as version = "1"'):
+        again = bp.compare(*tiny, **some, resume=True)
+    assert [name.partition("(")[0] for name, _ in trained] == ["Own", "Own"]
+    assert without_times(again) == without_times(whole)
+
+
+@pytest.mark.filterwarnings("ignore:there is nothing to resume")
+def test_with_a_metric_of_ones_own_everything_is_trained_again(tiny, trained, tmp_path):
+    some = {**SMALL, "metric": bp.NDCG(3, gain=twice), "store": tmp_path}
+    for resume in (False, True):
+        trained.clear()
+        with pytest.warns(UserWarning, match="the metric NDCG.* has code of your own"):
+            bp.compare(*tiny, **some, resume=resume)
+        assert len(trained) == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda run: run["per_query"]["NDCG@5"].pop(), "does not hold a number for each test query"),
+        (lambda run: run["per_query"].update(MAP=run["per_query"]["NDCG@5"]), "lacks metrics or rounds"),
+        (lambda run: run["test"].update({"NDCG@5": 0.99}), "contradicts itself"),
+        (lambda run: run.update(validation=0.99), "contradicts itself"),
+        (lambda run: run.update(rounds=7), "lacks metrics or rounds"),
+        (lambda run: run.update(rounds="2"), "is no result of a training"),
+        (lambda run: run.update(curve=["high"]), "does not hold a number"),
+        (lambda run: run.pop("gains"), "is no result of a training"),
+    ],
+)
+def test_forged_results_are_refused(tiny, trained, tmp_path, change, message):
+    """Lines with a right digest whose content cannot come from a training."""
+    path = bp.compare(*tiny, **SMALL, store=tmp_path).kept
+    head, first, *rest = path.read_bytes().splitlines(keepends=True)
+    key, run = json.loads(first.partition(b" ")[2])
+    change(run)
+    text = json.dumps([key, run]).encode()
+    path.write_bytes(b"".join([head, sha256(text).hexdigest().encode(), b" ", text, b"\n", *rest]))
+    trained.clear()
+    with pytest.raises(ValueError, match=rf"{path.name}: the entry 'fold 1 .*{message}.*remove the file"):
+        bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
+    assert not trained
+
+
+def categories(n):
+    return [f"c{i:03d}" for i in range(n)]
+
+
+def test_ordered_categories_beyond_what_a_repr_shows(tiny, trained, tmp_path):
+    """Frames that differ in the middle of 150 ordered categories only."""
+    pd = pytest.importorskip("pandas")
+
+    def frames(names):
+        kind = pd.CategoricalDtype(names, ordered=True)
+        rng = np.random.default_rng(0)
+        return [
+            pd.DataFrame(part.X, columns=list("abcd")).assign(
+                k=pd.Categorical.from_codes(rng.integers(0, 150, part.n_rows), dtype=kind), qid=part.qid, grade=part.y
+            )
+            for part in tiny
+        ]
+
+    names = categories(150)
+    swapped = [*names[:70], names[71], names[70], *names[72:]]
+    bp.compare(*frames(names), **SMALL, label="grade", store=tmp_path)
+    trained.clear()
+    with pytest.raises(ValueError, match="differ in features of train, fold 1"):
+        bp.compare(*frames(swapped), **SMALL, label="grade", store=tmp_path, resume=True)
+    assert not trained
+
+
+def test_long_arrays_and_files_in_params(tiny, trained, tmp_path):
+    splits = tmp_path / "splits.json"
+    long = np.zeros(1200, dtype=np.int64)
+    for first, second, named in (
+        ({"max_bin_by_feature": [8, 9, 10, 11]}, {"max_bin_by_feature": [8, 9, 10, 12]}, "max_bin_by_feature"),
+        ({"label_gain": long}, {"label_gain": np.where(np.arange(1200) == 600, 1, long)}, "label_gain"),
+        ({"forcedsplits_filename": str(splits)}, {"forcedsplits_filename": str(splits)}, "files named in params"),
+    ):
+        folder = tmp_path / named
+        splits.write_text('{"feature": 0, "threshold": 0.5}')
+        asked = {**SMALL, "baselines": [], "store": folder}
+        bp.compare(*tiny, **asked, params={"lightgbm": first})
+        splits.write_text('{"feature": 1, "threshold": 0.5}')
+        trained.clear()
+        with pytest.raises(ValueError, match=f"differ in .*{named}"):
+            bp.compare(*tiny, **asked, params={"lightgbm": second}, resume=True)
+        assert not trained
+    assert (
+        "..."
+        not in bp.compare(*tiny, **SMALL, params={"lightgbm": {"label_gain": long}}).details["reproduce"]["python"]
+    )
+
+
+def test_data_are_known_by_their_values():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 3)).astype(np.float32)
+    queries = bp.Queries([0, 1, 0, 1, 0, 1], group=[3, 3])
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    other = X.copy()
+    other[5, 2] = np.nextafter(other[5, 2], np.float32(9))
+    tables = [
+        *(X, other, X.astype(np.float64), X[:, ::-1], sparse.csr_matrix(X), sparse.csr_matrix(other), frame),
+        frame.rename(columns={"a": "x"}),
+        frame.assign(a=pd.Categorical(list("xyzxyz"))),
+        frame.assign(a=pd.Categorical(list("xyzxyw"))),
+        frame.assign(a=pd.array([1, None, 3, 4, 5, 6], dtype="Int64")),
+    ]
+
+    def found(X, queries=queries):
+        return print_of_part(Part(X, queries))
+
+    prints = [str(found(table)) for table in tables]
+    assert len(set(prints)) == len(tables)
+    assert found(frame) == found(pd.concat([frame[["a"]], frame[["b", "c"]]], axis=1))
+    assert found(np.asfortranarray(X)) == found(X.copy())
+    assert found(X, bp.Queries(queries.labels, group=[2, 4])) != found(X)
+    assert found(X, bp.Queries(1 - queries.labels, group=[3, 3])) != found(X)
+    assert digest([np.zeros((0, 3))]) == digest([])

@@ -1,0 +1,188 @@
+"""What parts and folds share: a test query counts once, and data that stand in two parts are warned of."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import boostplug as bp
+from boostplug.comparison.significance import merge_repeated, pooled_test, standard_error
+from boostplug.datasets import RankingData, make_ranking
+
+ONE = {
+    "losses": [bp.RankNet()],
+    "baselines": "lambdarank",
+    "frameworks": "lightgbm",
+    "rounds": 3,
+    "seeds": 1,
+    "num_threads": 1,
+    "progress": False,
+    "metrics": "NDCG@5",
+}
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Three parts with nothing in common, ids included."""
+    made = [make_ranking(40, n_features=5, mean_list_size=8, random_state=seed) for seed in range(3)]
+    return [RankingData(part.X, part.y, qid=part.qid + 1000 * i) for i, part in enumerate(made)]
+
+
+def rows_of(part, queries):
+    """Return a part with the chosen queries, by their place."""
+    kept = np.isin(np.repeat(np.arange(part.n_queries), part.group), queries)
+    return RankingData(part.X[kept], part.y[kept], qid=part.qid[kept])
+
+
+def joined(a, b):
+    return RankingData(np.vstack([a.X, b.X]), np.r_[a.y, b.y], qid=np.r_[a.qid, b.qid])
+
+
+def of_loss(result):
+    return next(method for method in result.document["methods"] if method["difference"] is not None)
+
+
+# --- One query in several folds --------------------------------------------------------------------------------------
+
+
+def test_a_fold_passed_ten_times_says_no_more_than_once(apart):
+    once, ten = (bp.compare([tuple(apart)] * times, **ONE) for times in (1, 10))
+    a, b = of_loss(once), of_loss(ten)
+    assert a["p"] == b["p"]
+    for name in ("difference", "z", "interval"):
+        assert b[name] == pytest.approx(a[name], abs=1e-12)
+    assert ten.document["test"]["queries"] == once.document["test"]["queries"]
+    assert "A test query of several folds counts once" in str(ten)
+    assert "counts once" not in str(once)
+    counts = [result.details["queries"]["methods"][1] for result in (once, ten)]
+    assert [counts[0][key] for key in ("wins", "ties", "losses")] == [
+        counts[1][key] for key in ("wins", "ties", "losses")
+    ]
+
+
+def test_a_query_is_known_by_its_id_and_its_documents(apart):
+    """In other folds its documents may stand in another order, as a sparse matrix or as a DataFrame."""
+    train, valid, test = apart
+    order = np.concatenate([np.flatnonzero(test.qid == q)[::-1] for q in dict.fromkeys(test.qid.tolist())])
+    turned = RankingData(test.X[order], test.y[order], qid=test.qid[order])
+    for again, same in (
+        (turned, True),
+        (RankingData(pd.DataFrame(test.X), test.y, qid=test.qid), True),
+        (RankingData(sparse.csr_matrix(test.X), test.y, qid=test.qid), True),
+        (RankingData(test.X, test.y, qid=test.qid + 1), False),
+        (RankingData(test.X + 1, test.y, qid=test.qid), False),
+        (RankingData(test.X, test.y + 1, qid=test.qid), False),
+    ):
+        found = bp.compare([(train, valid, test), (train, valid, again)], **ONE).document["test"]
+        defined = bp.compare(train, valid, test, **ONE).document["test"]["queries"]
+        assert (found["queries"] == defined) == same
+        assert found["repeated"] == (test.n_queries if same else 0)
+
+
+def test_repeated_cross_validation_counts_each_query_once(apart):
+    """Two partitions into folds: the mean of each query over both decides, and all folds are one stratum."""
+    rng = np.random.default_rng(0)
+    d = rng.normal(size=60)
+    partitions = [np.array_split(rng.permutation(60), 3) for _ in range(2)]
+    codes = [fold for partition in partitions for fold in partition]
+    noise = [rng.normal(size=len(fold)) * 0.1 for fold in codes]
+    a = [d[fold] + of_fold for fold, of_fold in zip(codes, noise, strict=True)]
+    zeros = [np.zeros(len(fold)) for fold in codes]
+    means = np.zeros(60)
+    for fold, values in zip(codes, a, strict=True):
+        means[fold] += values / 2
+    found = pooled_test(a, zeros, codes=codes, counts="sets")
+    expected = pooled_test([means], [np.zeros(60)])
+    assert found.n_queries == 60
+    assert found.difference == pytest.approx(expected.difference, abs=1e-12)
+    assert found.z == pytest.approx(expected.z, abs=1e-12)
+    width, independent = (np.diff(f.interval)[0] for f in (found, pooled_test(a, zeros, counts="sets")))
+    assert width == pytest.approx(np.diff(expected.interval)[0], rel=0.05)
+    assert independent < 0.8 * width
+
+
+def test_disjoint_folds_stay_strata(apart):
+    rng = np.random.default_rng(0)
+    a = [rng.normal(size=n) + n for n in (20, 30)]
+    zeros = [np.zeros(20), np.zeros(30)]
+    assert pooled_test(a, zeros, codes=[np.arange(20), np.arange(20, 50)]) == pooled_test(a, zeros)
+
+
+def test_queries_of_one_code_are_averaged_by_their_weights():
+    d, v, s = np.array([1.0, 2.0, 5.0, 4.0]), np.array([1.0, 3.0, 1.0, 2.0]), np.array([0, 0, 1, 2])
+    mean, weight, stratum = merge_repeated(d, v, s, np.array([7, 3, 7, 9]))
+    np.testing.assert_array_equal(mean, [(1 * 1 + 1 * 5) / 2, 2.0, 4.0])
+    np.testing.assert_array_equal(weight, [2.0, 3.0, 2.0])
+    assert stratum[0] == stratum[1] != stratum[2]
+    assert (mean * weight).sum() == (d * v).sum()
+
+
+def test_validation_queries_of_several_folds_count_once(apart):
+    """What is within one standard error of the best is judged by each validation query once."""
+    train, valid, test = apart
+    more = {**ONE, "losses": ["ranknet", "qbrank", "mpboost"], "rounds": 10}
+    once, ten = (bp.compare([(train, valid, test)] * times, **more) for times in (1, 10))
+    close = [result.document["recommendation"]["within_one_standard_error"] for result in (once, ten)]
+    assert close[0]
+    assert close[0] == close[1]
+    d = np.random.default_rng(0).normal(size=30)
+    assert standard_error(np.tile(d, 10)) < 0.4 * standard_error(d)
+
+
+# --- Data in several parts -------------------------------------------------------------------------------------------
+
+
+def shown_everywhere(result, message):
+    document = result.document["warnings"]
+    page = result.to_markdown()
+    return any(message in w for w in document) and message in page and message in " ".join(str(result).split())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda train, valid, _test: (train, valid, train), "Train and test hold the same data"),
+        (lambda train, _valid, test: (train, train, test), "Train and valid hold the same data"),
+        (lambda train, valid, _test: (train, valid, valid), "Valid and test hold the same data"),
+        (
+            lambda train, valid, test: (train, valid, joined(test, rows_of(train, [3, 5]))),
+            "Test shares 2 queries (4, 6) with train, documents included",
+        ),
+        (
+            lambda train, valid, test: (
+                train,
+                valid,
+                RankingData(np.vstack([train.X[:2], test.X[2:]]), np.r_[train.y[:2], test.y[2:]], qid=test.qid),
+            ),
+            "Test shares 2 of its 319 documents with train, features and label included",
+        ),
+        (
+            lambda train, valid, test: (train, valid, RankingData(test.X, test.y, qid=test.qid - 2000 + 39)),
+            "Test shares 1 query id (40) with train, but not the documents",
+        ),
+    ],
+)
+def test_shared_data_are_warned_of(apart, change, message):
+    parts = change(*apart)
+    message = message.replace("319", str(parts[2].n_rows))
+    assert shown_everywhere(bp.compare(*parts, **ONE), message)
+
+
+def test_all_parts_alike_and_the_report(apart, tmp_path):
+    result = bp.compare(apart[0], apart[0], apart[0], **ONE)
+    assert len(result.document["warnings"]) == 3
+    result.to_html(tmp_path / "report.html")
+    assert "Train and test hold the same data" in (tmp_path / "report.html").read_text()
+    assert "% WARNING: Train and test" in result.to_latex()
+    folds = bp.compare([tuple(apart), (apart[0], apart[1], apart[0])], **ONE)
+    assert [warning[:7] for warning in folds.document["warnings"]] == ["Fold 2:"]
+
+
+def test_parts_with_nothing_in_common_are_not_warned_of(apart):
+    assert bp.compare(*apart, **ONE).document["warnings"] == []
+    numbered = [RankingData(part.X, part.y, group=part.group) for part in apart]
+    assert bp.compare(*numbered, **ONE).document["warnings"] == []
+    for part in apart:  # documents that say nothing are no documents of another part
+        part.X[:3] = 0
+        part.y[:3] = 0
+    assert bp.compare(*apart, **ONE).document["warnings"] == []

@@ -1,0 +1,384 @@
+"""Tests and intervals against enumeration, plain loops and SciPy; Holm against numbers worked by hand."""
+
+import inspect
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boostplug.comparison.significance import (
+    bootstrap_interval,
+    holm,
+    pooled_test,
+    randomisation_test,
+    standard_error,
+    t_interval,
+)
+
+
+def by_enumeration(d):
+    sums = np.array([abs(np.dot(signs, d)) for signs in product((-1, 1), repeat=len(d))])
+    return (sums >= abs(d.sum()) - 1e-12).mean()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 10])
+def test_exact_equals_enumeration(n):
+    a, b = np.random.default_rng(n).random((2, n))
+    assert randomisation_test(a, b) == by_enumeration(a - b)
+
+
+def test_exact_equals_scipy():
+    a, b = np.random.default_rng(3).random((2, 11))
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y, axis: (x - y).mean(axis), permutation_type="samples", vectorized=True
+    )
+    assert randomisation_test(a, b) == pytest.approx(theirs.pvalue)
+
+
+def test_random_flips_agree_with_scipy():
+    rng = np.random.default_rng(5)
+    b = rng.random(80)
+    a = b + rng.normal(0.04, 0.2, 80)
+    seed = "rng" if "rng" in inspect.signature(stats.permutation_test).parameters else "random_state"
+    theirs = stats.permutation_test(
+        (a, b),
+        lambda x, y, axis: (x - y).mean(axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=20_000,
+        **{seed: np.random.default_rng(0)},
+    )
+    # Two Monte-Carlo estimates of 20,000 flips: standard error of the difference below .005.
+    assert randomisation_test(a, b) == pytest.approx(theirs.pvalue, abs=0.015)
+    assert 0.02 < theirs.pvalue < 0.98
+
+
+def test_random_flips_approach_the_exact_value():
+    a, b = np.random.default_rng(8).random((2, 13))
+    assert randomisation_test(a, b, flips=2**13) == by_enumeration(a - b)
+    assert randomisation_test(a, b, flips=8_000) == pytest.approx(by_enumeration(a - b), abs=0.025)
+
+
+def test_hand_worked():
+    assert randomisation_test([1, 1, 1], [0, 0, 0]) == 2 / 8
+    # differences 3, 1, 1: |sums| over signs are 5, 3, 3, 1 twice each; 5 is reached by 2 of 8.
+    assert randomisation_test([3, 1, 1], [0, 0, 0]) == 2 / 8
+    # differences 1, -1, 2: |sums| are 2, 4, 0, 2 twice each; 2 is reached by 6 of 8.
+    assert randomisation_test([1, 0, 2], [0, 1, 0]) == 6 / 8
+
+
+def test_equal_rankers_have_p_1_and_p_is_never_0():
+    values = np.linspace(0, 1, 50)
+    assert randomisation_test(values, values) == 1.0
+    assert randomisation_test(values + 1, values, flips=999) == 1 / 1000
+
+
+def test_symmetric_repeatable_and_scale_free():
+    a, b = np.random.default_rng(1).random((2, 40))
+    p = randomisation_test(a, b)
+    assert randomisation_test(b, a) == p
+    assert randomisation_test(a, b) == p
+    assert randomisation_test(1e-6 * a, 1e-6 * b) == p
+    assert randomisation_test(a, b, random_state=1) != p
+
+
+def test_weights_multiply_the_differences():
+    a, b, v = np.random.default_rng(2).random((3, 9))
+    assert randomisation_test(a, b, weight=v) == by_enumeration(v * (a - b))
+
+
+def test_undefined_queries_are_left_out():
+    a, b = np.random.default_rng(4).random((2, 9))
+    p = randomisation_test(a, b)
+    assert randomisation_test(np.r_[a, np.nan], np.r_[b, np.nan]) == p
+    assert np.isnan(randomisation_test([np.nan], [np.nan]))
+    with pytest.raises(ValueError, match="query 9 is undefined for one of the two alone"):
+        randomisation_test(np.r_[a, np.nan], np.r_[b, 0.5])
+
+
+def test_shapes_and_flips_are_checked():
+    with pytest.raises(ValueError, match="one value per query"):
+        randomisation_test([1, 2], [1])
+    with pytest.raises(ValueError, match="flips"):
+        randomisation_test([1], [2], flips=0)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, 1e101])
+def test_what_is_no_weight_is_refused(bad):
+    """A weight of NaN made p 0, a negative one left its query out of an interval alone."""
+    a, b, weight = [0.9, 0.8, 0.7], [0.5, 0.6, 0.6], [1.0, bad, 1.0]
+    differences = np.subtract(a, b)
+    for call in (
+        lambda: randomisation_test(a, b, weight=weight),
+        lambda: bootstrap_interval(differences, weight=weight),
+        lambda: standard_error(differences, weight=weight),
+        lambda: pooled_test([a], [b], weight=[weight]),
+    ):
+        with pytest.raises(ValueError, match=r"weight\[1\] = \S+ is no number from 0 to 1e\+100"):
+            call()
+    undefined = np.array([0.9, np.nan, 0.7])  # a query that does not count may have any
+    assert randomisation_test(undefined, undefined, weight=weight) == 1.0
+    assert np.isfinite(bootstrap_interval(undefined, weight=weight)).all()
+
+
+def test_infinite_values_are_refused():
+    for call in (
+        lambda: randomisation_test([1.0, np.inf], [0.0, 0.0]),
+        lambda: pooled_test([[1.0, 0.0]], [[1.0, -np.inf]]),
+        lambda: bootstrap_interval([1.0, np.inf]),
+        lambda: standard_error([1.0, -np.inf]),
+    ):
+        with pytest.raises(ValueError, match=r"\[1\] = -?inf is infinite; NaN stands for undefined"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("p", "adjusted"),
+    [
+        ([0.01, 0.04, 0.03, 0.005], [3 * 0.01, 2 * 0.03, 2 * 0.03, 4 * 0.005]),
+        ([0.02, 0.02, 0.02], [3 * 0.02] * 3),
+        ([0.5, 0.9], [2 * 0.5, 2 * 0.5]),
+        ([0.03, np.nan, 0.01], [0.03, np.nan, 2 * 0.01]),
+        ([], []),
+    ],
+)
+def test_holm(p, adjusted):
+    np.testing.assert_allclose(holm(p), adjusted, rtol=1e-15)
+
+
+def test_what_are_no_p_values_is_refused():
+    with pytest.raises(ValueError, match=r"p\[1\] = 1.5 is not between 0 and 1"):
+        holm([0.2, 1.5])
+    with pytest.raises(ValueError, match=r"p must be one-dimensional, got shape \(\)"):
+        holm(0.2)
+
+
+# --- Intervals -------------------------------------------------------------------------------------------------------
+
+
+def skewed(n, seed):
+    return np.random.default_rng(seed).exponential(size=n) ** 1.5 - 0.7
+
+
+@pytest.mark.parametrize("n", [8, 35, 300])
+def test_interval_is_scipys(n):
+    d = skewed(n, n)
+    seed = "rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state"
+    theirs = stats.bootstrap(
+        (d,), np.mean, method="BCa", n_resamples=20_000, **{seed: np.random.default_rng(0)}
+    ).confidence_interval
+    ours = bootstrap_interval(d, n_resamples=20_000, random_state=1)
+    # Ends of two Monte-Carlo estimates: each within some hundredths of the mean's standard error.
+    np.testing.assert_allclose(ours, theirs, atol=0.12 * d.std() / np.sqrt(n))
+    low, high = ours
+    assert high - d.mean() > 1.05 * (d.mean() - low)  # BCa's, where a normal interval is symmetric
+
+
+def by_loops(d, weight, strata, resamples, seed):
+    """Return the resampled means, and BCa's two constants, by plain loops."""
+    rng = np.random.default_rng(seed)
+    names = sorted(set(strata))
+    groups = {name: [i for i in range(len(d)) if strata[i] == name] for name in names}
+    total = sum(weight)
+    means = [0.0] * resamples
+    for name in names:
+        group = groups[name]
+        share = sum(weight[i] for i in group) / total
+        drawn = rng.integers(0, len(group), size=(resamples, len(group)))
+        for r in range(resamples):
+            chosen = [group[j] for j in drawn[r]]
+            means[r] += share * sum(weight[i] * d[i] for i in chosen) / sum(weight[i] for i in chosen)
+    mean = sum(w * x for w, x in zip(weight, d, strict=True)) / total
+    influences = []
+    for group in groups.values():
+        of_group = sum(weight[i] * d[i] for i in group) / sum(weight[i] for i in group)
+        influences += [weight[i] * (d[i] - of_group) for i in group]
+    bias = stats.norm.ppf(sum(m < mean for m in means) / resamples)
+    acceleration = sum(u**3 for u in influences) / 6 / sum(u**2 for u in influences) ** 1.5
+    return means, bias, acceleration
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_stratified_interval_is_that_of_plain_loops(weighted):
+    rng = np.random.default_rng(2)
+    d, strata = skewed(30, 3), np.repeat(["b", "a", "c"], [15, 10, 5])
+    weight = rng.uniform(0.5, 2.0, 30) if weighted else np.ones(30)
+    means, bias, acceleration = by_loops(d.tolist(), weight.tolist(), strata.tolist(), 500, 7)
+    ends = []
+    for tail in (0.05, 0.95):
+        z = bias + stats.norm.ppf(tail)
+        ends.append(np.quantile(means, stats.norm.cdf(bias + z / (1 - acceleration * z))))
+    ours = bootstrap_interval(d, weight=weight, strata=strata, level=0.9, n_resamples=500, random_state=7)
+    np.testing.assert_allclose(ours, ends, rtol=1e-9)
+
+
+def test_strata_keep_their_shares():
+    """Two sets far apart, each without spread: queries drawn over both at once would vary."""
+    d, strata = np.repeat([0.0, 1.0], [30, 10]), np.repeat([0, 1], [30, 10])
+    assert bootstrap_interval(d, strata=strata) == (0.25, 0.25)
+    low, high = bootstrap_interval(d)
+    assert low < 0.2
+    assert high > 0.3
+
+
+def test_interval_covers_the_mean_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    covered = 0
+    for i in range(300):
+        low, high = bootstrap_interval(rng.normal(0.3, 1.0, 60), level=0.8, n_resamples=300, random_state=i)
+        covered += low <= 0.3 <= high
+    assert covered == pytest.approx(240, abs=4 * np.sqrt(300 * 0.8 * 0.2))
+
+
+def test_interval_is_repeatable_shifts_and_scales():
+    d = skewed(40, 5)
+    found = bootstrap_interval(d)
+    assert found == bootstrap_interval(d)
+    assert found != bootstrap_interval(d, random_state=1)
+    np.testing.assert_allclose(bootstrap_interval(1e-6 * d), 1e-6 * np.array(found), rtol=1e-9)
+    np.testing.assert_allclose(bootstrap_interval(-d), -np.array(found)[::-1], rtol=1e-9)
+    np.testing.assert_allclose(bootstrap_interval(d, weight=np.full(40, 3.0)), found, rtol=1e-9)
+
+
+def test_undefined_and_weightless_queries_are_no_queries():
+    d = skewed(12, 6)
+    found = bootstrap_interval(d)
+    assert bootstrap_interval(np.r_[d, np.nan]) == found
+    np.testing.assert_allclose(bootstrap_interval(np.r_[d, 5.0], weight=np.r_[np.ones(12), 0.0]), found, rtol=1e-9)
+
+
+def test_intervals_of_nothing_that_varies():
+    assert bootstrap_interval(np.zeros(9)) == (0.0, 0.0)
+    np.testing.assert_allclose(bootstrap_interval([0.1] * 7), (0.1, 0.1), rtol=1e-12)
+    assert np.isnan(bootstrap_interval([0.3])).all()
+    assert np.isnan(bootstrap_interval([np.nan, 0.3])).all()
+    assert np.isnan(bootstrap_interval([])).all()
+    assert np.isnan(bootstrap_interval([0.3, 0.5], strata=["a", "b"])).all()  # one of each: nor do they
+    assert np.isfinite(bootstrap_interval([0.3, 0.5, 0.6], strata=["a", "b", "b"])).all()
+    assert all(type(end) is float for end in bootstrap_interval(np.zeros(9)))
+
+
+def test_arguments_of_intervals_are_checked():
+    with pytest.raises(ValueError, match=r"one value per query, got shapes \(2,\), \(1,\), \(2,\)"):
+        bootstrap_interval([1, 2], weight=[1])
+    with pytest.raises(ValueError, match="level must be a finite number above 0 and below 1; got 95"):
+        bootstrap_interval([1, 2], level=95)
+    with pytest.raises(ValueError, match="n_resamples"):
+        bootstrap_interval([1, 2], n_resamples=0)
+    for strata in ([None, 1, 1], [np.nan, 1, 1], np.array(["a", 1, 1], object)):
+        for call in (bootstrap_interval, standard_error):
+            with pytest.raises(ValueError, match="strata must be numbers, or strings, and none missing"):
+                call([1, 2, 3], strata=strata)
+
+
+# --- Several sets ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sets():
+    rng = np.random.default_rng(11)
+    return [rng.random((2, n)) for n in (3, 6, 2)]
+
+
+def test_pooled_over_queries_is_one_set(sets):
+    a, b = [x for x, _ in sets], [y for _, y in sets]
+    found = pooled_test(a, b)
+    d = np.concatenate(a) - np.concatenate(b)
+    assert found.difference == pytest.approx(d.mean(), rel=1e-12)
+    assert found.z == pytest.approx(d.sum() / np.sqrt((d**2).sum()), rel=1e-12)
+    assert found.p == randomisation_test(np.concatenate(a), np.concatenate(b)) == by_enumeration(d)
+    strata = np.repeat([0, 1, 2], [3, 6, 2])
+    np.testing.assert_allclose(found.interval, t_interval(d, strata=strata)[1:], rtol=1e-9)
+    assert found._replace(interval=None) == pooled_test(a, b, interval="bca")._replace(interval=None)
+    np.testing.assert_allclose(
+        pooled_test(a, b, interval="bca").interval, bootstrap_interval(d, strata=strata), rtol=1e-9
+    )
+    assert found.n_queries == 11
+
+
+def test_pooled_over_sets_weighs_each_the_same(sets):
+    a, b = [x for x, _ in sets], [y for _, y in sets]
+    found = pooled_test(a, b, counts="sets")
+    means = [np.mean(x - y) for x, y in sets]
+    assert found.difference == pytest.approx(np.mean(means), rel=1e-12)
+    d = np.concatenate([(x - y) / len(x) for x, y in sets])
+    assert found.p == by_enumeration(d)
+    assert found.p != pooled_test(a, b).p
+    # The standard deviation of the sum over all patterns of signs, which is what z counts in.
+    sums = [np.dot(signs, d) for signs in product((-1, 1), repeat=len(d))]
+    assert found.z == pytest.approx(d.sum() / np.std(sums), rel=1e-9)
+    low, high = found.interval
+    assert low < found.difference < high
+
+
+def test_pooled_leaves_out_undefined_queries_and_empty_sets(sets):
+    a, b = [x for x, _ in sets], [y for _, y in sets]
+    nan = np.array([np.nan])
+    for counts in ("queries", "sets"):
+        plain = pooled_test(a, b, counts=counts)
+        assert pooled_test([np.r_[a[0], nan], *a[1:], nan], [np.r_[b[0], nan], *b[1:], nan], counts=counts) == plain
+    nothing = pooled_test([nan], [nan])
+    assert np.isnan([nothing.difference, nothing.z, nothing.p, *nothing.interval]).all()
+    assert nothing.n_queries == 0
+
+
+def test_pooled_weights_are_of_queries_within_their_set(sets):
+    a, b = [x for x, _ in sets], [y for _, y in sets]
+    weight = [np.linspace(1, 2, len(x)) for x in a]
+    means = [np.average(x - y, weights=w) for (x, y), w in zip(sets, weight, strict=True)]
+    assert pooled_test(a, b, weight=weight, counts="sets").difference == pytest.approx(np.mean(means), rel=1e-12)
+    d = np.concatenate([x - y for x, y in sets])
+    whole = pooled_test(a, b, weight=weight)
+    assert whole.difference == pytest.approx(np.average(d, weights=np.concatenate(weight)), rel=1e-12)
+
+
+def test_rounding_decides_nothing(sets):
+    a = [x for x, _ in sets]
+    b = [x * (1 + 1e-15) for x in a]
+    found = pooled_test(a, b)
+    assert (found.difference, found.z, found.p, found.interval) == (0.0, 0.0, 1.0, (0.0, 0.0))
+
+
+def test_what_cannot_be_pooled_is_refused():
+    with pytest.raises(ValueError, match="one array per set, got 2, 1 and 2"):
+        pooled_test([[1], [2]], [[1]])
+    with pytest.raises(ValueError, match="set 1: query 0 is undefined for one of the two alone"):
+        pooled_test([[1], [np.nan]], [[1], [2]])
+    with pytest.raises(ValueError, match="counts must be one of 'queries', 'sets'; got 'query'"):
+        pooled_test([[1]], [[1]], counts="query")
+
+
+def test_the_t_interval_is_scipys_of_one_stratum():
+    d = np.random.default_rng(0).normal(0.2, 1.0, 30)
+    mean, low, high = t_interval(np.r_[d, np.nan], level=0.9)
+    expected = stats.ttest_1samp(d, 0.0).confidence_interval(0.9)
+    np.testing.assert_allclose((mean, low, high), (d.mean(), expected.low, expected.high), rtol=1e-12)
+
+
+def test_the_t_interval_has_a_variance_for_each_stratum():
+    """Two folds that weigh the same: their variances over four, and degrees of freedom but one each."""
+    folds = [np.array([0.1, 0.5, 0.9, 0.3]), np.array([-0.2, 0.8])]
+    sizes = np.array([4, 4, 4, 4, 2, 2])
+    mean, low, high = t_interval(np.concatenate(folds), weight=1.0 / sizes, strata=sizes)
+    half = stats.t.ppf(0.975, 4) * np.sqrt(sum(fold.var(ddof=1) / len(fold) for fold in folds) / 4)
+    middle = np.mean([fold.mean() for fold in folds])
+    np.testing.assert_allclose((mean, low, high), (middle, middle - half, middle + half), rtol=1e-12)
+
+
+def test_the_t_interval_of_weighted_queries():
+    """Each residual over 1 minus its share, as regression's HC2; a query of weight 0 counts for nothing."""
+    d, weight = np.array([0.1, 0.5, 0.9, 0.3, 7.0]), np.array([1.0, 2.0, 2.0, 1.0, 0.0])
+    share = weight[:4] / 6
+    mean = share @ d[:4]
+    error = np.sqrt(sum(p**2 * (x - mean) ** 2 / (1 - p) for p, x in zip(share, d[:4], strict=True)))
+    half = stats.t.ppf(0.975, (share @ share) ** 2 / (share**4).sum() - 1) * error
+    np.testing.assert_allclose(t_interval(d, weight=weight), (mean, mean - half, mean + half), rtol=1e-12)
+    np.testing.assert_allclose(t_interval(d, weight=1e-90 * weight), (mean, mean - half, mean + half), rtol=1e-12)
+
+
+def test_the_t_interval_of_too_little():
+    assert t_interval([0.3]) == (0.3, -np.inf, np.inf)
+    assert all(np.isnan(t_interval([np.nan])))
+    assert np.isnan(pooled_test([[0.3], [0.1, 0.2]], [[0.2], [0.3, 0.1]]).interval).all()
+    assert t_interval([0.2, 0.2, 0.2]) == pytest.approx((0.2, 0.2, 0.2), abs=1e-15)

@@ -1,0 +1,218 @@
+"""How settings are drawn, pruned and chosen: on invented trainings, and on small real ones."""
+
+import json
+from dataclasses import fields
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.comparison import tuning
+from boostplug.comparison.store import Store, head_of
+from boostplug.comparison.training import FRAMEWORKS, Watch
+from boostplug.comparison.trees import Trees
+from boostplug.comparison.tuning import TREE_SPACE, Outcome, tuned_objective
+from boostplug.losses import LOSSES
+
+pytest.importorskip("optuna")
+
+ROUNDS = 20
+
+
+def framework(name="lightgbm", trees=None):
+    """Return what tuning asks a framework for."""
+    trees = trees or Trees()
+    params = trees.for_lightgbm(1) if name == "lightgbm" else trees.for_xgboost(1)
+    return SimpleNamespace(name=name, leaves="leaves", tree_names=FRAMEWORKS[name].tree_names, params=params)
+
+
+class Training:
+    """Invented trainings, of which some settings are hopeless; what came of each is kept."""
+
+    def __init__(self, kept=(), *, sign=1.0):
+        self.kept, self.sign = list(kept), sign
+        self.settings, self.outcomes, self.rounds, self.trained = [], [], 0, 0
+
+    def __call__(self, objective, parameters, report):
+        number = len(self.outcomes)
+        self.settings.append((objective, dict(parameters)))
+        outcome = self.kept[number] if number < len(self.kept) else self._train(parameters, report)
+        self.outcomes.append(outcome)
+        return outcome
+
+    def _train(self, parameters, report):
+        self.trained += 1
+        height = -abs(np.log(parameters.get("num_leaves", 40) / 12)) - parameters.get("lambda_l2", 1.0) / 100
+        values = []
+        for number in range(1, ROUNDS + 1):
+            self.rounds += 1
+            values.append(self.sign * (height + number / 1000 - 0.1 * (number % 2)))
+            if report is not None and report(number, values[-1]):
+                return Outcome(max(values), values, pruned=True)
+        return Outcome((max if self.sign > 0 else min)(values), values)
+
+
+def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of="lightgbm", greater=True):
+    trees = trees or Trees()
+    return tuning.tune(
+        framework(of, trees), objective, trees, trials=trials, seed=seed, run=training, rounds=ROUNDS,
+        greater_is_better=greater,
+    )  # fmt: skip
+
+
+def test_hopeless_settings_are_ended_early_and_count():
+    training = Training()
+    best = tuned(training)
+    assert len(training.outcomes) == 25
+    pruned = [i for i, outcome in enumerate(training.outcomes) if outcome.pruned]
+    assert pruned
+    assert min(pruned) > 5
+    assert training.rounds < 25 * ROUNDS
+    assert best.validation == max(outcome.value for outcome in training.outcomes if not outcome.pruned)
+    tops = [np.maximum.accumulate(outcome.values) for outcome in training.outcomes]
+    for i in pruned:
+        end = len(tops[i]) - 1
+        whole = [j for j in range(1, i) if not training.outcomes[j].pruned]  # the given setting is no trial of optuna's
+        before = [tops[j][end] for j in whole]
+        assert tops[i][end] < np.percentile(before, 25)
+        assert end + 1 >= ROUNDS // 5
+
+
+@pytest.mark.parametrize("done", [1, 6, 13, 25])
+def test_what_is_kept_is_not_trained_and_changes_no_draw(done):
+    whole = Training()
+    best = tuned(whole)
+    again = Training(whole.outcomes[:done])
+    assert tuned(again) == best
+    assert again.settings == whole.settings
+    assert again.outcomes == whole.outcomes
+    assert again.trained == 25 - done
+
+
+def test_of_errors_the_least_is_chosen_and_the_greatest_are_pruned():
+    up, down = Training(), Training(sign=-1.0)
+    best, least = tuned(up), tuned(down, greater=False)
+    assert least.parameters == best.parameters
+    assert [outcome.pruned for outcome in down.outcomes] == [outcome.pruned for outcome in up.outcomes]
+
+
+def test_what_fails_counts_and_is_never_chosen():
+    class Failing(Training):
+        def _train(self, parameters, report):
+            if parameters:
+                raise RuntimeError("impossible")
+            return super()._train(parameters, report)
+
+    training = Failing()
+    best = tuned(training, trials=4)
+    assert (best.objective, best.parameters, len(training.settings)) == ("lambdarank", {}, 4)
+
+    class Broken(Training):
+        def _train(self, parameters, report):
+            raise RuntimeError("broken")
+
+    assert tuned(Broken(), trials=4) is None
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_every_method_of_a_framework_has_the_same_space_of_trees(name):
+    words = set(FRAMEWORKS[name].tree_names.values())
+    for objective in (*FRAMEWORKS[name].baselines, bp.QBRank(), bp.AdaRank()):
+        training = Training()
+        tuned(training, objective, of=name, trials=3)
+        assert training.settings[0] == (objective, {})  # the given setting
+        for _, parameters in training.settings[1:]:
+            assert set(parameters) & words == words
+    known = {field.name for field in fields(Trees)}
+    assert set(TREE_SPACE) <= known
+    assert set(FRAMEWORKS[name].tree_names) <= set(TREE_SPACE)
+    params = Trees().for_lightgbm(1) if name == "lightgbm" else Trees().for_xgboost(1)
+    assert words <= set(params)
+
+
+def test_losses_draw_what_suggest_does():
+    training = Training()
+    tuned(training, bp.QBRank(), trials=12)
+    assert len({objective for objective, _ in training.settings}) > 3
+    assert all(type(objective) is bp.QBRank for objective, _ in training.settings)
+
+
+@pytest.mark.parametrize("loss", [loss for losses in LOSSES.values() for loss in losses], ids=str)
+def test_what_was_drawn_makes_the_loss_again(loss):
+    """From JSON, which is what the store and the document have of it."""
+    training = Training()
+    best = tuned(training, loss, trials=6)
+    drawn = json.loads(json.dumps(best.as_dict()["drawn"]))
+    assert best.parameters  # not the given setting
+    assert tuned_objective(loss, drawn) == best.objective
+    assert set(drawn) == set(loss.search_space)
+
+
+def test_what_is_given_is_within_the_space():
+    """And draws have three digits, which is what a line of code shows."""
+    trees = Trees(learning_rate=0.9, num_leaves=200, l2=0.0)
+    training = Training()
+    tuned(training, trees=trees, trials=40)
+    rates = [parameters["learning_rate"] for _, parameters in training.settings[1:]]
+    assert max(rates) > TREE_SPACE["learning_rate"].high
+    assert all(0.02 <= rate <= 0.9 and rate == float(f"{rate:.3g}") for rate in rates)
+    assert max(parameters["num_leaves"] for _, parameters in training.settings[1:]) > 63
+
+
+@pytest.mark.parametrize(
+    ("of", "own", "fixed"),
+    [
+        ("lightgbm", {"eta": 0.2}, "learning_rate"),
+        ("lightgbm", {"bagging_fraction": 0.5}, "bagging_fraction"),
+        ("lightgbm", {"sigmoid": 3.0}, "sigmoid"),
+        ("xgboost", {"lambda": 2.0}, "reg_lambda"),
+        ("xgboost", {"subsample": 0.5}, "subsample"),
+        ("xgboost", {"lambdarank_pair_method": "mean"}, "lambdarank_pair_method"),
+    ],
+)
+def test_what_is_given_to_a_framework_is_not_drawn(of, own, fixed):
+    objective = FRAMEWORKS[of].baselines[0]
+    for trees, there in ((Trees(), True), (Trees(**{of: own}), False)):
+        training = Training()
+        tuned(training, objective, of=of, trials=3, trees=trees)
+        assert all((fixed in parameters) == there for _, parameters in training.settings[1:])
+
+
+def test_a_framework_without_names_draws_rate_and_leaves():
+    training = Training()
+    other = SimpleNamespace(name="catboost", leaves="num_leaves")
+    given = {"trials": 2, "seed": 0, "run": training, "rounds": ROUNDS, "greater_is_better": True}
+    tuning.tune(other, "YetiRank", Trees(), **given)
+    assert set(training.settings[1][1]) == {"learning_rate", "num_leaves"}
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_a_watch_ends_a_training_that_is_pruned(parts, name):
+    from boostplug.comparison.training import Part
+
+    pieces = [Part(part.X, part.queries) for part in parts]
+    seen = []
+
+    def report(number, value):
+        seen.append((number, value))
+        return number == 3
+
+    watch = Watch(bp.NDCG(5), pieces[1].queries, patience=None, num_threads=1, report=report)
+    FRAMEWORKS[name](*pieces, Trees(), 1).run(bp.RankNet(), 0, 9, watch)
+    assert seen == list(enumerate(watch.values, 1))
+    assert len(seen) == 3
+    assert watch.pruned
+
+
+def test_pruned_settings_are_kept_with_their_values(parts, tmp_path):
+    some = {"losses": (), "baselines": ["lambdarank", "regression"], "frameworks": "lightgbm", "num_threads": 1}
+    some |= {"rounds": 10, "seeds": 1, "tune": 16, "progress": False}
+    result = bp.compare(*parts, **some, store=tmp_path)
+    with Store(result.kept, head_of(result.kept)) as store:
+        trials = {key: value for key, value in store.done.items() if "trial" in key}
+    assert len(trials) == 2 * 16
+    pruned = [outcome for outcome in trials.values() if outcome["pruned"]]
+    assert pruned
+    assert all(2 <= len(outcome["values"]) < 10 for outcome in pruned)
+    assert all(len(outcome["values"]) == 10 for outcome in trials.values() if not outcome["pruned"])
