@@ -161,14 +161,12 @@ def _try_kernels() -> Iterator[dict[str, Any]]:
     yield {"set_num_threads": get_num_threads()}
     set_num_threads(None)
     import boostplug.warm_up  # noqa: F401 (all that has kernels)
-    from boostplug.kernels.compiling import kept, stored
+    from boostplug.kernels.base.compiling import compiled_so_far
     from boostplug.rankers import RankBoostRanker
 
-    n_stored, n_kernels = stored()
-    yield {"n_stored": n_stored, "n_kernels": n_kernels}
     yield _trained(RankBoostRanker(n_estimators=4))
-    after = kept()
-    yield {"lost": after.lost, "folders": [str(folder) for folder in after.folders]}
+    kernels = compiled_so_far()
+    yield {"in_memory": kernels.in_memory, "folders": [str(folder) for folder in kernels.folders]}
 
 
 def _try_lightgbm() -> Iterator[dict[str, Any]]:
@@ -357,10 +355,10 @@ def _hints(document: Mapping[str, Any]) -> Iterator[str]:
     kernels, environment = document["trials"]["kernels"], document["environment"]
     if all(document["libraries"][name]["version"] is None for name in _FRAMEWORKS):
         yield f"no framework is installed, the reference rankers alone train: {install(*_FRAMEWORKS)}"
-    if kernels.get("lost"):
+    if kernels.get("in_memory"):
         yield (
-            f"compiled code is not kept ({kernels['lost']}), so that each process compiles for seconds: let "
-            "NUMBA_CACHE_DIR name a folder that can be written to"
+            "compiled code cannot be kept on disk, since no folder can be written to: every process compiles for "
+            "seconds; set NUMBA_CACHE_DIR to a folder that can be written to"
         )
     if environment.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
         yield "NUMBA_DISABLE_JIT is set, so that nothing is compiled and all takes a hundred times as long: unset it"
@@ -435,10 +433,6 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     runtimes = [f"{library['runtime']} ({library['path']})" for library in trials["imports"].get("openmp", ())]
     yield f"  OpenMP: {', '.join(runtimes) or 'none loaded'}"
     yield from ("", "Compiled code")
-    n_stored, n_kernels = kernels.get("n_stored"), kernels.get("n_kernels")
-    if n_kernels is not None:
-        rest = "" if n_stored == n_kernels else "; boostplug warmup compiles what is missing, once"
-        yield f"  {n_stored} of {n_kernels} kernels are kept for this processor{rest}"
     yield f"  in {', '.join(kernels.get('folders', ())) or 'no folder'}"
     others = {name: value for name, value in document["environment"].items() if name.startswith(("NUMBA_", "KMP_"))}
     for name, value in others.items():

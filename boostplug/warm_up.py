@@ -1,7 +1,6 @@
 """Compile before the first call: all kernels that losses, metrics, rankers and readers use, once for each machine.
 
-What is compiled is kept on disk (see `boostplug.kernels.compiling`), so that later processes find it: in the image of a
-container, in a new environment.
+Later processes find the code on disk (see `boostplug.kernels.base.compiling`), in the image of a container too.
 """
 
 import time
@@ -23,7 +22,7 @@ from boostplug.core.naming import parameters
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import load_letor
-from boostplug.kernels.compiling import kept
+from boostplug.kernels.base.compiling import compiled_so_far
 from boostplug.losses import LOSSES, LambdaRank, Loss, PairwiseLoss
 from boostplug.metrics import MAP, METRICS, NDCG, Metric, PrecisionAtPercent
 from boostplug.rankers import RANKERS
@@ -90,16 +89,16 @@ def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmU
             f"{shown(progress)}"
         )
     began = time.perf_counter()
-    before = after = kept()
+    before = after = compiled_so_far()
     for name, call in _calls():
         start, compiled = time.perf_counter(), after.n_compiled
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of data made to reach all kernels; what cannot be kept is said below
             call()
-        after = kept()
-        if after.lost:  # at once: the rest would be compiled for minutes, and lost too
+        after = compiled_so_far()
+        if after.in_memory:  # at once: compiling the rest takes minutes, and would be lost too
             raise OSError(
-                f"compiled code cannot be kept ({after.lost}): let NUMBA_CACHE_DIR name a folder that can be written to"
+                "compiled code cannot be kept: no folder can be written to; set NUMBA_CACHE_DIR to one that can"
             )
         if progress is not None:
             progress(name, after.n_compiled - compiled, time.perf_counter() - start)

@@ -1,7 +1,7 @@
 """What all tests share: the helper modules of this folder on the path, names that every process gives alike, marks.
 
 Of several processes (pytest-xdist) each gets its share of the cores. They use one cache of compiled kernels, and wait
-for each other where both need the same one (`boostplug.kernels.compiling`).
+for each other where both need the same one (`boostplug.kernels.base.compiling`).
 """
 
 import os

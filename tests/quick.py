@@ -41,7 +41,6 @@ QUICK = frozenset(
         "studies/replication/test_outcome.py",
         "selection/test_folds.py",
         "test_bad_input.py",
-        "test_buffers.py",
         "test_checks.py",
         "test_ci.py",
         "test_cli.py",

@@ -19,7 +19,6 @@ PACKAGE = Path(__file__).parent.parent / "boostplug"
 # Bottom to top. A room imports from lower floors and, without circles, from its own.
 FLOORS = [
     ["version", "core"],
-    ["buffers"],
     ["kernels"],
     ["data", "weak_rankers"],
     ["model", "datasets"],

@@ -22,7 +22,7 @@ from boostplug.core.checks import numbers
 from boostplug.core.collective import ALONE, Totals
 from boostplug.core.threads import Team, threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
-from boostplug.kernels.single_precision import TINY, first_step, to_single
+from boostplug.kernels.base.single_precision import TINY, first_step, to_single
 
 __all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of", "refuse_fault"]
 
@@ -59,8 +59,7 @@ def objective(
         call = _understood(a, b, weight, group, totals, inspect.currentframe())
         call = call._replace(scores=_one_per_row(call.scores, call.queries))
         job.n_queries = call.queries.n_queries
-        most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
-        with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
+        with threads_of_framework(call.threads, call.team):
             gradient, hessian = _derivatives(loss, call, job.totals if totals is None else totals)
         g, h, any_step = _as_float32(loss, gradient, hessian)
         if not job.alone:

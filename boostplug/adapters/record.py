@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Fields, ObjectiveLike, Part
-from boostplug.buffers import Buffers
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 
@@ -78,8 +77,6 @@ class Record:
         Those that had their warning that there is nothing to learn.
     begun : deque of Beginning
         Of the trainings whose first steps were looked at: one may ask some losses in each round, some may take turns.
-    buffers : Buffers
-        The derivatives of one round, for the next: 16 bytes a row.
     """
 
     assigned: Queries | None = None
@@ -89,7 +86,6 @@ class Record:
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None
     begun: deque[Beginning] = field(default_factory=lambda: deque(maxlen=64))
-    buffers: Buffers = field(default_factory=Buffers)
 
     def begins(self, queries: Queries, loss: ObjectiveLike, booster: Any) -> bool:
         """Return whether this is the first step of a loss in a booster's training, from now on no more.

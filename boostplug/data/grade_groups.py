@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
 from boostplug.core.threads import Computed
-from boostplug.kernels.views import Listed, Lists, Runs
+from boostplug.kernels.base.views import Listed, Lists, Runs
 
 __all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns", "distinct", "exponent_of", "roots_and_unit"]
 
@@ -133,7 +133,7 @@ class GradeRuns:
         """What the pairs of each query that holds one weigh together, over `unit`."""
         if not len(self.sqrt_weight):
             return self.n_pairs
-        from boostplug.kernels.masses import pair_masses  # numba is slow to import, and readers need none of this
+        from boostplug.kernels.pairs.masses import pair_masses  # numba is slow to import, and readers need none of this
 
         out = np.empty(len(self.query))
         pair_masses(self.query_run, self.mass, out)

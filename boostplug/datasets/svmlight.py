@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.base.compiling import compiled
 
 __all__ = ["COUNTS", "parse_block", "scatter"]
 

@@ -6,15 +6,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import buffers
 from boostplug.core.checks import check_flag, check_integer, check_number, frozen, shown
 from boostplug.core.threads import run_over_queries
 from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
-from boostplug.kernels.lambda_halves import sum_lists
-from boostplug.kernels.lambdas import Worth, sum_tops
-from boostplug.kernels.single_precision import positive_beside
-from boostplug.kernels.smooth_pairs import gap_sums
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.lists.lambda_halves import sum_lists
+from boostplug.kernels.lists.lambdas import Worth, sum_tops
+from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.gains import ideal_dcg, rising_gains
 from boostplug.losses.lists import ListSums, sums_over_lists
 from boostplug.losses.loss import LARGEST_VALUE, Loss
@@ -173,7 +172,7 @@ class LambdaRank(Loss):
             level, root = queries.remember((_Plan, self.metric, self.truncation), lambda: plan.of_rows(queries))
             given: tuple[Any, ...] = (s, level, root, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
-        sums = ListSums(np.zeros(len(runs.query)), buffers.zeros(queries.n_rows), buffers.zeros(queries.n_rows))
+        sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
         start = frozen(runs.query_start.view())
         given = (runs.view, start, frozen(scores.view()), s, plan.level, plan.worth, with_value)
         run_over_queries(lambda first, last: sum_lists(*given, first, last, *sums), start)

@@ -7,13 +7,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import buffers
 from boostplug.core.checks import check_choice, check_integer, frozen, refuse_where
 from boostplug.core.threads import run_over_queries
 from boostplug.data.grade_groups import ListRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels import softmax as kernels
-from boostplug.kernels.single_precision import positive_beside
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.lists import softmax as kernels
 from boostplug.losses.lists import sums_over_lists
 from boostplug.losses.loss import HessianKind, Loss
 
@@ -155,7 +154,7 @@ class ListNet(Loss):
 
 def _over_lists(runs: ListRuns, kernel: Callable[..., None], *arguments: Any) -> Floats:
     """Return a number for each judged document, which a kernel writes."""
-    out = buffers.empty(len(runs.rows))
+    out = np.empty(len(runs.rows))
     run_over_queries(lambda first, last: kernel(*arguments, first, last, out), runs.start)
     return out
 

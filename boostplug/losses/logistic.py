@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.tables import Kernel, Tail
+from boostplug.kernels.pairs.tables import Kernel, Tail
 
 __all__ = [
     "CURVATURE",

@@ -8,15 +8,14 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import buffers
 from boostplug.core.checks import check_choice, frozen, shown
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels import exponential as kernels
-from boostplug.kernels import grade_boxes
-from boostplug.kernels.derivatives import Curvature, Sums
-from boostplug.kernels.exponential import Table
-from boostplug.kernels.views import Runs
+from boostplug.kernels.base.views import Runs
+from boostplug.kernels.pairs import exponential as kernels
+from boostplug.kernels.pairs import grade_boxes
+from boostplug.kernels.pairs.exponential import Table
+from boostplug.kernels.pairs.exponential_query import Curvature, Sums
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -326,7 +325,7 @@ class _Plan:
     def sums(self, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
         """Return the derivatives of all rows, each query's times its factor."""
         n_rows, n_queries = len(scores), len(self.how)
-        out = Sums(buffers.zeros(n_rows), buffers.zeros(n_rows), np.zeros(n_queries), np.zeros(n_queries))
+        out = Sums(*np.zeros((2, n_rows)), *np.zeros((2, n_queries)))
         if len(self.parts) == 1 and not self.all_by_boxes:  # a tiny call would notice the slices below
             kernels.sum_over_pairs(scores, self.runs.view, self.kept, self.cost, curvature, factor, out)
         elif not self.all_by_boxes:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_choice, check_number, frozen
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
-from boostplug.kernels.documents import GAINS
-from boostplug.kernels.single_precision import positive_beside
-from boostplug.kernels.smooth_pairs import gap_sums
-from boostplug.kernels.tables import NDCG, NDCG_VALUE
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.pairs.pair_task import GAINS
+from boostplug.kernels.pairs.smooth import gap_sums
+from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE
 from boostplug.losses.gains import ideal_dcg, rising_gains
 from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
 from boostplug.losses.loss import HessianKind, Loss

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import buffers
 from boostplug.core.checks import frozen
 from boostplug.core.threads import Computed
 from boostplug.data.queries import Queries
-from boostplug.kernels.documents import GAINS, ONES, TABLE, PairWeights, Task
-from boostplug.kernels.smooth_pairs import costs_of, plan, sum_pairs
-from boostplug.kernels.tables import Functions, Kernel, tables
-from boostplug.kernels.ways import Costs
+from boostplug.kernels.pairs.cost_model import Costs
+from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
+from boostplug.kernels.pairs.smooth import costs_of, plan, sum_pairs
+from boostplug.kernels.pairs.tables import Functions, Kernel, tables
 from boostplug.losses.loss import LARGEST_VALUE
 
 __all__ = [
@@ -70,7 +69,7 @@ class SmoothSums:
     ) -> Floats:
         """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
         runs, functions = queries.grade_runs, self.functions
-        out = buffers.zeros(functions.lower.shape[1], queries.n_rows)
+        out = np.zeros((functions.lower.shape[1], queries.n_rows))
         costs = self._costs[weights.what]
         planned = runs.remember(costs, lambda: plan(runs.view, runs.n_pairs, costs))
         task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
@@ -115,7 +114,7 @@ def derivatives_of_listed(
     """Return gradient and Hessian over the explicit pairs."""
     runs = queries.pair_runs
     n = queries.n_rows
-    gradient, hessian = buffers.zeros(n), buffers.zeros(n)
+    gradient, hessian = np.zeros((2, n))
     of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
     for part in _blocks(len(runs.winner)):
         winner, loser = runs.winner[part], runs.loser[part]

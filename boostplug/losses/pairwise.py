@@ -9,14 +9,13 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import buffers
 from boostplug.core.checks import called, check_choice, frozen, shown
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels.documents import TABLE
-from boostplug.kernels.single_precision import positive_beside
-from boostplug.kernels.tables import GENERAL, Function, Kernel, Tail, plan_tables
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.pairs.pair_task import TABLE
+from boostplug.kernels.pairs.tables import GENERAL, Function, Kernel, Tail, plan_tables
 from boostplug.losses.loss import HessianKind, Loss
 from boostplug.losses.normalization import factor_of, scale_terms_of
 from boostplug.losses.pair_sums import (
@@ -257,7 +256,7 @@ class PairwiseLoss(Loss):
         given = self._given(scores, plan)
         n = queries.n_rows
         if sampled.derivatives is None:
-            gradient, hessian = buffers.zeros(n), buffers.zeros(n)
+            gradient, hessian = np.zeros((2, n))
         else:
             gradient, hessian = sampled.derivatives(scores, queries, factor, weights=plan.weights, skipped=given)
         for block in plan.pairs(given):

@@ -6,12 +6,11 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import buffers
 from boostplug.core.checks import check_choice, check_number, frozen
 from boostplug.core.values import Range
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels import hinge as kernels
+from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
 from boostplug.losses.squared_error import squared_errors
@@ -185,8 +184,8 @@ class QBRank(Loss):
         """
         w = float(self.preference_weight)
         if w == 1.0:
-            of_rows = buffers.zeros(queries.n_rows), buffers.zeros(queries.n_rows)
-            out = kernels.Sums(*of_rows, np.zeros(queries.n_queries))
+            gradient, hessian = np.zeros((2, queries.n_rows))
+            out = kernels.Sums(gradient, hessian, np.zeros(queries.n_queries))
         else:
             out = squared_errors(scores, queries, scale * (1.0 - w))
         squares = _NONE

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_choice, check_number
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
-from boostplug.kernels.single_precision import positive_beside
-from boostplug.kernels.tables import RANKNET, RANKNET_VALUE
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.pairs.tables import RANKNET, RANKNET_VALUE
 from boostplug.losses.logistic import (
     CURVATURE,
     REACH,

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.collective import Totals
 from boostplug.data.queries import Queries
-from boostplug.kernels.derivatives import LITTLE, NOTHING
-from boostplug.kernels.rows import multiply_queries
+from boostplug.kernels.base.rows import multiply_queries
+from boostplug.kernels.pairs.exponential_query import LITTLE, NOTHING
 
 __all__ = ["Relative", "drop_lost", "into_range", "times"]
 

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_flag, frozen
 from boostplug.data.queries import Queries
-from boostplug.kernels import hinge as kernels
-from boostplug.kernels.centred import centred_squares
+from boostplug.kernels.lists.centred import centred_squares
+from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.lists import sums_over_lists
 from boostplug.losses.loss import LARGEST_VALUE, Loss
 

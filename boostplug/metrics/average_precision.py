@@ -2,7 +2,7 @@
 
 from dataclasses import KW_ONLY, dataclass
 
-from boostplug.kernels import positions
+from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import Empty, OfRelevance, Ties
 
 __all__ = ["MAP"]

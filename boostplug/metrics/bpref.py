@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 
 from boostplug.data.queries import Queries
-from boostplug.kernels import ranks
+from boostplug.kernels.metrics import ranks
 from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties
 
 __all__ = ["Bpref"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_choice
 from boostplug.data.queries import Queries
-from boostplug.kernels import ranks
+from boostplug.kernels.metrics import ranks
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import called, check_choice, frozen, refuse_where, shown
 from boostplug.data.queries import Queries
-from boostplug.kernels import positions
+from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties
 from boostplug.metrics.grades import exp2_less_one
 

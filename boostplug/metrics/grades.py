@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.data.queries import Queries
-from boostplug.kernels import ranks
+from boostplug.kernels.metrics import ranks
 
 __all__ = ["exp2_less_one", "grades_of"]
 

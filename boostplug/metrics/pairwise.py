@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_flag, check_number, frozen, scores_of_rows
 from boostplug.data.queries import Queries
-from boostplug.kernels import gaps, ranks
+from boostplug.kernels.metrics import precision_at_percent as gaps
+from boostplug.kernels.metrics import ranks
 from boostplug.metrics.by_rank import whole
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, frozen, refuse_where
 from boostplug.data.queries import Queries
-from boostplug.kernels import positions
+from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties, whole
 
 __all__ = ["RBP"]

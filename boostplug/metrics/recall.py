@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 
 from boostplug.data.queries import Queries
-from boostplug.kernels import positions
+from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
 
 __all__ = ["RPrecision", "Recall"]

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, frozen, refuse_where
 from boostplug.data.queries import Queries
-from boostplug.kernels import cascade, positions
+from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import err as cascade
 from boostplug.metrics.by_rank import ByRank, Empty, OfRelevance, Ties, whole
 from boostplug.metrics.grades import exp2_less_one
 

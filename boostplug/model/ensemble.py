@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_integer, check_number, column_names, frozen, reading_features, shown
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
-from boostplug.kernels.trees import Forest, Line, scores_of
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
+from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.tree import joined
 
 __all__ = ["Ensemble", "load"]

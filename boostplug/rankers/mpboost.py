@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_choice, check_number
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels import factorised_cuts as kernels
-from boostplug.kernels.factorised_cuts import DirectedPairs, Documents, Factors
-from boostplug.kernels.views import CutCodes
 from boostplug.losses import MPBoost
 from boostplug.losses.directed_distance import Distance, LogisticDistance, distances_of_gaps
 from boostplug.losses.normalization import runs_of
+from boostplug.rankers import factorised_cuts as kernels
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.factorised_cuts import DirectedPairs, Documents, Factors
 from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
 from boostplug.weak_rankers import Cuts
+from boostplug.weak_rankers.cuts import CutCodes
 from boostplug.weak_rankers.stump import first_best
 
 __all__ = ["MPBoostRanker"]

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from boostplug.core.checks import check_flag, check_number
 from boostplug.data.queries import Queries
-from boostplug.kernels.positions import dcg
+from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost
 from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
 from boostplug.losses.normalization import factor_of

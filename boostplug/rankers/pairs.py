@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from boostplug.data.grade_groups import PairRuns
 from boostplug.data.queries import Queries, why_nothing_is_learnt
-from boostplug.kernels import critical_pairs as kernels
-from boostplug.kernels.critical_pairs import CriticalPairs
-from boostplug.kernels.views import Runs
+from boostplug.kernels.base.views import Runs
 from boostplug.losses.normalization import runs_of
+from boostplug.rankers import critical_pairs as kernels
+from boostplug.rankers.critical_pairs import CriticalPairs
 
 __all__ = ["CriticalPairs", "Runs", "errors", "listed", "refuse_no_pairs"]
 

@@ -14,8 +14,8 @@ from scipy.special import expit
 from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.grade_groups import distinct
 from boostplug.data.queries import Queries
-from boostplug.kernels import critical_pairs as kernels
 from boostplug.losses import BinaryDistance, MPBoost
+from boostplug.rankers import critical_pairs as kernels
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
 from boostplug.weak_rankers import Cuts

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly
-from boostplug.kernels.tree_growth import Bins, ValueCodes, grow
 from boostplug.weak_rankers.tree import Tree
+from boostplug.weak_rankers.tree_growth import Bins, ValueCodes, grow
 
 __all__ = ["TreeGrower"]
 

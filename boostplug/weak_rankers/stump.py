@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer, check_number, frozen
 from boostplug.core.threads import Computed
-from boostplug.kernels import cuts as kernels
-from boostplug.kernels.views import CutCodes
+from boostplug.weak_rankers import cuts as kernels
+from boostplug.weak_rankers.cuts import CutCodes
 from boostplug.weak_rankers.feature import refuse_no_column
 
 __all__ = ["Cuts", "Stump", "first_best", "rounding_edges"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen
-from boostplug.kernels.trees import Forest, Line, scores_of
+from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.stump import rounding_edges
 
 __all__ = ["Tree", "joined"]

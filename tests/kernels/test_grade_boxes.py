@@ -7,9 +7,9 @@ import pytest
 
 import boostplug as bp
 from boostplug.core.threads import set_num_threads
-from boostplug.kernels import grade_boxes
-from boostplug.kernels.arithmetic import log1p
-from boostplug.kernels.compiling import compiled
+from boostplug.kernels.base.arithmetic import log1p
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.pairs import grade_boxes
 
 DISTANCES = [bp.LinearDistance(alpha=1.0), bp.LogDistance(), bp.LogisticDistance(beta=1.0)]
 N = 1200

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from boostplug.kernels.arithmetic import exponential
-from boostplug.kernels.compiling import compiled
-from boostplug.kernels.lanes import (
+from boostplug.kernels.base.arithmetic import exponential
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.simd import (
     WIDTH,
     absolute,
     larger,

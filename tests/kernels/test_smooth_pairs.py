@@ -9,9 +9,9 @@ import pytest
 
 import boostplug as bp
 from boostplug.core.checks import frozen
-from boostplug.kernels.documents import GAINS, ONES, TABLE
-from boostplug.kernels.smooth_pairs import gap_sums
-from boostplug.kernels.tables import GENERAL, Functions, Kernel, Tail, tables
+from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE
+from boostplug.kernels.pairs.smooth import gap_sums
+from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, tables
 from boostplug.losses import ndcg_boost, ranknet
 from boostplug.losses.logistic import CURVATURE, softplus
 from boostplug.losses.pair_sums import PairWeights, SmoothSums
@@ -240,7 +240,10 @@ FIRST_CALLS = """
 import sys
 import numpy as np
 import boostplug as bp
-from boostplug.kernels import blocks, cells, pair_by_pair, ranking
+from boostplug.kernels.pairs import blocks
+from boostplug.kernels.pairs import cells
+from boostplug.kernels.pairs import pair_by_pair
+from boostplug.kernels.base import sorting as ranking
 
 def loss(name):
     if name != "PairwiseLoss":

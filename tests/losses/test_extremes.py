@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.kernels.single_precision import positive_beside
+from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.testing import gradients_sum_to_zero
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import boostplug as bp
 from boostplug.core.threads import set_num_threads
-from boostplug.kernels.compiling import compiled
-from boostplug.kernels.lists import order_by_score, over_ties
-from boostplug.kernels.ranking import room_for
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.sorting import room_for
+from boostplug.kernels.lists.order import order_by_score, over_ties
 from boostplug.losses.lists import sums_over_lists
 
 

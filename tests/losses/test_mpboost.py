@@ -9,7 +9,7 @@ import pytest
 
 import boostplug as bp
 from boostplug.core.threads import set_num_threads
-from boostplug.kernels import exponential, grade_boxes
+from boostplug.kernels.pairs import exponential, grade_boxes
 from boostplug.losses import directed_distance, mpboost
 
 

@@ -11,7 +11,10 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import boostplug as bp
-from boostplug.kernels import cascade, gaps, positions, ranks
+from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import err as cascade
+from boostplug.kernels.metrics import precision_at_percent as gaps
+from boostplug.kernels.metrics import ranks
 from boostplug.metrics import METRICS
 
 VALUES = {

@@ -6,8 +6,7 @@ from rankers import literal_rankboost as literal
 from rankers.problems import has_pairs, problem
 
 from boostplug import Pairs, Queries, set_num_threads
-from boostplug.kernels import critical_pairs
-from boostplug.rankers import rankboost
+from boostplug.rankers import critical_pairs, rankboost
 from boostplug.rankers.rankboost import RankBoostRanker
 
 ROUNDS = 12

@@ -1,0 +1,1 @@
+"""What all kernels use. Read `compiling`, then `views`; `arithmetic`, `simd` and `sorting` as you meet them."""

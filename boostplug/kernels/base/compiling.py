@@ -1,0 +1,174 @@
+"""The two decorators of kernels, and the cache that keeps compiled code on disk."""
+
+import gc
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.types.misc import unliteral
+
+from boostplug.version import __version__
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["Compiled", "compiled", "compiled_so_far", "inner", "source_stamp"]
+
+KERNELS = Path(__file__).parent.parent
+_kernels: list[Any] = []
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function for this processor at its first call, without the GIL, and keep the code on disk.
+
+    Numba's own cache keeps it: in the folder that ``NUMBA_CACHE_DIR`` names, else in ``__pycache__`` beside the source,
+    else in the user's cache folder. Where none of them can be written to, every process compiles anew, and warns once.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
+        if kernel is function:  # NUMBA_DISABLE_JIT
+            return function
+        _keep_on_disk(kernel)
+        kernel.compile = partial(_compile, kernel, kernel.compile)
+        _kernels.append(kernel)
+        return kernel
+
+    return decorate
+
+
+def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that only kernels call; their code in the cache contains it.
+
+    It counts no references to arrays, so it must make none, except with ``_nrt=True``.
+    """
+    without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(nogil=True, **without | options)(function)
+        if kernel is not function:
+            kernel.compile = partial(_compile, kernel, kernel.compile)
+        return kernel
+
+    return decorate
+
+
+class Compiled(NamedTuple):
+    """The kernels of this process.
+
+    Attributes
+    ----------
+    n_compiled, n_found : int
+        Kernels that this process compiled, and those that it found on disk; one for each combination of types.
+    folders : list of Path
+        Where the cache is.
+    in_memory : bool
+        Whether a kernel could not be kept, since no folder could be written to.
+    """
+
+    n_compiled: int
+    n_found: int
+    folders: list[Path]
+    in_memory: bool
+
+
+def compiled_so_far() -> Compiled:
+    """Return what this process has compiled and found so far."""
+    called = [kernel for kernel in _kernels if kernel.signatures]
+    caches = [kernel._cache.cache_path for kernel in called]  # noqa: SLF001 (numba has no public way)
+    return Compiled(
+        sum(sum(kernel.stats.cache_misses.values()) for kernel in called),
+        sum(sum(kernel.stats.cache_hits.values()) for kernel in called),
+        sorted({Path(path) for path in caches if path is not None}),
+        None in caches,
+    )
+
+
+def source_stamp(folder: Path) -> str:
+    """Return the digest of all kernels' files, of the files in `folder`, and of the version of the package.
+
+    Numba compares a stamp of the function's own file only, its time and size. A kernel also contains functions from
+    other files, and the layers of a container's image cut times to whole seconds.
+    """
+    return _digest(folder) + _digest(KERNELS) + __version__
+
+
+@cache
+def _digest(folder: Path) -> str:
+    digest = sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _keep_on_disk(kernel: Any) -> None:
+    try:
+        kernel.enable_caching()
+    except RuntimeError:  # no folder can be written to
+        _warn_of_memory()
+        return
+    folder = Path(kernel.py_func.__code__.co_filename).parent
+    if folder.is_dir():  # not in an archive or a frozen program
+        kernel._cache._cache_file._source_stamp = source_stamp(folder)  # noqa: SLF001 (numba has no public way)
+
+
+@cache
+def _warn_of_memory() -> None:
+    warnings.warn(
+        "compiled code cannot be kept on disk, since no folder can be written to: every process compiles for seconds. "
+        "Set NUMBA_CACHE_DIR to a folder that can be written to",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _compile(kernel: Any, compile_for: Callable[[Any], Any], signature: Any) -> Any:
+    """Compile for the types of constants, not for their values, and in one process at a time.
+
+    Two processes that compile one function for different types at once could leave one's code under the other's name,
+    since numba reads and writes the index of its cache without a lock.
+    """
+    if isinstance(signature, tuple):
+        signature = tuple(unliteral(kind) for kind in signature)
+    folder = kernel._cache.cache_path  # noqa: SLF001 (numba has no public way)
+    path = None if folder is None else Path(folder, f"{kernel.__qualname__}.lock")
+    with global_compiler_lock, _locked(path), _without_garbage_collection():
+        return compile_for(signature)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Compiling makes millions of objects; looking for garbage among them takes 8% of the time (numba 0.68)."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@contextmanager
+def _locked(path: Path | None) -> Iterator[None]:
+    """Hold the lock of a file; none without a path, nor on Windows."""
+    if path is None or sys.platform == "win32" or path in _held:
+        yield
+        return
+    with path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        _held.add(path)
+        try:
+            yield
+        finally:
+            _held.discard(path)
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
+
+
+_held: set[Path] = set()  # by this process

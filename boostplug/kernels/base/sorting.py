@@ -1,0 +1,137 @@
+"""Order the documents of a query by score."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.compiling import inner
+
+__all__ = ["SHORT", "Room", "best_rows", "room_for", "sort", "top_rows"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SHORT = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
+_RUN = 16  # runs of this length are sorted by counting, then merged
+
+
+class Room(NamedTuple):
+    """Where the documents of one query are sorted: a key and a row each, and as much again to merge them in."""
+
+    keys: Floats
+    rows: Ints
+    spare_keys: Floats
+    spare_rows: Ints
+
+
+@inner(_nrt=True)
+def room_for(boundaries: Ints, first: int, last: int) -> Room:
+    """Return room for the longest of the queries ``first <= q < last``."""
+    n = 0
+    for q in range(first, last):
+        n = max(n, boundaries[q + 1] - boundaries[q])
+    return Room(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
+
+
+@inner()
+def sort(room: Room, n: int) -> None:
+    """Sort the first n of `room` by descending key, stably.
+
+    Runs are sorted by counting how many keys go before each, which takes no branch, then merged.
+    """
+    keys, rows, spare_keys, spare_rows = room
+    for low in range(0, n, _RUN):
+        high = min(low + _RUN, n)
+        for i in range(low, high):
+            spare_keys[i], spare_rows[i] = keys[i], rows[i]
+        for i in range(low, high):
+            key = spare_keys[i]
+            to = low
+            for j in range(low, i):
+                to += spare_keys[j] >= key
+            for j in range(i + 1, high):
+                to += spare_keys[j] > key
+            keys[to], rows[to] = key, spare_rows[i]
+    width = _RUN
+    while width < n:
+        for low in range(0, n - width, 2 * width):
+            middle, high = low + width, min(low + 2 * width, n)
+            if keys[middle - 1] >= keys[middle]:
+                continue  # in order already
+            for i in range(low, middle):
+                spare_keys[i], spare_rows[i] = keys[i], rows[i]
+            i, j, to = low, middle, low
+            while i < middle and j < high:
+                if spare_keys[i] >= keys[j]:
+                    keys[to], rows[to] = spare_keys[i], spare_rows[i]
+                    i += 1
+                else:
+                    keys[to], rows[to] = keys[j], rows[j]
+                    j += 1
+                to += 1
+            while i < middle:
+                keys[to], rows[to] = spare_keys[i], spare_rows[i]
+                i += 1
+                to += 1
+        width *= 2
+
+
+@inner()
+def top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
+    """Write the `k` best rows of one query, at least 1, to `rows`, and their scores to `keys`: best first, in one pass.
+
+    Ties stay in file order. Returns how many there are, `k` where the query is as long, and how many more rows tie with
+    the last of them.
+    """
+    m = tied = 0
+    last = -np.inf
+    for i in range(start, stop):
+        score = scores[i]
+        full = m == k
+        if full:
+            if not score > last:
+                tied += score == last
+                continue
+            j = k - 1
+        else:
+            j = m
+            m += 1
+        while j > 0 and keys[j - 1] < score:
+            keys[j], rows[j] = keys[j - 1], rows[j - 1]
+            j -= 1
+        keys[j], rows[j] = score, i
+        if m == k:
+            tied = tied + 1 if full and keys[k - 1] == last else 0  # what has left ties with what is the last now
+            last = keys[k - 1]
+    return m, tied
+
+
+@inner()
+def best_rows(scores: Floats, start: int, stop: int, k: int, room: Room) -> int:
+    """Write the best rows of one query, and their scores as keys, to `room`; return their number.
+
+    The rows ``start <= i < stop`` that score at least as high as the `k`-th best, best first, ties in file order: the
+    block of tied documents at the cut is complete. `k` is at least 1.
+    """
+    keys, rows, _, _ = room
+    n = stop - start
+    m: int
+    if k <= SHORT and 2 * k < n:
+        m, tied = top_rows(scores, start, stop, k, keys, rows)
+        if tied:
+            last = keys[m - 1]
+            while m > 0 and keys[m - 1] == last:
+                m -= 1
+            for i in range(start, stop):
+                if scores[i] == last:
+                    keys[m], rows[m] = last, i
+                    m += 1
+        return m
+    for i in range(n):
+        keys[i], rows[i] = scores[start + i], start + i
+    sort(room, n)
+    m = min(k, n)
+    while 0 < m < n and keys[m] == keys[m - 1]:
+        m += 1
+    return m

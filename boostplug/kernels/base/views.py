@@ -1,0 +1,51 @@
+"""Arrays that several kernels read, as named tuples: numba takes each as one argument and reads its fields by name."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Listed", "Lists", "Runs"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Runs(NamedTuple):
+    """The documents that stand in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeRuns.view`).
+
+    Query q is the runs ``query_run[q]:query_run[q + 1]``; run u the documents ``rows[run_start[u]:run_start[u + 1]]``
+    of grade ``run_grade[u]``, ascending. `sqrt_weight` has an entry per document, or none where all weights are 1. No
+    query has more documents than `longest`, or more runs than `most_grades`.
+    """
+
+    rows: Ints
+    sqrt_weight: Floats
+    run_start: Ints
+    run_grade: Floats
+    query_run: Ints
+    longest: int
+    most_grades: int
+
+
+class Listed(NamedTuple):
+    """Explicit pairs (`boostplug.data.grade_groups.PairRuns.view`): query q holds those at ``start[q]:start[q + 1]``.
+
+    Where one `crosses` queries, another query's rows get something too: then no two threads at once.
+    """
+
+    winner: Ints
+    loser: Ints
+    weight: Floats
+    margin: Floats
+    start: Ints
+    crosses: bool
+
+
+class Lists(NamedTuple):
+    """Judged documents by query, as `ListRuns.view` makes them: list q holds those at ``start[q]:start[q + 1]``."""
+
+    rows: Ints
+    grade: Floats
+    weight: Floats
+    start: Ints

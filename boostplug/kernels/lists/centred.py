@@ -1,0 +1,53 @@
+"""Squared errors less their mean in each list."""
+
+from typing import Any
+
+import numba
+
+from boostplug.kernels.base.compiling import compiled, inner
+
+__all__ = ["centred_squares"]
+
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
+_LARGEST = 1e150  # of |r - F|: its square is finite
+
+
+@inner()
+def _error(labels: Any, scores: Any, row: int, other: int) -> float:
+    """Return how much more a row is to gain than another one."""
+    x: float = (labels[row] - labels[other]) - (scores[row] - scores[other])
+    return min(max(x, -_LARGEST), _LARGEST)
+
+
+@compiled()
+def centred_squares(lists: Any, scores: Any, labels: Any, factor: float, first: int, last: int, sums: Any) -> None:
+    """Write Σ v x²/2 of each list, x = r - F less its weighted mean, and factor times the derivatives: -v x and v.
+
+    x is taken relative to the heaviest document's: where all are equal the derivatives are 0, not a rounding of the
+    mean, and where one document has nearly all of the weight, what the mean is away from it keeps its digits.
+    """
+    for q in range(first, last):
+        a, b = unsigned(lists.start[q]), unsigned(lists.start[q + 1])
+        if b - a < unsigned(2):
+            continue
+        heaviest = a
+        for at in range(a, b):
+            if lists.weight[at] > lists.weight[heaviest]:
+                heaviest = at
+        own = unsigned(lists.rows[heaviest])
+        weight = mean = 0.0
+        for at in range(a, b):
+            row, share = unsigned(lists.rows[at]), lists.weight[at] / lists.weight[heaviest]
+            x = _error(labels, scores, row, own)
+            sums.gradient[row] = x
+            weight += share
+            mean += share * x
+        mean /= weight
+        square = 0.0
+        for at in range(a, b):
+            row, v = unsigned(lists.rows[at]), lists.weight[at]
+            x = sums.gradient[row] - mean
+            sums.gradient[row] = -(factor * v) * x
+            sums.hessian[row] = factor * v
+            square += v * x * x
+        sums.value[q] = 0.5 * square

@@ -1,0 +1,343 @@
+r"""The sums of `lambdas` over long lists in O(n log n), half by half in score order.
+
+Between the upper half of a list and the lower one, in the order of the scores, it is known who stands above. So the
+worths of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the first
+of the lower half; and with the distances δ ≥ 0 of both scores from that of m
+
+.. math:: \sigma(-(\delta_i + \delta_j)) = e^{-\delta_i} e^{-\delta_j} f(\delta_i + \delta_j), \qquad
+          f(\delta) = \frac{1}{1 + e^{-\delta}},
+
+where f, which is between ½ and 1, is a polynomial of degree 7 of either distance, piece by piece: it is known by its
+values at eight nodes, which are the `lanes`. All documents of both halves are walked by ascending level, and by
+descending level; what has passed, times the gap of levels passed since, is what each document sees of the other half.
+Then each half is a list of its own. Short ones are summed pair by pair.
+
+Accuracy: 1e-9 of every pair. Ties need no care here: their positions are worth the same (`worth_of_positions`), so that
+they weigh nothing with each other, and `sum_within` adds what they weigh.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.arithmetic import exponential, log1p
+from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.simd import WIDTH, absolute, larger, load, only, spread, store, sum_of, where_positive
+from boostplug.kernels.base.sorting import room_for, sort
+from boostplug.kernels.lists.lambdas import (
+    NEAR,
+    Ordered,
+    Worth,
+    falling,
+    in_range,
+    ordered_room,
+    shares,
+    softplus,
+    sum_within,
+    worth_of_positions,
+)
+
+__all__ = ["sum_lists"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_SHORT = 160  # documents that are summed pair by pair
+_LEAST = 1e-290  # beside which log(1 + t) = t
+_DEPTH = 128  # parts that wait for their turn, at most
+# Pieces of the distances in which eight nodes give f, f² and their like to 1e-9; in the last they are straight lines.
+_EDGES = (0.73, 1.51, 2.43, 3.74, 5.24, 7.6, 10.5, 14.9, 24.9)
+_PIECES = len(_EDGES) + 1
+_SUMS = 8 * WIDTH  # of a piece: passed and gaps, of two functions, with and without the document's own worth
+
+
+def _nodes() -> tuple[Floats, Floats]:
+    """Return eight Chebyshev nodes, and the coefficients of their Lagrange polynomials, highest power first."""
+    at = np.cos((np.arange(WIDTH) + 0.5) * np.pi / WIDTH)
+    return at, np.ascontiguousarray(np.linalg.inv(np.vander(at)))
+
+
+_AT, _POWERS = _nodes()
+
+
+class _Room(NamedTuple):
+    """Space for one list.
+
+    By document in order of levels: `order`, its position, and a `spare` of it. By position: `far`, its distance from
+    the middle; `power`, e^-far; `piece`. For each piece of either half: `edge`, where it begins and its width; `node`,
+    and `falling`, e^-node; `sums`. What short parts have of each document: `own`. Parts that are left: `to_do`.
+    """
+
+    order: Ints
+    spare: Ints
+    far: Floats
+    power: Floats
+    piece: Ints
+    edge: Floats
+    node: Floats
+    falling: Floats
+    sums: Floats
+    own: Floats
+    to_do: Ints
+
+
+@inner(_nrt=True)
+def _room_of(n: int) -> _Room:
+    return _Room(
+        np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + WIDTH), np.zeros(n + WIDTH), np.zeros(n, np.int64),
+        np.zeros((2, _PIECES, 2)), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * _SUMS),
+        np.zeros((9, _SHORT + WIDTH)), np.empty((_DEPTH, 2), np.int64),
+    )  # fmt: skip
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, room: _Room) -> float:
+    """Add the pairs of the positions first..last, at most `_SHORT`, and return their value."""
+    x, e, s, level, u, v, c, g, h = (
+        room.own[0], room.own[1], room.own[2], room.own[3], room.own[4], room.own[5], room.own[6], room.own[7],
+        room.own[8],
+    )  # fmt: skip
+    order, n = room.order, last - first
+    middle = 0.5 * (ordered.x[first] + ordered.x[last - 1])
+    near = ordered.x[first] - ordered.x[last - 1] <= NEAR
+    for k in range(n):
+        j = order[first + k]
+        x[k], s[k], level[k], u[k] = ordered.x[j], ordered.root[j], ordered.level[j], ordered.kept[j]
+        if two:
+            v[k] = ordered.won[j]
+        g[k] = h[k] = 0.0
+    for k in range(0, n, WIDTH):
+        store(e, k, exponential(only(n - k, load(x, k) - middle, 0.0)) if near else spread(1.0))
+    value = spread(0.0)
+    below = 0
+    for i in range(n):
+        if i > 0 and level[i] > level[i - 1]:
+            below = i
+            for j in range(0, below, WIDTH):
+                store(c, j, only(below - j, (level[i] - load(level, j)) * load(s, j), 0.0))
+        g_i, h_i, value_i = spread(0.0), spread(0.0), spread(0.0)
+        for j in range(0, below, WIDTH):
+            w = u[i] - load(u, j)
+            w = where_positive(w, w, larger(load(v, j) - v[i], spread(0.0))) if two else absolute(w)
+            w = w * load(c, j)
+            if near:
+                e_j = load(e, j)
+                z = 1.0 / (e_j + e[i])
+                wrong, right = e_j * z, z * e[i]
+            else:
+                wrong, right = shares(x[i] - load(x, j))
+            if with_value:
+                value_i = value_i + w * softplus(x[i] - load(x, j))
+            w = w * wrong
+            g_i = g_i + w
+            store(g, j, load(g, j) + w * s[i])
+            w = w * right
+            h_i = h_i + w
+            store(h, j, load(h, j) + w * s[i])
+        g[i] -= s[i] * sum_of(g_i)
+        h[i] += s[i] * sum_of(h_i)
+        value = value + value_i * s[i]
+    for k in range(n):
+        j = order[first + k]
+        ordered.gradient[j] += g[k]
+        ordered.hessian[j] += h[k]
+    total: float = sum_of(value)
+    return total
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _distances(first: int, middle: int, last: int, ordered: Ordered, room: _Room) -> None:
+    """Write each position's distance from the middle, and e^-distance."""
+    x, far, power = ordered.x, room.far, room.power
+    for j in range(first, last, WIDTH):
+        d = absolute(load(x, j) - x[middle])
+        store(far, j, d)
+        store(power, j, falling(d))
+
+
+@inner()
+def _into_pieces(first: int, last: int, side: int, room: _Room) -> int:
+    """Put the documents of one half into pieces of the distance, and return how many hold any."""
+    far, piece, edge = room.far, room.piece, room.edge
+    closest, farthest = min(far[first], far[last - 1]), max(far[first], far[last - 1])
+    if farthest <= _EDGES[0] or closest >= _EDGES[-1]:
+        for j in range(first, last):
+            piece[j] = 0
+        edge[side, 0, 0], edge[side, 0, 1] = closest, farthest
+        count = 1
+    else:
+        count, before = 0, -1
+        ascending = far[first] <= far[last - 1]
+        at = 0
+        for k in range(last - first):
+            j = first + k if ascending else last - 1 - k
+            while at < _PIECES - 1 and far[j] > _EDGES[at]:
+                at += 1
+            if at != before:
+                before = at
+                edge[side, count, 0] = far[j]
+                count += 1
+            edge[side, count - 1, 1] = far[j]
+            piece[j] = count - 1
+    for k in range(count):
+        width = edge[side, k, 1] - edge[side, k, 0]
+        edge[side, k, 1] = width if width > 0.0 else 0.5
+    return count
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _seen(
+    first: int, middle: int, last: int, up: bool, upper: bool, count: int, worth: Any, with_value: bool,
+    ordered: Ordered, room: _Room,
+) -> float:  # fmt: skip
+    """Add what the documents of one half see of the other, in one order of levels; return the value.
+
+    `upper` says that the upper half sees the lower one, whose documents `up` shows from the lowest level on. `worth` is
+    what positions are worth where these pairs stand as they do.
+    """
+    order, far, power, piece, sums = room.order, room.far, room.power, room.piece, room.sums
+    level, root = ordered.level, ordered.root
+    right = up == upper  # the higher level stands above
+    zero = spread(0.0)
+    node = room.node
+    side = 0 if upper else 1
+    for k in range(count):
+        low, width = room.edge[side, k, 0], room.edge[side, k, 1]
+        t = (load(_AT, 0) * 0.5 + 0.5) * width + low
+        store(node, k * WIDTH, t)
+        store(room.falling, k * WIDTH, falling(t))
+        for o in range(k * _SUMS, (k + 1) * _SUMS, WIDTH):
+            store(sums, o, zero)
+    at_middle = worth[middle]
+    before = level[order[first if up else last - 1]]
+    value = 0.0
+    for place in range(last - first):
+        j = order[first + place if up else last - 1 - place]
+        gap = abs(level[j] - before)
+        if gap > 0.0:
+            before = level[j]
+            for o in range(0, count * _SUMS, 8 * WIDTH):
+                for k in range(o, o + 4 * WIDTH, WIDTH):
+                    store(sums, k + 4 * WIDTH, load(sums, k + 4 * WIDTH) + load(sums, k) * gap)
+        apart = abs(worth[j] - at_middle)
+        if (j < middle) == upper:
+            k = piece[j]
+            y = 2.0 * (far[j] - room.edge[side, k, 0]) / room.edge[side, k, 1] - 1.0
+            t = load(_POWERS[0], 0)
+            for p in range(1, WIDTH):
+                t = t * y + load(_POWERS[p], 0)
+            o = k * _SUMS + 4 * WIDTH
+            first_sum = root[j] * sum_of((load(sums, o) * apart + load(sums, o + WIDTH)) * t)
+            if with_value:
+                value += first_sum * (power[j] if right else 1.0)
+                continue
+            second_sum = root[j] * sum_of((load(sums, o + 2 * WIDTH) * apart + load(sums, o + 3 * WIDTH)) * t)
+            first_sum *= power[j] if right else 1.0
+            ordered.gradient[j] += -first_sum if up else first_sum
+            ordered.hessian[j] += power[j] * second_sum
+        else:
+            s, e = root[j], power[j]
+            s_apart = s * apart
+            for k in range(count):
+                o = k * _SUMS
+                t = load(room.falling, k * WIDTH)
+                if with_value:
+                    t = larger(t * e, spread(_LEAST))
+                    y = log1p(t) / t * e if right else log1p(t) + (load(node, k * WIDTH) + far[j])
+                    store(sums, o, load(sums, o) + y * s)
+                    store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
+                    continue
+                z = 1.0 / (t * e + 1.0)
+                y = z * e if right else z
+                z = z * z * e
+                store(sums, o, load(sums, o) + y * s)
+                store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
+                store(sums, o + 2 * WIDTH, load(sums, o + 2 * WIDTH) + z * s)
+                store(sums, o + 3 * WIDTH, load(sums, o + 3 * WIDTH) + z * s_apart)
+    return value
+
+
+@inner()
+def _halve(first: int, middle: int, last: int, room: _Room) -> None:
+    """Put the positions before the middle first, each half by level."""
+    order, spare = room.order, room.spare
+    a, b = first, 0
+    for k in range(first, last):
+        j = order[k]
+        if j < middle:
+            order[a] = j
+            a += 1
+        else:
+            spare[b] = j
+            b += 1
+    for k in range(b):
+        order[middle + k] = spare[k]
+
+
+@inner()
+def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, room: _Room) -> float:
+    """Add the pairs of n documents that do not tie, and return their value."""
+    u, v, to_do = ordered.kept, ordered.won, room.to_do
+    value = 0.0
+    to_do[0, 0], to_do[0, 1] = 0, n
+    left = 1
+    while left > 0:
+        left -= 1
+        first, last = to_do[left, 0], to_do[left, 1]
+        if u[first] == u[last - 1] and v[first] == v[last - 1]:
+            continue
+        if last - first <= _SHORT:
+            value += _pair_by_pair(first, last, two, with_value, ordered, room)
+            continue
+        middle = (first + last) // 2
+        _distances(first, middle, last, ordered, room)
+        above, below = _into_pieces(first, middle, 0, room), _into_pieces(middle, last, 1, room)
+        value += _seen(first, middle, last, True, True, above, u, with_value, ordered, room)
+        value += _seen(first, middle, last, False, True, above, v, with_value, ordered, room)
+        if not with_value:
+            _seen(first, middle, last, True, False, below, v, with_value, ordered, room)
+            _seen(first, middle, last, False, False, below, u, with_value, ordered, room)
+        _halve(first, middle, last, room)
+        to_do[left, 0], to_do[left, 1] = first, middle
+        to_do[left + 1, 0], to_do[left + 1, 1] = middle, last
+        left += 2
+    return value
+
+
+@compiled()
+def sum_lists(
+    runs: Any, start: Any, scores: Any, multiplier: float, level: Any, worth: Worth, with_value: bool, begin: int,
+    end: int, value: Any, gradient: Any, hessian: Any,
+) -> None:  # fmt: skip
+    """Sum all pairs of the lists ``begin <= q < end``: their documents stand in ``runs`` from ``start[q]`` on.
+
+    ``level`` has an entry per run. Writes a value per list, and derivatives of rows by score times the multiplier.
+    """
+    room = room_for(start, begin, end)
+    two = len(worth.discount) == 0
+    ordered = ordered_room(len(room.keys), two)
+    space, spare = _room_of(len(room.keys)), np.empty((3 if two else 0, len(room.keys)))
+    levels = np.empty(len(room.keys))
+    for q in range(begin, end):
+        base, n = start[q], start[q + 1] - start[q]
+        for u in range(runs.query_run[q], runs.query_run[q + 1]):
+            for k in range(runs.run_start[u] - base, runs.run_start[u + 1] - base):
+                room.keys[k], room.rows[k] = scores[runs.rows[base + k]], k
+                levels[k] = level[u]
+        if not levels[n - 1] > levels[0]:
+            continue
+        sort(room, n)
+        for j in range(n):
+            k = room.rows[j]
+            space.order[k] = j
+            ordered.x[j], ordered.level[j] = in_range(multiplier * room.keys[j]), levels[k]
+            ordered.gradient[j] = ordered.hessian[j] = 0.0
+            if len(runs.sqrt_weight):
+                ordered.root[j] = runs.sqrt_weight[base + k]
+        worth_of_positions(room.keys, n, worth, ordered, spare)
+        value[q] = sum_within(room.keys, n, ordered) + _sum_part(n, two, with_value, ordered, space)
+        for j in range(n):
+            row = runs.rows[base + room.rows[j]]
+            gradient[row] = ordered.gradient[j]
+            hessian[row] = ordered.hessian[j]

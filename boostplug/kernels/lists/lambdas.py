@@ -1,0 +1,281 @@
+r"""Pairs whose weights are what a metric loses when two documents change places, as LambdaRank has them.
+
+Of a list in the order of its scores, position j is worth :math:`u_j` to a document that is to stay above those of lower
+grades, and :math:`v_j` to one that is to rise above those of higher ranks; neither rises down the list. The documents i
+and j, i of the higher grade, weigh
+
+.. math:: \sqrt{v_i v_j}\,(l_i - l_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
+                                                          v_j - v_i & \text{otherwise} \end{cases}
+
+with l the levels of their grades. NDCG's levels are gains, and both worths are the discounts. MAP's levels are 0 and 1;
+with P_j relevant documents among the best j and S_j = Σ rel/position over them, :math:`u_j = P_j/j - S_j` and
+:math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the two is in the S.
+
+Here lists are summed pair by pair. `lambda_halves` has those too long for that.
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p
+from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.simd import (
+    WIDTH,
+    absolute,
+    larger,
+    load,
+    only,
+    smaller,
+    spread,
+    store,
+    sum_of,
+    where_positive,
+)
+from boostplug.kernels.base.sorting import room_for
+from boostplug.kernels.lists.order import order_by_score, over_ties
+
+__all__ = [
+    "NEAR",
+    "Ordered",
+    "Worth",
+    "falling",
+    "in_range",
+    "ordered_room",
+    "shares",
+    "softplus",
+    "sum_tops",
+    "sum_within",
+    "worth_of_positions",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NEAR = 600.0  # range of scores within which e^x serves for every pair
+FARTHEST = 1e300  # scores are cut there, so that differences are finite
+_NOTHING = 1e-304  # more than e^-700
+_NORM = 0.01  # LightGBM's, beside a difference of scores
+
+
+class Worth(NamedTuple):
+    """What positions are worth.
+
+    Attributes
+    ----------
+    discount : ndarray
+        NDCG's, of the positions of the longest list; empty for average precision.
+    cutoff : int
+        Average precision's k.
+    """
+
+    discount: Floats
+    cutoff: int
+
+
+class Ordered(NamedTuple):
+    """One list by position, best first. Each array has `WIDTH` entries more than there are documents."""
+
+    x: Floats  # score times the multiplier, within ±1e300
+    root: Floats  # of the weight
+    level: Floats
+    kept: Floats  # u: worth to a document that stands above those of lower grades
+    won: Floats  # v; the array `kept` itself where the two are the same
+    apart: Floats  # mean distance of two positions within a block of tied documents, of u and of v together / 2
+    gradient: Floats
+    hessian: Floats
+
+
+@inner(_nrt=True)
+def ordered_room(n: int, two: bool) -> Ordered:
+    """Return room for a list of n documents; `two` says that both worths differ."""
+    m = n + WIDTH
+    kept = np.zeros(m)
+    return Ordered(
+        np.zeros(m), np.ones(m), np.zeros(m), kept, np.zeros(m) if two else kept, np.zeros(m), np.zeros(m), np.zeros(m)
+    )
+
+
+@inner()
+def in_range(x: float) -> float:
+    """Return x within ±1e300."""
+    return min(max(x, -FARTHEST), FARTHEST)
+
+
+@inner()
+def _relevance(keys: Any, n: int, level: Any, worth: Worth, average: bool, kept: Any, won: Any) -> None:
+    """Write average precision's u and v; with `average` tied documents share their relevance."""
+    relevant = passed = 0.0
+    a = 0
+    while a < n:
+        b, total = a, 0.0
+        while b < n and keys[b] == keys[a] and (average or b == a):
+            total += 1.0 if level[b] > 0.0 else 0.0
+            b += 1
+        share = total / (b - a)
+        for j in range(a, b):
+            if j < worth.cutoff:
+                relevant += share
+                passed += share / (j + 1.0)
+                kept[j] = relevant / (j + 1.0) - passed
+                won[j] = (relevant + 1.0) / (j + 1.0) - passed
+            else:
+                kept[j] = won[j] = -passed
+        a = b
+
+
+@inner()
+def worth_of_positions(keys: Any, n: int, worth: Worth, ordered: Ordered, spare: Any) -> None:
+    """Write what the positions of a list are worth, over a random order of tied documents. `spare` has 4 rows."""
+    level, kept, won, apart = ordered.level, ordered.kept, ordered.won, ordered.apart
+    if len(worth.discount):
+        over_ties(keys, n, worth.discount, kept, apart)
+        return
+    _relevance(keys, n, level, worth, True, spare[0], spare[1])
+    over_ties(keys, n, spare[0], kept, apart)
+    over_ties(keys, n, spare[1], won, spare[2])
+    for j in range(n):
+        apart[j] = 0.5 * (apart[j] + spare[2, j])
+
+
+@inner()
+def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
+    """Add the pairs of tied documents, σ = ½ each, and return their value; within a block levels ascend."""
+    value = 0.0
+    a = 0
+    while a + 1 < n:
+        b = a + 1
+        while b < n and keys[b] == keys[a]:
+            b += 1
+        if b - a > 1 and ordered.apart[a] > 0.0 and ordered.level[b - 1] > ordered.level[a]:
+            for up in (True, False):
+                passed = gaps = 0.0
+                before = ordered.level[a if up else b - 1]
+                for k in range(b - a):
+                    j = a + k if up else b - 1 - k
+                    gaps += abs(ordered.level[j] - before) * passed
+                    before = ordered.level[j]
+                    passed += ordered.root[j]
+                    w = ordered.apart[a] * ordered.root[j] * gaps
+                    ordered.gradient[j] += -0.5 * w if up else 0.5 * w
+                    ordered.hessian[j] += 0.25 * w
+                    value += w if up else 0.0
+        a = b
+    return value * 0.6931471805599453
+
+
+@numba.njit(inline="always")
+def falling(d: Any) -> Any:
+    """Return e^-d, of lanes d ≥ 0; what is below 1e-304 is nothing."""
+    return larger(exponential(smaller(d, spread(EXP_MAX)) * -1.0) - _NOTHING, spread(0.0))
+
+
+@numba.njit(inline="always")
+def shares(d: Any) -> Any:
+    """Return σ(-d) and σ(d), of lanes, whatever d."""
+    t = falling(absolute(d))
+    z = 1.0 / (t + 1.0)
+    return where_positive(d, t * z, z), where_positive(d, z, t * z)
+
+
+@numba.njit(inline="always")
+def softplus(d: Any) -> Any:
+    """Return log(1 + e^-d), of lanes, whatever d."""
+    t = falling(absolute(d))
+    return larger(d * -1.0, spread(0.0)) + log1p(t)
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _sum_of_tops(
+    n: int, top: int, f: Any, e: Any, near: bool, two: bool, normed: bool, with_value: bool, ordered: Ordered
+) -> Any:
+    """Add the pairs of which the better stands among the best `top`, and return their value, and Σ of their lambdas.
+
+    `f` are the scores by position, `e` powers of e where they are `near` each other.
+    """
+    x, root, level, u, v = ordered.x, ordered.root, ordered.level, ordered.kept, ordered.won
+    g, h = ordered.gradient, ordered.hessian
+    value, total = spread(0.0), spread(0.0)
+    for i in range(top):
+        g_i, h_i, value_i, total_i = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        for j in range(i + 1, n, WIDTH):
+            gap = only(n - j, level[i] - load(level, j), 0.0)
+            w = load(root, j) * (u[i] - load(u, j))
+            if two:
+                w = where_positive(gap, w, load(root, j) * (v[i] - load(v, j)))
+            if normed:
+                w = w / only(n - j, f[i] - load(f, j) + _NORM, 1.0)
+            if near:
+                e_j = load(e, j)
+                z = 1.0 / (e_j + e[i])
+                wrong, right = e_j * z, z * e[i]
+            else:
+                wrong, right = shares(x[i] - load(x, j))
+            size = absolute(gap) * w
+            y = size * where_positive(gap, wrong, right)
+            total_i = total_i + y
+            y = where_positive(gap, y, y * -1.0)
+            g_i = g_i + y
+            store(g, j, load(g, j) + y * root[i])
+            y = size * wrong * right
+            h_i = h_i + y
+            store(h, j, load(h, j) + y * root[i])
+            if with_value:
+                d = x[i] - load(x, j)
+                value_i = value_i + size * softplus(where_positive(gap, d, d * -1.0))
+        g[i] -= root[i] * sum_of(g_i)
+        h[i] += root[i] * sum_of(h_i)
+        total, value = total + total_i * root[i], value + value_i * root[i]
+    return sum_of(value), sum_of(total)
+
+
+@compiled()
+def sum_tops(
+    lists: Any, scores: Any, multiplier: float, level: Any, root: Any, worth: Worth, top: int, norm: bool,
+    with_value: bool, first: int, last: int, sums: Any,
+) -> None:  # fmt: skip
+    """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
+
+    ``level`` and ``root`` have an entry per row. With `norm` as LightGBM does: a pair is divided by its difference of
+    scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its lambdas.
+    """
+    room = room_for(lists.start, first, last)
+    two = len(worth.discount) == 0
+    ordered = ordered_room(len(room.keys), two)
+    x, f, e = ordered.x, np.zeros(len(ordered.x)), np.ones(len(ordered.x))
+    for q in range(first, last):
+        n = order_by_score(scores, lists, q, room)
+        keys = room.keys
+        mass = highest = 0.0
+        for j in range(n):
+            row = lists.rows[room.rows[j]]
+            f[j], x[j] = in_range(keys[j]), in_range(multiplier * keys[j])
+            ordered.root[j], ordered.level[j] = root[row], level[row]
+            ordered.gradient[j] = ordered.hessian[j] = 0.0
+            mass += root[row] * root[row]
+            highest = max(highest, level[row])
+        if highest == 0.0:
+            continue
+        if two:
+            _relevance(keys, n, ordered.level, worth, False, ordered.kept, ordered.won)
+        else:
+            for j in range(n):
+                ordered.kept[j] = worth.discount[j]
+        near = x[0] - x[n - 1] <= NEAR
+        if near:
+            middle = 0.5 * (x[0] + x[n - 1])
+            for j in range(0, n, WIDTH):
+                store(e, j, exponential(only(n - j, load(x, j) - middle, 0.0)))
+        normed = norm and keys[0] != keys[n - 1]
+        value, total = _sum_of_tops(n, min(top, n - 1), f, e, near, two, normed, with_value, ordered)
+        times = 1.0
+        total *= 2.0 * multiplier * n / mass
+        if norm and total > 0.0:
+            times = np.log1p(total) / (0.6931471805599453 * total)
+        sums.value[q] = times * value
+        for j in range(n):
+            row = lists.rows[room.rows[j]]
+            sums.gradient[row] = times * ordered.gradient[j]
+            sums.hessian[row] = times * ordered.hessian[j]

@@ -1,0 +1,45 @@
+"""What kernels on whole lists share: the order of a list by its current scores, and what ties make of positions."""
+
+from typing import Any
+
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.sorting import Room, sort
+
+__all__ = ["order_by_score", "over_ties"]
+
+
+@compiled()
+def order_by_score(scores: Any, lists: Any, q: int, room: Room) -> int:
+    """Write the places in ``lists.rows`` of list q's documents, best first, to ``room.rows``, their scores as keys.
+
+    Return their number. Tied documents stand in file order: see `over_ties`. `ranking.room_for` has room.
+    """
+    start = lists.start[q]
+    n: int = lists.start[q + 1] - start
+    for j in range(n):
+        room.keys[j], room.rows[j] = scores[lists.rows[start + j]], start + j
+    sort(room, n)
+    return n
+
+
+@compiled()
+def over_ties(keys: Any, n: int, values: Any, mean: Any, apart: Any) -> None:
+    """Write what a random order of tied documents makes of values by position.
+
+    With ``keys[:n]`` in descending order and ``values[:n]`` that do not rise: ``mean[j]`` is the mean value over the
+    positions that tie with j, and ``apart[j]`` the mean difference, larger less smaller, of two of these positions. Two
+    documents that do not tie are expected to be ``mean[j] - mean[k]`` apart, two that do ``apart[j]``.
+    """
+    a = 0
+    while a < n:
+        b = a
+        total, gaps = 0.0, 0.0
+        while b < n and keys[b] == keys[a]:
+            gaps += total - (b - a) * values[b]
+            total += values[b]
+            b += 1
+        m = b - a
+        for j in range(a, b):
+            mean[j] = total / m
+            apart[j] = 2.0 * gaps / (m * (m - 1.0)) if m > 1 else 0.0
+        a = b

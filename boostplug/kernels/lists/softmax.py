@@ -1,0 +1,275 @@
+r"""Softmax over lists, and cross entropies between a target distribution and that of the scores.
+
+A document of weight v stands in its list v times: it has the share v e^F / Σ v e^F. Shares are exact at any range of
+scores: the largest is left out of the sum that the others make, so that what it lacks to 1 keeps its digits, and where
+the others vanish beside it their shares among themselves are taken relative to their own best.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
+from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.simd import WIDTH, larger, largest_of, load, only, spread, store, sum_of
+
+__all__ = ["derivatives", "exp2_targets", "targets", "values"]
+
+Floats = NDArray[np.float64]
+
+_HALF = 0.5
+_VANISHED = 1e-250  # of all: what the others have together, of which rounding and the cut of exponents leave too little
+_STEP = np.uint64(0x9E3779B97F4A7C15)  # Steele, Lea, Flood, Fast splittable pseudorandom number generators (2014)
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
+_UNIT = 2.0**-53
+_NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 does
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
+
+
+class _Room(NamedTuple):
+    """Of a list's documents: exponentials relative to the best, less the largest's; shares; first-order terms."""
+
+    e: Floats
+    p: Floats
+    t: Floats
+
+
+class _Whole(NamedTuple):
+    """What a list's exponentials make together, the place of the largest, its share, and what the others have."""
+
+    total: float
+    most: int
+    share: float
+    others: float
+
+
+@inner(_nrt=True)
+def _room_for(start: Any, first: int, last: int) -> Any:
+    n = 0
+    for q in range(first, last):
+        n = max(n, start[q + 1] - start[q])
+    n += WIDTH
+    return _Room(np.empty(n), np.empty(n), np.empty(n))
+
+
+@inner()
+def _sum(x: Any, n: int) -> float:
+    """Return the sum of the first n, of which what lanes reach past them is 0."""
+    total = spread(0.0)
+    for k in range(0, n, WIDTH):
+        total = total + load(x, k)
+    out: float = sum_of(total)
+    return out
+
+
+@inner()
+def _exponentials(e: Any, weight: Any, a: int, n: int) -> None:
+    """Replace the first n by v e^(x - their largest); what lanes reach past them by 0."""
+    top = spread(-np.inf)
+    for k in range(0, n, WIDTH):
+        top = larger(top, only(n - k, load(e, k), -np.inf))
+    best = largest_of(top)
+    for k in range(0, n, WIDTH):
+        store(e, k, only(n - k, exponential(larger(load(e, k) - best, spread(-EXP_MAX))), 0.0))
+    for i in range(unsigned(n)):
+        e[i] *= weight[unsigned(a) + i]
+
+
+@inner()
+def _take_out_the_largest(e: Any, n: int) -> _Whole:
+    """Sum, and put 0 in the place of the largest."""
+    total = _sum(e, n)
+    top = spread(0.0)
+    for k in range(0, n, WIDTH):
+        top = larger(top, load(e, k))
+    largest = largest_of(top)
+    most = 0
+    while e[most] != largest:
+        most += 1
+    e[most] = 0.0
+    return _Whole(total, most, largest / total, _sum(e, n) / total)
+
+
+@inner()
+def _among_the_others(scores: Any, lists: Any, a: int, n: int, most: int, e: Any) -> None:
+    """Write the exponentials of all but one document relative to the best of these."""
+    best = -np.inf
+    for i in range(n):
+        if i != most:
+            best = max(best, scores[lists.rows[a + i]])
+    for i in range(n):
+        x = scores[lists.rows[a + i]] - best
+        e[i] = 0.0 if i == most else lists.weight[a + i] * math.exp(x)
+
+
+@inner(fastmath={"contract"})
+def _first_order(n: int, whole: _Whole, a: int, target: Any, room: _Room) -> float:
+    """Write p and p - P, 0 for the document that was taken out; return its own: what the others' sum to, turned.
+
+    So all of them sum to 0, also where rounding is all that is left of p - P in most documents.
+    """
+    e, p, t = room
+    for i in range(unsigned(n)):
+        t[i] = target[unsigned(a) + i]
+    per_unit = 1.0 / whole.total
+    total = spread(0.0)
+    for k in range(0, n, WIDTH):
+        share = load(e, k) * per_unit
+        store(p, k, share)
+        store(t, k, only(n - k, share - load(t, k), 0.0))
+    t[whole.most] = 0.0
+    for k in range(0, n, WIDTH):
+        total = total + load(t, k)
+    rest: float = 0.0 - sum_of(total)
+    return rest
+
+
+@inner(fastmath={"contract"})
+def _next_order(n: int, room: _Room, terms: Any, to_add: Any, of_one: float, per_other: float) -> float:
+    """Add p_i Σ_(j≠i) x_j/(1 - p_j) to the gradient, and write it in place of x; return Σ x/(1 - p).
+
+    `terms` holds x, but for that of the document that was taken out, `of_one`. Its own part of the sums comes apart:
+    p_i/(1 - p_m) is i's share among the others.
+    """
+    e, p, _ = room
+    total = spread(0.0)
+    for k in range(0, n, WIDTH):
+        x = load(terms, k) / (1.0 - load(p, k))
+        store(terms, k, x)
+        total = total + x
+    s = sum_of(total)
+    shared = of_one * per_other
+    for k in range(0, n, WIDTH):
+        x = load(p, k) * (s - load(terms, k)) + load(e, k) * shared
+        store(terms, k, x)
+        store(to_add, k, load(to_add, k) + x)
+    out: float = s
+    return out
+
+
+@compiled()
+def derivatives(
+    lists: Any, scores: Any, target: Any, factor: Any, three_terms: bool, first: int, last: int, sums: Any
+) -> None:
+    """Write p - P, or Bruch's three terms, and p (1 - p) of each document, times its list's factor."""
+    room = _room_for(lists.start, first, last)
+    e, p, t = room
+    gradient = np.empty(len(t))
+    for q in range(first, last):
+        a = lists.start[q]
+        n = lists.start[q + 1] - a
+        if n == 1:
+            continue
+        for i in range(unsigned(n)):
+            e[i] = scores[unsigned(lists.rows[unsigned(a) + i])]
+        _exponentials(e, lists.weight, a, n)
+        whole = _take_out_the_largest(e, n)
+        of_one = _first_order(n, whole, a, target, room)
+        own, g = of_one, t
+        if three_terms:
+            for k in range(0, n, WIDTH):
+                store(gradient, k, load(t, k))
+            g = gradient
+            if whole.others < _VANISHED:
+                _among_the_others(scores, lists, a, n, whole.most, e)
+            per_other = 1.0 / _sum(e, n)
+            for _ in range(2):
+                of_one = whole.share * _next_order(n, room, t, g, of_one, per_other)
+                own += of_one
+        c = factor[q]
+        for i in range(unsigned(n)):
+            row = unsigned(lists.rows[unsigned(a) + i])
+            sums.gradient[row] = c * g[i]
+            sums.hessian[row] = c * p[i] * (1.0 - p[i])
+        row = unsigned(lists.rows[a + whole.most])
+        sums.gradient[row] = c * own
+        sums.hessian[row] = c * whole.share * whole.others
+
+
+@compiled()
+def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: int, sums: Any) -> None:
+    """Write the factor times -Σ P ln p of each list."""
+    room = _room_for(lists.start, first, last)
+    e = room.e
+    for q in range(first, last):
+        a = lists.start[q]
+        n = lists.start[q + 1] - a
+        for i in range(n):
+            e[i] = scores[lists.rows[a + i]]
+        _exponentials(e, lists.weight, a, n)
+        most = 0
+        for i in range(n):
+            if e[i] > e[most]:
+                most = i
+        others = 0.0
+        for i in range(n):
+            if i != most:
+                others += e[i]
+        behind = math.log1p(others / e[most])
+        best, heaviest = scores[lists.rows[a + most]], lists.weight[a + most]
+        total = 0.0
+        for i in range(n):
+            if target[a + i] > 0.0:
+                gap = (best - scores[lists.rows[a + i]]) + math.log(heaviest / lists.weight[a + i])
+                total += target[a + i] * min(behind + gap, np.finfo(np.float64).max)
+        sums.value[q] = factor[q] * total
+
+
+@inner()
+def _write_shares(e: Any, n: int, a: int, out: Any) -> None:
+    """Write the shares: the very numbers that `derivatives` makes of the same exponentials."""
+    per_unit = 1.0 / _sum(e, n)
+    for i in range(unsigned(n)):
+        out[unsigned(a) + i] = e[i] * per_unit
+
+
+@compiled()
+def targets(lists: Any, first: int, last: int, out: Any) -> None:
+    """Write the softmax of the grades of each list."""
+    e = _room_for(lists.start, first, last).e
+    for q in range(first, last):
+        a = lists.start[q]
+        n = lists.start[q + 1] - a
+        for i in range(n):
+            e[i] = lists.grade[a + i]
+        _exponentials(e, lists.weight, a, n)
+        _write_shares(e, n, a, out)
+
+
+@inner()
+def _noise(bits: Any, row: Any, seed: Any) -> float:
+    """Return a number from 0 to below 1 that seed, row and the bits of a score decide (splitmix64, once for each)."""
+    x = seed
+    for part in (row, bits if bits != _NEGATIVE_ZERO else unsigned(0)):
+        x = (x ^ part) + _STEP
+        x = (x ^ (x >> _SHIFTS[0])) * _MIX[0]
+        x = (x ^ (x >> _SHIFTS[1])) * _MIX[1]
+        x = x ^ (x >> _SHIFTS[2])
+    return float(x >> _SHIFTS[3]) * _UNIT
+
+
+@compiled()
+def exp2_targets(lists: Any, gains: Any, units: Any, bits: Any, seed: Any, first: int, last: int, out: Any) -> None:
+    """Write the shares of 2^r - γ in each list: γ is noise of the scores' bits, and ½ where there are none.
+
+    `gains` are 2^(r - r') of each document, with r' the list's largest grade, `units` 2^-r' of each list.
+    """
+    e = _room_for(lists.start, first, last).e
+    noisy = bits.shape[0] > 0
+    for q in range(first, last):
+        a = lists.start[q]
+        n = lists.start[q + 1] - a
+        for i in range(unsigned(n)):
+            at = unsigned(a) + i
+            noise = _HALF
+            if noisy:
+                row = unsigned(lists.rows[at])
+                noise = _noise(bits[row], row, seed)
+            e[i] = lists.weight[at] * (gains[at] - noise * units[q])
+        for i in range(n, n + WIDTH):
+            e[i] = 0.0
+        _write_shares(e, n, a, out)

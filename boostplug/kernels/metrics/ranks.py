@@ -1,0 +1,290 @@
+"""Counts of pairs and sums of ranks of the judged documents alone.
+
+`grades_by_query` says of their grades what depends on the data alone.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.threads import numbers_by_query, run_over_queries
+from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.sorting import Room, room_for, sort
+
+__all__ = [
+    "Discordance",
+    "Grades",
+    "RankSums",
+    "add_grade",
+    "binary_preference",
+    "codes_by_score",
+    "discordance",
+    "grades_below",
+    "grades_by_query",
+    "rank_sums",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Grades(NamedTuple):
+    """The judged documents of each query by grade; rows that are not labelled are left out.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n_rows,), int64
+        0 for a query's lowest grade, 1 for the next; -1 where not judged.
+    rank : ndarray of shape (n_rows,)
+        Mean rank of the grade's documents, less the mean rank of all; 0 where not judged.
+    n_judged, n_grades : ndarray of shape (n_queries,), int64
+        Judged documents, and different grades among them.
+    n_pairs : ndarray of shape (n_queries,)
+        Pairs of judged documents of different grades.
+    """
+
+    code: Ints
+    rank: Floats
+    n_judged: Ints
+    n_grades: Ints
+    n_pairs: Floats
+
+
+class Discordance(NamedTuple):
+    """Pairs of judged documents by query: misordered, tied though of different grades, and tied altogether."""
+
+    wrong: Floats
+    tied: Floats
+    same_score: Floats
+
+
+class RankSums(NamedTuple):
+    """Sums by query of centred ranks, x by score and y by grade: of their products and of their squares."""
+
+    xy: Floats
+    xx: Floats
+    yy: Floats
+
+
+@compiled()
+def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int, last: int, out: Grades) -> None:
+    """Describe the grades of the judged documents of each query."""
+    code, rank, n_judged, n_grades, n_pairs = out
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
+    for q in range(first, last):
+        n = 0
+        for i in range(boundaries[q], boundaries[q + 1]):
+            code[i], rank[i] = -1, 0.0
+            if judged[i]:
+                keys[n], rows[n] = -labels[i], i
+                n += 1
+        sort(room, n)
+        grades = 0
+        pairs = 0.0
+        a = 0
+        while a < n:
+            b = a + 1
+            while b < n and keys[b] == keys[a]:
+                b += 1
+            for j in range(a, b):
+                code[rows[j]] = grades
+                rank[rows[j]] = 0.5 * (a + b - n)
+            pairs += float(b - a) * a
+            grades += 1
+            a = b
+        n_judged[q], n_grades[q], n_pairs[q] = n, grades, pairs
+
+
+def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
+    """Return the grades of the judged documents."""
+    n_rows, n_queries = len(labels), len(boundaries) - 1
+    grades = Grades(
+        code=np.empty(n_rows, np.int64),
+        rank=np.empty(n_rows),
+        n_judged=np.empty(n_queries, np.int64),
+        n_grades=np.empty(n_queries, np.int64),
+        n_pairs=np.empty(n_queries),
+    )
+    run_over_queries(lambda a, b: _grades_by_query(labels, judged, boundaries, a, b, grades), boundaries)
+    for array in grades:
+        array.setflags(write=False)
+    return grades
+
+
+@inner()
+def add_grade(counts: Ints, code: int, n: int) -> None:
+    """Count one more document of grade `code` in the Fenwick tree of n grades."""
+    i = code + 1
+    while i <= n:
+        counts[i] += 1
+        i += i & -i
+
+
+@inner()
+def grades_below(counts: Ints, code: int) -> int:
+    """Return the number of documents of grades below `code`."""
+    i, total = code, 0
+    while i > 0:
+        total += counts[i]
+        i -= i & -i
+    return total
+
+
+@inner()
+def codes_by_score(scores: Floats, code: Ints, start: int, stop: int, room: Room) -> int:
+    """Write scores and codes of the judged documents in ``start:stop`` to `room`, best first; return their number."""
+    n = 0
+    for i in range(start, stop):
+        if code[i] >= 0:
+            room.keys[n], room.rows[n] = scores[i], code[i]
+            n += 1
+    sort(room, n)
+    return n
+
+
+@compiled()
+def _discordance(
+    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Discordance
+) -> None:
+    """Count pairs of judged documents by query.
+
+    O(n log K) after sorting, K grades: best first, each document counts those above it of a lower grade. With
+    `in_order` tied documents are ranked in file order, and none are tied.
+    """
+    code = grades.code
+    room = room_for(boundaries, first, last)
+    keys, codes = room.keys, room.rows
+    counts, inside = np.empty(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
+    for q in range(first, last):
+        n = codes_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        n_grades = grades.n_grades[q]
+        for u in range(n_grades + 1):
+            counts[u] = 0
+        n_wrong = n_tied = n_same = 0
+        a = 0
+        while a < n:
+            b = a + 1
+            n_wrong += grades_below(counts, codes[a])
+            if not in_order and b < n and keys[b] == keys[a]:
+                inside[codes[a]] = 1
+                while b < n and keys[b] == keys[a]:
+                    n_wrong += grades_below(counts, codes[b])
+                    n_same += b - a
+                    n_tied += b - a - inside[codes[b]]
+                    inside[codes[b]] += 1
+                    b += 1
+                for j in range(a, b):
+                    inside[codes[j]] = 0
+            for j in range(a, b):
+                add_grade(counts, codes[j], n_grades)
+            a = b
+        out.wrong[q], out.tied[q], out.same_score[q] = n_wrong, n_tied, n_same
+
+
+def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> Discordance:
+    """Return the pairs that scores order otherwise than grades do."""
+    out = Discordance(*np.empty((3, len(boundaries) - 1)))
+    run_over_queries(lambda a, b: _discordance(scores, grades, boundaries, in_order, a, b, out), boundaries)
+    return out
+
+
+@compiled()
+def _rank_sums(
+    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: RankSums
+) -> None:
+    """Sum products and squares of the centred ranks of the judged documents.
+
+    Tied scores share their mean rank; with `in_order` they are ranked in file order.
+    """
+    code, rank = grades.code, grades.rank
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
+    for q in range(first, last):
+        n = 0
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if code[i] >= 0:
+                keys[n], rows[n] = scores[i], i
+                n += 1
+        sort(room, n)
+        sum_xy = sum_xx = sum_yy = 0.0
+        a = 0
+        while a < n:
+            b = a + 1
+            y = rank[rows[a]]
+            sum_yy += y * y
+            while not in_order and b < n and keys[b] == keys[a]:
+                y_b = rank[rows[b]]
+                y += y_b
+                sum_yy += y_b * y_b
+                b += 1
+            x = 0.5 * (n - a - b)
+            sum_xy += x * y
+            sum_xx += x * x * (b - a)
+            a = b
+        out.xy[q], out.xx[q], out.yy[q] = sum_xy, sum_xx, sum_yy
+
+
+def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> RankSums:
+    """Return the sums of which rank correlations are made."""
+    out = RankSums(*np.empty((3, len(boundaries) - 1)))
+    run_over_queries(lambda a, b: _rank_sums(scores, grades, boundaries, in_order, a, b, out), boundaries)
+    return out
+
+
+@compiled()
+def _binary_preference(
+    scores: Floats, relevant: Bools, judged: Bools, boundaries: Ints, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    r"""Binary preference of each query, whose relevant rows are among the judged ones; NaN without any of them.
+
+    .. math:: \frac1R \sum_i 1 - \frac{\min(n_i, M)}M, \qquad M = \min(N, R)
+
+    With `average`, the expected value over a random order of tied documents: with c non-relevant documents above a
+    block and s in it, each relevant one of the block has c … c + s above it, all equally likely.
+    """
+    room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
+    for q in range(first, last):
+        n = n_relevant = 0
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if judged[i]:
+                keys[n], rows[n] = scores[i], i
+                n += 1
+                n_relevant += 1 if relevant[i] else 0
+        if n_relevant == 0:
+            out[q] = np.nan
+            continue
+        most = min(n - n_relevant, n_relevant)
+        if most == 0:
+            out[q] = 1.0
+            continue
+        sort(room, n)
+        total = 0.0
+        above = 0  # non-relevant documents above the block
+        a = 0
+        while a < n:
+            b = a + 1
+            hits = 1 if relevant[rows[a]] else 0
+            if average:
+                while b < n and keys[b] == keys[a]:
+                    hits += 1 if relevant[rows[b]] else 0
+                    b += 1
+            last_above = above + (b - a - hits)
+            if hits > 0:
+                # The sum of M - min(t, M) over t from `above` to `last_above`: a falling series, cut off at 0.
+                high = max(most - above, 0)
+                terms = min(last_above - above + 1, high)
+                missing = 0.5 * terms * (2 * high - terms + 1)
+                total += hits * (missing / (last_above - above + 1))
+            above = last_above
+            a = b
+        out[q] = total / most / n_relevant
+
+
+def binary_preference(scores: Floats, relevant: Bools, judged: Bools, boundaries: Ints, *, average: bool) -> Floats:
+    """Return the binary preference of each query."""
+    return numbers_by_query(_binary_preference, boundaries, scores, relevant, judged, boundaries, average)

@@ -1,0 +1,316 @@
+"""One query's derivatives of the exponential loss: its scores and weights in, its sums multiplied out.
+
+Sums are reckoned in units, powers of 2, of weights and of distances, and relative to e^shift: `gather` takes what a
+query has by document, `finish` writes what its rows get.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.simd import (
+    WIDTH,
+    absolute,
+    larger,
+    largest_of,
+    least_of,
+    load,
+    only,
+    part,
+    smaller,
+    spread,
+    store,
+)
+from boostplug.kernels.base.views import Runs
+
+__all__ = [
+    "BINARY",
+    "LARGEST_POWER",
+    "LINEAR",
+    "LITTLE",
+    "LOG",
+    "LOGISTIC",
+    "NOTHING",
+    "SAFE_EXPONENT",
+    "SMALLEST",
+    "Curvature",
+    "Scratch",
+    "Sums",
+    "Units",
+    "distance_of",
+    "finish",
+    "finish_apart",
+    "gather",
+    "gather_apart",
+    "in_lanes",
+    "power_of",
+    "room_for",
+    "scratch_for",
+    "scratch_in",
+    "unsigned",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
+NOTHING = 1e-300  # a Hessian below it has lost its digits: no step, rather than one of rounding errors
+LITTLE = 1e-12  # of a query's largest gradient: where rows without a step have more, the query takes none
+SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
+LARGEST_POWER = 66  # of 2: a query's sums are multiplied with as much; what is more goes into its shift
+SMALLEST = 1e-300  # of a unit: its inverse is finite
+
+
+class Curvature(NamedTuple):
+    """A document's Hessian is Σ_j (squared · d² + constant) w."""
+
+    squared: float
+    constant: float
+
+
+class Sums(NamedTuple):
+    """Gradient and Hessian of every row, and what is to know of each query's: they are relative to e^shift.
+
+    `top` is the largest of them; 0 where there is none.
+    """
+
+    gradient: Floats
+    hessian: Floats
+    shift: Floats
+    top: Floats
+
+
+class Scratch(NamedTuple):
+    """Room for the documents of one query: scores, exponentials, gradient, Hessian, roots of weights (or none)."""
+
+    f: Floats
+    e: Floats
+    g: Floats
+    h: Floats
+    s: Floats
+
+
+class Units(NamedTuple):
+    """What a query's sums are to be multiplied with: powers of 2, a factor; and what they are relative to, e^shift.
+
+    `squared` says whether the Hessian is one of squared distances.
+    """
+
+    factor: float
+    of_weight: int
+    of_distance: int
+    squared: bool
+    shift: float
+
+
+@inner()
+def distance_of(gap: float, kind: int, parameter: float) -> float:
+    """Return the distance of a gap > 0 between two grades (see `boostplug.losses.directed_distance`)."""
+    if kind == LINEAR:
+        return parameter * gap
+    if kind == LOG:
+        return math.log1p(parameter * gap)
+    if kind == LOGISTIC:
+        return 1.0 / (1.0 + math.exp(-parameter * gap))
+    return 1.0
+
+
+@inner()
+def power_of(largest: float) -> int:
+    """Return the power of 2 of about that size: multiplying by it, or by its inverse, rounds nothing."""
+    power: int = math.frexp(max(largest, SMALLEST))[1]
+    return power
+
+
+def scratch_for(runs: Runs) -> Scratch:
+    """Return room for the longest query, and for lanes past it."""
+    size = runs.longest + WIDTH
+    return Scratch(
+        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size if len(runs.sqrt_weight) else 0)
+    )
+
+
+def room_for(runs: Runs) -> Floats:
+    """Return room for the scratch of the longest query, each run in lanes of its own or not: see `scratch_in`."""
+    return np.empty(5 * (runs.longest + WIDTH * runs.most_grades))
+
+
+@inner()
+def scratch_in(room: Any, runs: Any) -> Any:
+    """Return scratch in the array that `room_for` has made."""
+    n = room.shape[0] // 5
+    roots = n if runs.sqrt_weight.shape[0] > 0 else 0
+    return Scratch(
+        part(room, 0, n), part(room, n, n), part(room, 2 * n, n), part(room, 3 * n, n), part(room, 4 * n, roots)
+    )
+
+
+@inner()
+def in_lanes(runs: Any, u: int) -> int:
+    """Return how much room a run takes that has lanes of its own."""
+    n: int = runs.run_start[u + 1] - runs.run_start[u]
+    return (n + WIDTH - 1) & -WIDTH
+
+
+@inner()
+def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int]:
+    """Fill f and s, clear g and h; return the lowest and the highest score, and the power of 2 that s is over."""
+    f, _, g, h, s = scratch
+    rows, start = runs.rows, runs.run_start
+    base = unsigned(start[runs.query_run[q]])
+    n = start[runs.query_run[q + 1]] - start[runs.query_run[q]]
+    for i in range(unsigned(n)):
+        f[i] = scores[unsigned(rows[base + i])]
+    low = high = spread(f[0])
+    for k in range(0, n, WIDTH):
+        x = only(n - k, load(f, k), f[0])
+        low, high = smaller(low, x), larger(high, x)
+        store(g, k, spread(0.0))
+        store(h, k, spread(0.0))
+    of_weight = 0
+    if s.shape[0] > 0:
+        for i in range(unsigned(n)):
+            s[i] = runs.sqrt_weight[base + i]
+        heaviest = spread(0.0)
+        for k in range(0, n, WIDTH):
+            heaviest = larger(heaviest, only(n - k, load(s, k), 0.0))
+        of_weight = power_of(largest_of(heaviest))
+        per_weight = math.ldexp(1.0, -of_weight)
+        for k in range(0, n, WIDTH):
+            store(s, k, load(s, k) * per_weight)
+    return least_of(low), largest_of(high), of_weight
+
+
+@inner()
+def _drop(g: Any, h: Any, n: int, largest: float) -> bool:
+    """Take no step where the Hessian has lost its digits, nowhere where gradients lack something; is there any step."""
+    lost = 0.0
+    for i in range(n):
+        lost = max(lost, abs(g[i]) if h[i] < NOTHING else 0.0)
+    any_step = lost <= LITTLE * largest and largest >= NOTHING
+    for i in range(n):
+        if not any_step or h[i] < NOTHING:
+            g[i] = h[i] = 0.0
+    return any_step
+
+
+@inner()
+def _multipliers(units: Any) -> tuple[float, float, int]:
+    """Return what gradient and Hessian are to be multiplied with, and the power of 2 that goes into the shift."""
+    times, of_factor = math.frexp(units.factor)
+    of_gradient = of_factor + 2 * units.of_weight + units.of_distance
+    of_hessian = of_gradient + (units.of_distance if units.squared else -units.of_distance)
+    beyond = max(0, max(of_gradient, of_hessian) - LARGEST_POWER)
+    return math.ldexp(times, of_gradient - beyond), math.ldexp(times, of_hessian - beyond), beyond
+
+
+@inner()
+def _multiply(scratch: Any, first: int, last: int, of_g: float, of_h: float, extremes: Any) -> Any:
+    """Multiply both in place; return the largest abs(g), the largest h and the smallest, in lanes."""
+    _, _, g, h, _ = scratch
+    most_g, most_h, least_h = extremes
+    for k in range(first, last, WIDTH):
+        x, y = load(g, k) * of_g, load(h, k) * of_h
+        store(g, k, x)
+        store(h, k, y)
+        most_g = larger(most_g, only(last - k, absolute(x), 0.0))
+        most_h = larger(most_h, only(last - k, y, 0.0))
+        least_h = smaller(least_h, only(last - k, y, np.inf))
+    return most_g, most_h, least_h
+
+
+@inner()
+def _top(scratch: Any, n: int, extremes: Any) -> float:
+    """Return the largest derivative; 0 where no row takes a step."""
+    most_g, most_h, least_h = extremes
+    largest = largest_of(most_g)
+    if (least_of(least_h) < NOTHING or largest < NOTHING) and not _drop(scratch.g, scratch.h, n, largest):
+        return 0.0
+    top: float = max(largest, largest_of(most_h))
+    return top
+
+
+@inner()
+def _write(scratch: Any, at: int, first: int, last: int, rows: Any, out: Any) -> None:
+    """Write the derivatives from a place in scratch on to the rows of the documents ``first <= i < last``."""
+    _, _, g, h, _ = scratch
+    gradient, hessian = out.gradient, out.hessian
+    place = unsigned(at)
+    for i in range(unsigned(first), unsigned(last)):
+        row = unsigned(rows[i])
+        gradient[row] = g[place]
+        hessian[row] = h[place]
+        place += unsigned(1)
+
+
+@inner()
+def finish(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
+    """Write the derivatives of a query's rows, its shift and its top."""
+    first, last = runs.run_start[runs.query_run[q]], runs.run_start[runs.query_run[q + 1]]
+    of_g, of_h, beyond = _multipliers(units)
+    extremes = _multiply(scratch, 0, last - first, of_g, of_h, (spread(0.0), spread(0.0), spread(np.inf)))
+    out.top[q] = _top(scratch, last - first, extremes)
+    out.shift[q] = units.shift + beyond * math.log(2.0)
+    _write(scratch, 0, first, last, runs.rows, out)
+
+
+@inner()
+def gather_apart(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int, int]:
+    """Do what `gather` does, with each run in lanes of its own; return the end of the last one as well.
+
+    What is stored in lanes that overlap is slow to load again. Past a run f repeats its last document, and s is 0.
+    """
+    f, _, g, h, s = scratch
+    rows, start, root = runs.rows, runs.run_start, runs.sqrt_weight
+    weighted = s.shape[0] > 0
+    to = unsigned(0)
+    heaviest = 0.0
+    for u in range(runs.query_run[q], runs.query_run[q + 1]):
+        for i in range(unsigned(start[u]), unsigned(start[u + 1])):
+            f[to] = scores[unsigned(rows[i])]
+            if weighted:
+                s[to] = root[i]
+                heaviest = max(heaviest, root[i])
+            to += unsigned(1)
+        while to & unsigned(WIDTH - 1):
+            f[to] = f[to - unsigned(1)]
+            if weighted:
+                s[to] = 0.0
+            to += unsigned(1)
+    n = int(to)
+    low = high = load(f, 0)
+    for k in range(0, n, WIDTH):
+        low, high = smaller(low, load(f, k)), larger(high, load(f, k))
+        store(g, k, spread(0.0))
+        store(h, k, spread(0.0))
+    of_weight = 0
+    if weighted:
+        of_weight = power_of(heaviest)
+        per_weight = math.ldexp(1.0, -of_weight)
+        for k in range(0, n, WIDTH):
+            store(s, k, load(s, k) * per_weight)
+    return least_of(low), largest_of(high), of_weight, n
+
+
+@inner()
+def finish_apart(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
+    """Do what `finish` does after `gather_apart`."""
+    start = runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    of_g, of_h, beyond = _multipliers(units)
+    extremes = (spread(0.0), spread(0.0), spread(np.inf))
+    n = 0
+    for u in range(u0, u1):
+        extremes = _multiply(scratch, n, n + start[u + 1] - start[u], of_g, of_h, extremes)
+        n += in_lanes(runs, u)
+    out.top[q] = _top(scratch, n, extremes)
+    out.shift[q] = units.shift + beyond * math.log(2.0)
+    n = 0
+    for u in range(u0, u1):
+        _write(scratch, n, start[u], start[u + 1], runs.rows, out)
+        n += in_lanes(runs, u)

@@ -1,0 +1,436 @@
+r"""Sums of :math:`w_{ij} = s_i s_j e^{-d(r_i - r_j)(F_i - F_j)}` over many different grades, box by box of grades.
+
+For one distance the sum factorises, whatever the scores (`exponential`). Between two boxes, of which
+one holds the higher grades, the distance is a smooth function of the gap, so there
+
+.. math:: w_{ij} = \sum_k \ell_k(r_i - r_j)\; s_i e^{-d(\gamma_k) F_i}\; s_j e^{d(\gamma_k) F_j}
+
+with the Lagrange polynomials :math:`\ell_k` of m Chebyshev nodes :math:`\gamma_k` of the gaps. Polynomials of degree
+m - 1 of the gap are known by their values at m nodes of either box: so all pairs of two boxes cost m exponentials and
+m² products per document, and m³ steps in between. Derivatives are the sums with :math:`d(\gamma_k)` or its square as a
+factor. All pairs of a query are those of its upper half, those of its lower half, and those between the halves.
+
+Accuracy. The error is below `_ERROR` of every pair's own w: m is such that Chebyshev coefficients past it are as small,
+at the largest and at the smallest difference of the boxes' scores. So every pair adds to the Hessian, and what is far
+in the right order keeps its digits. Where an exponent changes by more than `_CHANGE` between the boxes, or `_MOST`
+nodes are too few, the wider box is cut. A few documents are summed pair by pair, two grades take one node: exactly.
+
+Range. As in `exponential`: past ±600 each pair of boxes takes its extreme scores for references, and
+results are held relative to e^shift, which comes from a first walk over the boxes.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p
+from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.simd import WIDTH, larger, largest_of, least_of, load, only, smaller, spread, store, sum_of
+from boostplug.kernels.base.views import Runs
+from boostplug.kernels.pairs.exponential_query import (
+    LINEAR,
+    LOG,
+    SAFE_EXPONENT,
+    Curvature,
+    Sums,
+    Units,
+    distance_of,
+    finish,
+    gather,
+    power_of,
+    scratch_for,
+)
+
+__all__ = ["Distances", "sum_by_boxes"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MOST = 32  # nodes
+_FIRST = 8  # nodes that are tried first
+_BLOCK = 64  # documents whose exponentials are at hand at a time
+_CHANGE = 7.0  # of an exponent between two boxes: e^7 and the cancellation that goes with it leave 12 digits
+_ERROR = 3e-11  # of a pair's w, and of its d² w beside the largest d of the two boxes
+_NEAREST = 2e-5  # smallest distance between two boxes, beside the largest: of its square a tenth is to be right
+
+
+class Distances(NamedTuple):
+    """A built-in distance; which queries are to be summed, and the distance of the widest gap of each."""
+
+    chosen: NDArray[np.bool_]
+    longest: Floats
+    kind: int
+    parameter: float
+
+
+class Nodes(NamedTuple):
+    """Chebyshev nodes and the weights of their Lagrange polynomials, [m, k], and cos(c (k + 1/2) π / m), [m, c, k]."""
+
+    at: Floats
+    weight: Floats
+    cosine: Floats
+
+
+class _Room(NamedTuple):
+    """Space for one query's work.
+
+    By document: its grade `r`. By side (the upper box, the lower one), node, and document of a block: exponentials `e`,
+    Lagrange polynomials `t`; by node of the gap and node of a box, those `between` the boxes. By side, node of the gap,
+    and node of the box: `moment`, `field`. By node: distance `d`, and a `value`. Boxes, and pairs of boxes, `to_do`:
+    first run and end of the upper one, then of the lower one, which is the same where pairs are within it.
+    """
+
+    r: Floats
+    e: Floats
+    t: Floats
+    between: Floats
+    moment: Floats
+    field: Floats
+    d: Floats
+    value: Floats
+    to_do: Ints
+
+
+def _nodes() -> Nodes:
+    at, weight = np.zeros((2, _MOST + 1, _MOST))
+    cosine = np.zeros((_MOST + 1, _MOST, _MOST))
+    for m in range(1, _MOST + 1):
+        k = np.arange(m)
+        angle = (k + 0.5) * np.pi / m
+        at[m, :m], weight[m, :m] = np.cos(angle), (-1.0) ** k * np.sin(angle)
+        cosine[m, :m, :m] = np.cos(np.outer(k, angle))
+    return Nodes(at, weight, cosine)
+
+
+_NODES = _nodes()
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _pair_by_pair(a: Any, b: Any, scratch: Any, r: Any, kind: int, parameter: float, c: Any, unit: Any) -> float:
+    """Add the pairs of the documents a with those of b that have lower grades; return the largest exponent."""
+    f, _, g, h, s = scratch
+    per_unit, shift = unit
+    steepest, least = spread(0.0), exponential(spread(-EXP_MAX))  # smaller ones are nothing
+    end = b[0]
+    for i in range(a[0], a[1]):
+        while end < b[1] and r[end] < r[i]:
+            end += 1
+        g_i, h_i = spread(0.0), spread(0.0)
+        for j in range(b[0], end, WIDTH):
+            gap = only(end - j, r[i] - load(r, j), 1.0)
+            if kind == LINEAR:
+                d = gap * parameter
+            elif kind == LOG:
+                d = log1p(gap * parameter)
+            else:
+                d = 1.0 / (exponential(larger(gap * -parameter, spread(-EXP_MAX))) + 1.0)
+            exponent = only(end - j, d * (load(f, j) - f[i]), -np.inf)
+            steepest = larger(steepest, exponent)
+            w = exponential(smaller(larger(exponent - shift, spread(-EXP_MAX)), spread(EXP_MAX))) - least
+            if s.shape[0] > 0:
+                w = w * load(s, j) * s[i]
+            w = only(end - j, w, 0.0)
+            x = d * per_unit
+            y = (x * x * c.squared + c.constant) * w
+            x = x * w
+            g_i, h_i = g_i - x, h_i + y
+            store(g, j, load(g, j) + x)
+            store(h, j, load(h, j) + y)
+        g[i] += sum_of(g_i)
+        h[i] += sum_of(h_i)
+    largest: float = largest_of(steepest)
+    return largest
+
+
+@inner()
+def _extremes(f: Any, first: int, last: int) -> tuple[float, float]:
+    """Return the lowest and the highest of ``f[first:last]``."""
+    low = high = spread(f[first])
+    for i in range(first, last, WIDTH):
+        x = only(last - i, load(f, i), f[first])
+        low, high = smaller(low, x), larger(high, x)
+    return least_of(low), largest_of(high)
+
+
+@inner(error_model="numpy")
+def _n_nodes(gap: Any, difference: Any, room: Any, nodes: Any, kind: int, parameter: float) -> int:
+    """Return how many nodes the gaps and differences of scores of two boxes need, 0 where the boxes are to be cut.
+
+    Two functions of the gap, e^(-dx) and (d/d_max)² e^(-dx), at the two extreme differences x. Each has its largest
+    value, 1, at one end, and its smallest at the other: that one is to be right.
+    """
+    d, value = room.d, room.value
+    d_0, d_1 = distance_of(gap[0], kind, parameter), distance_of(gap[1], kind, parameter)
+    low, high = min(difference[0], 0.0), max(difference[1], 0.0)
+    if (d_1 - d_0) * max(high, -low) > _CHANGE or d_0 < _NEAREST * d_1:
+        return 0
+    middle, half = 0.5 * (gap[1] + gap[0]), 0.5 * (gap[1] - gap[0])
+    if half == 0.0:
+        return 2
+    m = _FIRST
+    while m <= _MOST:
+        for k in range(m):
+            d[k] = distance_of(middle + half * nodes.at[m, k], kind, parameter)
+        need = 1
+        for way in range(4):
+            x = low if way < 2 else high
+            top = d_1 if x <= 0.0 else d_0
+            least = math.exp(-(d_1 - d_0) * abs(x))
+            nearest = d_0 / d_1 if way % 2 == 1 else 1.0
+            allowed = _ERROR * least
+            at_end = whole = 0.0
+            for k in range(m):
+                value[k] = math.exp((top - d[k]) * x)
+                if way % 2 == 1:
+                    value[k] *= (d[k] / d_1) ** 2
+                share = nodes.weight[m, k] / (1.0 + nodes.at[m, k])
+                at_end += share * value[k]
+                whole += share
+            # What changes between the smallest gap and the first node shows there alone.
+            if abs(at_end / whole - math.exp((top - d_0) * x) * nearest * nearest) > 10.0 * allowed:
+                need = m + 1
+                break
+            rest = 0.0
+            n = m
+            while n > need:
+                coefficient = 0.0
+                for k in range(m):
+                    coefficient += value[k] * nodes.cosine[m, n - 1, k]
+                rest += abs(coefficient) * 2.0 / m
+                if rest > allowed:
+                    break
+                n -= 1
+            need = n
+        if need < m:
+            return need + need % 2
+        m *= 2
+    return 0
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _lagrange(x: Any, t: Any, at: int, stride: int, m: int, nodes: Any) -> None:
+    """Store the Lagrange polynomials of m nodes at x from ``t[at]`` on, by the barycentric formula."""
+    whole = spread(0.0)
+    for k in range(m):
+        z = nodes.weight[m, k] / ((x - nodes.at[m, k]) + 1e-200)  # none is divided by 0
+        store(t, at + k * stride, z)
+        whole = whole + z
+    for k in range(m):
+        store(t, at + k * stride, load(t, at + k * stride) / whole)
+
+
+@inner(fastmath={"contract"}, error_model="numpy")
+def _box_by_box(
+    m: int, a: Any, b: Any, origin: Any, gap: Any, scratch: Any, room: Any, nodes: Any, kind: int, parameter: float,
+    c: Any, unit: Any,
+) -> None:  # fmt: skip
+    """Add the pairs of the documents a with those b, all of lower grades, by m nodes; m is even."""
+    f, _, g, h, s = scratch
+    r, e, t, d, moment, field = room.r, room.e, room.t, room.d, room.moment, room.field
+    per_unit, shift = unit
+    middle, half = 0.5 * (gap[1] + gap[0]), 0.5 * (gap[1] - gap[0])
+    least = exponential(spread(-EXP_MAX))  # smaller ones are nothing
+    for k in range(m):
+        d[k] = distance_of(middle + half * nodes.at[m, k], kind, parameter)
+    for side in range(2):
+        for k in range(m):
+            for l in range(0, m, WIDTH):
+                store(moment[side, k], l, spread(0.0))
+                store(field[side, k], l, spread(0.0))
+    for way in range(2):  # moments of the documents, then what the fields say of them
+        for side in range(2):
+            begin, end = a if side == 0 else b
+            sign, start = (-1.0, origin[0]) if side == 0 else (1.0, origin[1])
+            low, high = r[begin], r[end - 1]
+            per_half = 2.0 / (high - low) if high > low else 0.0
+            first_of = side * _MOST * _BLOCK
+            for first in range(begin, end, _BLOCK):
+                n = min(end - first, _BLOCK)
+                if way == 0 or end - begin > _BLOCK:
+                    for i in range(0, n, WIDTH):
+                        score = load(f, first + i) - start
+                        for k in range(m):
+                            w = exponential(larger(score * (sign * d[k]), spread(-EXP_MAX))) - least
+                            if s.shape[0] > 0:
+                                w = w * load(s, first + i)
+                            store(e, first_of + k * _BLOCK + i, only(n - i, w, 0.0))
+                        x = only(n - i, (load(r, first + i) - low) * per_half - 1.0, 0.0)
+                        _lagrange(x, t, first_of + i, _BLOCK, m, nodes)
+                if way == 0:
+                    for k in range(0, m, 2):
+                        for l in range(0, m, 2):
+                            s00, s01, s10, s11 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+                            at_e, at_t = first_of + k * _BLOCK, first_of + l * _BLOCK
+                            for i in range(0, n, WIDTH):
+                                e0, e1 = load(e, at_e + i), load(e, at_e + _BLOCK + i)
+                                t0, t1 = load(t, at_t + i), load(t, at_t + _BLOCK + i)
+                                s00, s01 = s00 + e0 * t0, s01 + e0 * t1
+                                s10, s11 = s10 + e1 * t0, s11 + e1 * t1
+                            moment[side, k, l] += sum_of(s00)
+                            moment[side, k, l + 1] += sum_of(s01)
+                            moment[side, k + 1, l] += sum_of(s10)
+                            moment[side, k + 1, l + 1] += sum_of(s11)
+                    continue
+                for i in range(0, n, WIDTH):
+                    of_g, of_h = load(g, first + i), load(h, first + i)
+                    for k in range(0, m, 2):
+                        p, q = spread(0.0), spread(0.0)
+                        for l in range(m):
+                            t0 = load(t, first_of + l * _BLOCK + i)
+                            p, q = p + t0 * field[side, k, l], q + t0 * field[side, k + 1, l]
+                        p = p * load(e, first_of + k * _BLOCK + i)
+                        q = q * load(e, first_of + (k + 1) * _BLOCK + i)
+                        d0, d1 = d[k] * per_unit, d[k + 1] * per_unit
+                        of_g = of_g + (p * (sign * d0) + q * (sign * d1))
+                        of_h = of_h + (p * (c.squared * d0 * d0 + c.constant) + q * (c.squared * d1 * d1 + c.constant))
+                    store(g, first + i, of_g)
+                    store(h, first + i, of_h)
+        if way == 0:
+            width_a, width_b = r[a[1] - 1] - r[a[0]], r[b[1] - 1] - r[b[0]]
+            share = width_a / (width_a + width_b) if half > 0.0 else 0.0
+            for l in range(m):
+                for i in range(0, m, WIDTH):
+                    x = share * nodes.at[m, l] - load(nodes.at[m], i) * (1.0 - share)
+                    _lagrange(x, room.between, i, _MOST, m, nodes)
+                for k in range(m):
+                    times = math.exp(d[k] * (origin[1] - origin[0]) - shift)
+                    above = times * moment[0, k, l]
+                    below = spread(0.0)
+                    for i in range(0, m, WIDTH):
+                        x = load(room.between, k * _MOST + i)
+                        below = below + x * load(moment[1, k], i)
+                        store(field[1, k], i, load(field[1, k], i) + x * above)
+                    field[0, k, l] = times * sum_of(below)
+
+
+@inner()
+def _middle(u_0: int, u_1: int, start: Any) -> int:
+    """Return the run that begins next to the middle of the documents of the runs u_0..u_1, at least two."""
+    middle = (start[u_0] + start[u_1]) // 2
+    low, high = u_0 + 1, u_1 - 1
+    while low < high:
+        u = (low + high) // 2
+        if start[u] < middle:
+            low = u + 1
+        else:
+            high = u
+    return low - 1 if low - 1 > u_0 and middle - start[low - 1] < start[low] - middle else low
+
+
+@inner()
+def _cut(n: int, to_do: Any, runs: Any) -> int:
+    """Put what a box, or a pair of boxes, is cut into in its place and after it; return the end."""
+    start, grade = runs.run_start, runs.run_grade
+    a_0, a_1, b_0, b_1 = to_do[n, 0], to_do[n, 1], to_do[n, 2], to_do[n, 3]
+    within = a_0 == b_0
+    wider = grade[a_1 - 1] - grade[a_0] >= grade[b_1 - 1] - grade[b_0]
+    upper = within or b_1 - b_0 == 1 or (wider and a_1 - a_0 > 1)
+    u = _middle(a_0, a_1, start) if upper else _middle(b_0, b_1, start)
+    for k in range(3 if within else 2):  # a box: the lower half, the upper half, and the pair of both
+        to_do[n + k, 0] = u if upper and k > 0 else a_0
+        to_do[n + k, 1] = u if upper and k == 0 else a_1
+        to_do[n + k, 2] = u if (within or not upper) and k == 1 else b_0
+        to_do[n + k, 3] = u if (within and k != 1) or (not upper and k == 0) else b_1
+    return n + (3 if within else 2)
+
+
+@compiled(error_model="numpy", _nrt=False)
+def _sum_queries(
+    first: int, last: int, scores: Any, runs: Any, distances: Any, c: Any, factor: Any, out: Any, nodes: Any,
+    scratch: Any, room: Any,
+) -> None:  # fmt: skip
+    """Write what `sum_by_boxes` returns of the queries ``first <= q < last``."""
+    start, grade = runs.run_start, runs.run_grade
+    kind, parameter = distances.kind, distances.parameter
+    f, r, to_do = scratch.f, room.r, room.to_do
+    for q in range(first, last):
+        if not distances.chosen[q]:
+            continue
+        u_0, u_1 = runs.query_run[q], runs.query_run[q + 1]
+        base = start[u_0]
+        low, high, of_weight = gather(q, scores, runs, scratch)
+        for u in range(u_0, u_1):
+            for i in range(start[u] - base, start[u + 1] - base):
+                r[i] = grade[u]
+        of_distance = power_of(distances.longest[q])
+        bounded = distances.longest[q] * (high - low) <= SAFE_EXPONENT
+        if bounded:
+            centre = low + (high - low) / 2.0
+            for i in range(0, start[u_1] - base, WIDTH):
+                store(f, i, load(f, i) - centre)
+        steepest = SAFE_EXPONENT
+        for walk in range(1 if bounded else 0, 2):  # the first one looks for the largest exponent
+            unit = (math.ldexp(1.0, -of_distance), steepest - SAFE_EXPONENT)
+            to_do[0, 0], to_do[0, 1], to_do[0, 2], to_do[0, 3] = u_0, u_1, u_0, u_1
+            n = 1
+            while n > 0:
+                n -= 1
+                a_0, a_1, b_0, b_1 = to_do[n, 0], to_do[n, 1], to_do[n, 2], to_do[n, 3]
+                a, b = (start[a_0] - base, start[a_1] - base), (start[b_0] - base, start[b_1] - base)
+                n_a, n_b = a[1] - a[0], b[1] - b[0]
+                within = a_0 == b_0
+                if within and a_1 - a_0 == 1:
+                    continue
+                m = 0
+                origin, gap = (0.0, 0.0), (0.0, 0.0)
+                # Costs in nanoseconds, as measured. Boxes that are to be cut cost about as much as 12 nodes.
+                pairs = 4.0 * n_a * n_b * (0.5 if within else 1.0)
+                other = 80.0 * n_a if within else 80.0 * (n_a + n_b) + 3000.0
+                if not within and pairs > 20.0 * (n_a + n_b) + 1000.0:
+                    low_a, high_a = _extremes(f, a[0], a[1])
+                    low_b, high_b = _extremes(f, b[0], b[1])
+                    gap = (grade[a_0] - grade[b_1 - 1], grade[a_1 - 1] - grade[b_0])
+                    if not bounded:
+                        origin = (low_a, high_b)
+                    m = _n_nodes(gap, (low_a - high_b, high_a - low_b), room, nodes, kind, parameter)
+                    if m > 0:
+                        other = (n_a + n_b) * (3.0 * m + 0.25 * m * m) + 1.2 * m**3 + 500.0
+                        k_a, k_b = a_1 - a_0, b_1 - b_0
+                        if m > 2 and other > 5.0 * (k_a * n_b + k_b * n_a) + 500.0 * k_a * k_b:
+                            m = 0  # grade by grade
+                if pairs <= other:
+                    longest = _pair_by_pair(a, b, scratch, r, kind, parameter, c, unit)
+                    if walk == 0:
+                        steepest = max(steepest, longest)
+                elif m == 0:
+                    n = _cut(n, to_do, runs)
+                elif walk == 0:
+                    steepest = max(steepest, distance_of(gap[1], kind, parameter) * (origin[1] - origin[0]))
+                else:
+                    _box_by_box(m, a, b, origin, gap, scratch, room, nodes, kind, parameter, c, unit)
+            if walk == 0:
+                for i in range(0, start[u_1] - base, WIDTH):
+                    store(scratch.g, i, spread(0.0))
+                    store(scratch.h, i, spread(0.0))
+        units = Units(factor[q], of_weight, of_distance, c.squared > 0.0, steepest - SAFE_EXPONENT)
+        finish(q, scratch, runs, units, out)
+
+
+def _room_for(n: int) -> _Room:
+    """Return room for n documents of a query; compiled code would take longer to compile if it made its own."""
+    e, t = np.empty((2, 2 * _MOST * _BLOCK))
+    moment, field = np.empty((2, 2, _MOST, _MOST))
+    d, value = np.empty((2, _MOST))
+    return _Room(np.empty(n + WIDTH), e, t, np.empty(_MOST * _MOST), moment, field, d, value, _to_do())
+
+
+def _to_do() -> Ints:
+    """Return room for all boxes that wait. Two cuts halve one: of 2^40 documents, at most 320 wait."""
+    return np.empty((400, 4), np.int64)
+
+
+def sum_by_boxes(
+    scores: Floats, runs: Runs, distances: Distances, curvature: Curvature, factor: Floats, out: Sums
+) -> None:
+    """Write gradient -Σ_j ± d w and Hessian of the rows of the chosen queries, each query's times its factor."""
+    n_documents = np.where(distances.chosen, np.diff(runs.run_start[runs.query_run]), 0)
+
+    def kernel(first: int, last: int) -> None:
+        scratch, room = scratch_for(runs), _room_for(int(n_documents[first:last].max()))
+        _sum_queries(first, last, scores, runs, distances, curvature, factor, out, _NODES, scratch, room)
+
+    # A document costs as much as that many exponentials: half of the others, where they are few.
+    run_over_queries(kernel, np.r_[0, np.cumsum(n_documents * np.minimum(n_documents // 2 + 1, 500))])

@@ -1,0 +1,21 @@
+"""Sums of products of weights over the pairs of different grades."""
+
+from typing import Any
+
+from boostplug.kernels.base.compiling import compiled
+
+__all__ = ["pair_masses"]
+
+
+@compiled()
+def pair_masses(query_run: Any, mass: Any, out: Any) -> None:
+    """Write, for each query, the sum of products of the masses of two of its runs.
+
+    A sum of what is positive, and no difference of squares: light pairs beside a heavy document keep their digits.
+    """
+    for q in range(query_run.shape[0] - 1):
+        passed = total = 0.0
+        for u in range(query_run[q], query_run[q + 1]):
+            total += passed * mass[u]
+            passed += mass[u]
+        out[q] = total

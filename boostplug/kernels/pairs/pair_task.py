@@ -1,0 +1,169 @@
+"""What the kernels of smooth sums read and write: weights of pairs, parts of the grades, the documents of one part."""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import frozen
+from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.views import Runs
+
+__all__ = [
+    "GAINS",
+    "ONES",
+    "TABLE",
+    "Documents",
+    "PairWeights",
+    "Parts",
+    "Task",
+    "documents_in",
+    "gather",
+    "longest",
+    "scatter",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
+TAKEN = -1.0  # in place of the range of a part's scores
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
+
+
+class PairWeights(NamedTuple):
+    """What a pair weighs: by its grades, times the winner's weight of the higher document and the loser's of the lower.
+
+    Attributes
+    ----------
+    what : int
+        How grades weigh: `ONES`, `GAINS` or `TABLE`.
+    level : ndarray of shape (n_runs,)
+        For `GAINS`: the gain of each run, ascending within a query.
+    table, table_start : ndarray
+        For `TABLE`: from table_start[q] on, the weight of grade v with each lower grade, v ascending.
+    winner, loser : ndarray of shape (n_paired,), or (0,)
+        Positive weights of each document of `Runs.rows`: pair (i, j), i higher, weighs winner[i] · loser[j]. Without
+        them both are the square root of the row weight.
+    """
+
+    what: int = ONES
+    level: Floats = frozen(np.zeros(0))
+    table: Floats = frozen(np.zeros(0))
+    table_start: Ints = frozen(np.zeros(0, np.int64))
+    winner: Floats = frozen(np.zeros(0))
+    loser: Floats = frozen(np.zeros(0))
+
+
+class Parts(NamedTuple):
+    """Runs of one query each, all pairs of which are summed: ``first <= u < last``.
+
+    Attributes
+    ----------
+    first, last : ndarray of shape (n_parts,)
+    limit : ndarray of shape (n_parts,)
+        Range of the scores up to which boxes sum them faster than pair by pair.
+    query : ndarray of shape (n_parts,)
+    """
+
+    first: Ints
+    last: Ints
+    limit: Floats
+    query: Ints
+
+
+class Task(NamedTuple):
+    """What is summed over: scores of rows, times the multiplier, and the weights of pairs.
+
+    The sums, times the factor of the query, are added to `out`, of shape (n_outputs, n_rows).
+    """
+
+    scores: Floats
+    multiplier: float
+    runs: Runs
+    weights: PairWeights
+    factor: Floats
+    out: Floats
+
+
+class Documents(NamedTuple):
+    """The documents of one part, by run: entry i stands at ``base + i`` in `Runs.rows`."""
+
+    f: Floats  # scores, in units of the function
+    winner: Floats
+    loser: Floats  # the array `winner` itself where nobody told them apart
+    level: Floats
+    first: Floats  # outputs
+    second: Floats
+    apart: bool
+
+
+@inner()
+def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
+    """Return the number of documents of the longest of the parts ``begin <= p < end``."""
+    n = 0
+    for p in range(begin, end):
+        m = runs.run_start[parts.last[p]] - runs.run_start[parts.first[p]]
+        n = m if m > n else n
+    return n
+
+
+@numba.njit(inline="always")
+def documents_in(x: Any, task: Task) -> Documents:
+    """Return documents that stand in the first six rows of space for them (a function would lose count of views)."""
+    for i in range(x.shape[1]):
+        x[1, i], x[3, i] = 1.0, 0.0
+    apart = task.weights.loser.shape[0] > 0
+    return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], apart)
+
+
+@inner()
+def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, float]:
+    """Read the documents of the runs u0..u1, but for their levels, and return their lowest and their highest score."""
+    rows, run_start, own = task.runs.rows, task.runs.run_start, task.runs.sqrt_weight
+    scores, multiplier = task.scores, task.multiplier
+    f, winner, loser, first, second = documents.f, documents.winner, documents.loser, documents.first, documents.second
+    base = unsigned(run_start[u0])
+    n = unsigned(run_start[u1]) - base
+    low, high = np.inf, -np.inf
+    for i in range(n):
+        x = multiplier * scores[unsigned(rows[base + i])]
+        f[i] = x
+        first[i] = 0.0
+        second[i] = 0.0
+        low = x if x < low else low
+        high = x if x > high else high
+    if documents.apart:
+        for i in range(n):
+            winner[i] = task.weights.winner[base + i]
+            loser[i] = task.weights.loser[base + i]
+    elif own.shape[0]:
+        for i in range(n):
+            winner[i] = own[base + i]
+    return low, high
+
+
+@inner()
+def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documents) -> None:
+    """Write the level of the runs first..last beside each document of a part that begins with the run u0."""
+    start, levels, level = task.runs.run_start, task.weights.level, documents.level
+    for u in range(first, last):
+        x = levels[u]
+        for i in range(unsigned(start[u] - start[u0]), unsigned(start[u + 1] - start[u0])):
+            level[i] = x
+
+
+@inner()
+def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
+    """Add the outputs of a part's documents to those of their rows."""
+    u0, u1, factor = parts.first[p], parts.last[p], task.factor[parts.query[p]]
+    rows, run_start, out = task.runs.rows, task.runs.run_start, task.out
+    first, second = documents.first, documents.second
+    base = unsigned(run_start[u0])
+    n = unsigned(run_start[u1]) - base
+    for i in range(n):
+        out[0, unsigned(rows[base + i])] += factor * first[i]
+    if out.shape[0] > 1:
+        for i in range(n):
+            out[1, unsigned(rows[base + i])] += factor * second[i]

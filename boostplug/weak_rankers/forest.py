@@ -1,0 +1,60 @@
+"""Scores of many rows by a sum of regression trees and a linear function."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.threads import run_evenly
+from boostplug.kernels.base.compiling import compiled
+
+__all__ = ["Forest", "Line", "scores_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Forest(NamedTuple):
+    """The nodes of all trees in common arrays, each tree's from ``root[t]`` on; left is -1 at leaves."""
+
+    root: Ints
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    value: Floats
+    missing_left: NDArray[np.bool_]
+
+
+class Line(NamedTuple):
+    """A linear function: ``slope[j] * X[i, column[j]]``, or nothing where that is missing."""
+
+    column: Ints
+    slope: Floats
+
+
+def scores_of(X: NDArray[np.floating], forest: Forest, line: Line) -> Floats:
+    """Return the sum of trees and line for each row."""
+    out = np.empty(len(X))
+    run_evenly(lambda a, b: _scores_of(X, forest, line, a, b, out), len(X), 1)
+    return out
+
+
+@compiled()
+def _scores_of(X: Any, forest: Any, line: Any, first: int, last: int, out: Any) -> None:
+    feature, threshold, left, right = forest.feature, forest.threshold, forest.left, forest.right
+    column, slope = line.column, line.slope
+    for i in range(first, last):
+        score = 0.0
+        for start in forest.root:
+            node = start
+            while left[node] >= 0:
+                x = X[i, feature[node]]
+                goes_left = x <= threshold[node] or (forest.missing_left[node] and np.isnan(x))
+                node = left[node] if goes_left else right[node]
+            score += forest.value[node]
+        for j in range(len(column)):
+            x = X[i, column[j]]
+            if not np.isnan(x):
+                score += slope[j] * x
+        out[i] = score

@@ -1,0 +1,362 @@
+r"""A regression tree by weighted least squares, grown best first: the split that gains most, of all leaves, comes next.
+
+A cut of a node of weight W has rows of weight L below it, whose weighted targets less the node's mean sum to S. Those
+of the rows above sum to -S, and the weighted squares about the means fall by
+
+.. math:: \frac{S^2}{L} + \frac{S^2}{W - L} = \frac{S^2\, W}{L\, (W - L)} .
+
+A feature's rows are added to a bin for each of its values; a bit says which bins are not empty, and running sums over
+those, ascending, meet the cuts of the node: O(m + n_values / 64) for m rows, without sorting, and without an order of
+the rows to keep for each feature.
+"""
+
+import math
+from collections import deque
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.compiling import compiled, inner
+
+__all__ = ["Bins", "ValueCodes", "grow"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_PURE = float(np.finfo(np.float64).eps)  # the variance of targets that scikit-learn does not split
+_APART = np.float32(1e-7)  # values that are no farther apart are not parted by scikit-learn
+_CHEAP = 4  # rows of a feature that take as long as a row does in `run_over_queries`' count of what is worth a thread
+_TURNS = 4  # bins of one value, in turns: adding twice in a row to one would wait for the first sum to be stored
+_FEW = 4096  # values of a feature up to which each has so many
+_TIE = 1e-11  # share of a node's squares by which gains may differ for the order of summation
+
+unsigned = numba.uint64  # an unsigned index needs no test for being negative
+_WORD = unsigned(64)
+_ONE = unsigned(1)
+_SEQUENCE = 0x03F79D71B4CB0A89  # multiplied by each power of two it has other six bits on top
+_PLACE = np.zeros(64, np.uint64)
+_PLACE[[(_SEQUENCE << i & (1 << 64) - 1) >> 58 for i in range(64)]] = np.arange(64)
+_FACTOR = unsigned(_SEQUENCE)
+_TOP = unsigned(58)
+
+
+class ValueCodes(NamedTuple):
+    """The distinct values of every feature: k has those at ``start[k]:start[k + 1]``, row i that of its code there.
+
+    They ascend, and inf, the last, stands for a missing value.
+    """
+
+    codes: NDArray[np.unsignedinteger[Any]]
+    start: Ints
+    value: NDArray[np.float32]
+
+
+class _Nodes(NamedTuple):
+    """The nodes of a tree, children after their parents.
+
+    Attributes
+    ----------
+    feature, threshold, missing_left, below : ndarray of shape (n_nodes,)
+        Of the node's best split, made or not: values up to the threshold go left, which are the codes up to `below`;
+        an infinite threshold has the missing ones alone on the right.
+    left, right : ndarray of shape (n_nodes,)
+        -1 at leaves.
+    value : ndarray of shape (n_nodes,)
+        The weighted mean of the targets.
+    gain : ndarray of shape (n_nodes,)
+        By which the split lowers the weighted sum of squares; -1 where there is none.
+    squares : ndarray of shape (n_nodes,)
+        That sum, about the mean.
+    unit : ndarray of shape (n_nodes,)
+        A power of two in which weights are held, so that no product of sums leaves float64's range.
+    first, last : ndarray of shape (n_nodes,)
+        The node has the rows at these places.
+    """
+
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    value: Floats
+    missing_left: NDArray[np.bool_]
+    below: Ints
+    gain: Floats
+    squares: Floats
+    unit: Floats
+    first: Ints
+    last: Ints
+
+
+class _Rows(NamedTuple):
+    """The rows by node, ascending in each, with their weight in the node's unit, and that times target less mean.
+
+    `spare` is room for rows that are put elsewhere.
+    """
+
+    row: NDArray[np.uint32]
+    weight: Floats
+    product: Floats
+    spare: NDArray[np.uint32]
+
+
+class _Best(NamedTuple):
+    """The best cut of each feature in the two newest nodes, the root being second: an entry for each node and feature.
+
+    Attributes
+    ----------
+    gain : ndarray
+        In the node's unit; -1 where there is no cut.
+    below, above : ndarray
+        Codes of the values beside the cut.
+    missing_left : ndarray
+    work : ndarray of one entry more
+        What there is to search before each entry, in units of `_CHEAP` rows.
+    """
+
+    gain: Floats
+    below: Ints
+    above: Ints
+    missing_left: NDArray[np.bool_]
+    work: Ints
+
+
+class Bins(NamedTuple):
+    """Room of one thread: sums by code and bits of the codes that have any, 0 between uses; these codes; running sums.
+
+    A code has `_TURNS` bins for weight and product where the feature has few values.
+    """
+
+    total: Floats
+    present: NDArray[np.uint64]
+    code: Ints
+    running: Floats
+
+
+def grow(values: ValueCodes, targets: Floats, weight: Floats, max_leaf_nodes: int, spare: deque[Bins]) -> list[Any]:
+    """Return the tree of at most `max_leaf_nodes` fitted to `targets`, as `Tree.of_splits` takes it.
+
+    Rows of weight 0 do not count. Of splits that gain the same, the one of the first node is made, of the first
+    feature, with the missing values right, of the lowest threshold. Threads take their room from `spare`, make what it
+    lacks, and leave it there for the next tree.
+    """
+    row = np.flatnonzero(weight).astype(np.uint32)
+    rows = _Rows(row, np.empty(len(row)), np.empty(len(row)), np.empty_like(row))
+    most = 2 * min(max_leaf_nodes, len(row)) - 1
+    nodes = _Nodes(*_arrays("i8 f8 i8 i8 f8 ? i8 f8 f8 f8 i8 i8", most))
+    nodes.first[0], nodes.last[0] = 0, len(row)
+    n_parts = 2 * len(values.codes)
+    best = _Best(*_arrays("f8 i8 i8 ?", n_parts), *_arrays("i8", n_parts + 1))
+
+    def search(first: int, last: int) -> None:
+        try:
+            bins = spare.pop()
+        except IndexError:
+            bins = _bins(int(np.diff(values.start).max()))
+        _search(*values, rows, nodes, n_nodes, bins, best, first, last)
+        spare.append(bins)
+
+    known, n_nodes = 0, _advance(*values, targets, weight, rows, nodes, 0, best)
+    while known < n_nodes < most:
+        run_over_queries(search, best.work)
+        known, n_nodes = n_nodes, _advance(*values, targets, weight, rows, nodes, n_nodes, best)
+    return [array[:n_nodes] for array in nodes[:6]]
+
+
+def _bins(widest: int) -> Bins:
+    """Return bins for features of up to so many values."""
+    n_bins = max(widest, _TURNS * min(widest, _FEW))
+    present = np.zeros(-(-widest // 64), np.uint64)
+    return Bins(np.zeros((n_bins, 2)), present, np.empty(widest, np.int64), np.empty((widest, 2)))
+
+
+def _arrays(kinds: str, n: int) -> list[Any]:
+    """Return an array of n entries for each type."""
+    return [np.empty(n, kind) for kind in kinds.split()]
+
+
+@compiled()
+def _search(
+    codes: Any, start: Any, value: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, best: Any,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    """Write the best cut of some features in the newest nodes."""
+    values = ValueCodes(codes, start, value)
+    for part in range(first, last):
+        best.gain[part] = -1.0
+        if best.work[part] < best.work[part + 1]:
+            _search_part(values, rows, nodes, n_nodes, bins, best, part)
+
+
+@inner()
+def _search_part(values: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, best: Any, part: int) -> None:
+    """Write the best cut of one feature in one node."""
+    row, weight, product = rows.row, rows.weight, rows.product
+    total, present, met, running = bins.total, bins.present, bins.code, bins.running
+    n_features = len(values.codes)
+    node, k = n_nodes - 2 + part // n_features, part % n_features
+    code, value = values.codes[k], values.value[values.start[k] : values.start[k + 1]]
+    first, last = unsigned(nodes.first[node]), unsigned(nodes.last[node])
+    p = first
+    while p < last and code[row[p]] == code[row[first]]:
+        p += _ONE
+    if p == last:  # one value
+        return
+    others = unsigned(_TURNS - 1 if len(value) <= _FEW else 0)
+    for p in range(first, last):
+        c = unsigned(code[row[p]])
+        present[c // _WORD] |= _ONE << c % _WORD
+        b = c * (others + _ONE) + (p & others)
+        total[b, 0] += weight[p]
+        total[b, 1] += product[p]
+    n_met = 0
+    whole = sums = 0.0
+    for word in range(unsigned(len(value) + 63) // _WORD):
+        bits = present[word]
+        present[word] = 0
+        while bits:
+            rest = bits & (bits - _ONE)
+            c = word * _WORD + _PLACE[((bits ^ rest) * _FACTOR) >> _TOP]
+            bits = rest
+            b = c * (others + _ONE)
+            w, s = total[b, 0], total[b, 1]
+            total[b, 0] = total[b, 1] = 0.0
+            for turn in range(b + _ONE, b + others + _ONE):
+                w += total[turn, 0]
+                s += total[turn, 1]
+                total[turn, 0] = total[turn, 1] = 0.0
+            whole += w
+            sums += s
+            met[n_met] = c
+            running[n_met, 0], running[n_met, 1] = whole, sums
+            n_met += 1
+    tie = _TIE * nodes.squares[node] / nodes.unit[node]
+    missing = value[met[n_met - 1]] == np.inf
+    bar = -1.0  # what the square of the sum below, by the product of the weights of both sides, must exceed
+    for missing_left in range(1 + missing):
+        stop, weight_missing, sum_missing = n_met - 1, 0.0, 0.0
+        if missing_left:
+            stop -= 1
+            weight_missing, sum_missing = whole - running[stop, 0], sums - running[stop, 1]
+        for j in range(stop):
+            below, s = weight_missing + running[j, 0], sum_missing + running[j, 1]
+            above = whole - below
+            if s * s > bar * below * above and above > 0.0:
+                lower, upper = value[met[j]], value[met[j + 1]]
+                if upper > lower + _APART:
+                    gain = s / below * (s / above) * whole
+                    bar = (gain + tie) / whole
+                    best.gain[part] = gain
+                    best.below[part], best.above[part] = met[j], met[j + 1]
+                    best.missing_left[part] = missing_left == 1
+
+
+@compiled()
+def _advance(
+    codes: Any, start: Any, value: Any, targets: Any, weight: Any, rows: Any, nodes: Any, n_nodes: int, best: Any
+) -> int:  # one by one: codes are of several types, which numba 0.60 takes for each other in a tuple
+    """Take note of what was found for the newest nodes, and split the best of all leaves; return the number of nodes.
+
+    First of all make the root.
+    """
+    return int(_advanced(ValueCodes(codes, start, value), targets, weight, rows, nodes, n_nodes, best))
+
+
+@inner()
+def _advanced(values: Any, targets: Any, weight: Any, rows: Any, nodes: Any, n_nodes: int, best: Any) -> int:
+    n_features = len(values.codes)
+    first, grown = n_nodes - 2, n_nodes + min(n_nodes + 1, 2)
+    if n_nodes:
+        for node in range(max(first, 0), n_nodes):
+            _settle(values, nodes, node, (node - first) * n_features, best)
+        chosen = n_nodes
+        for node in range(n_nodes):
+            if nodes.left[node] < 0 and nodes.gain[node] >= 0.0:
+                if chosen == n_nodes:
+                    chosen = node
+                tie = _TIE * max(nodes.squares[node], nodes.squares[chosen])
+                if nodes.gain[node] > nodes.gain[chosen] + tie:
+                    chosen = node
+        if chosen == n_nodes:
+            return n_nodes
+        middle = _part(values, rows, nodes, chosen)
+        nodes.left[chosen], nodes.right[chosen] = n_nodes, n_nodes + 1
+        nodes.first[n_nodes], nodes.last[n_nodes] = nodes.first[chosen], middle
+        nodes.first[n_nodes + 1], nodes.last[n_nodes + 1] = middle, nodes.last[chosen]
+    for node in range(n_nodes, grown):
+        _open(targets, weight, rows, nodes, node)
+    best.work[0] = 0
+    for part in range(2 * n_features):
+        node, size = grown - 2 + part // n_features, 0
+        if node >= 0 and nodes.gain[node] >= 0.0:
+            size = nodes.last[node] - nodes.first[node]
+        best.work[part + 1] = best.work[part] + (size + _CHEAP - 1) // _CHEAP
+    return int(grown)
+
+
+@inner()
+def _settle(values: Any, nodes: Any, node: int, part: int, best: Any) -> None:
+    """Take the best feature's cut for a node's split."""
+    unit, start = nodes.unit[node], values.start
+    tie = _TIE * nodes.squares[node] / unit
+    top = -1.0
+    for k in range(len(start) - 1):
+        gain = best.gain[part + k]
+        if gain >= 0.0 and (top < 0.0 or gain > top + tie):
+            top = gain
+            below, above = best.below[part + k], best.above[part + k]
+            lower, upper = values.value[start[k] + below], values.value[start[k] + above]
+            nodes.feature[node], nodes.below[node] = k, below
+            nodes.threshold[node] = 0.5 * np.float64(lower) + 0.5 * np.float64(upper)
+            nodes.missing_left[node] = best.missing_left[part + k]
+    nodes.gain[node] = top * unit
+
+
+@inner()
+def _part(values: Any, rows: Any, nodes: Any, node: int) -> int:
+    """Put the rows that a node's split sends left before the others; return where those begin.
+
+    Where no value is missing, one that will be goes with more rows.
+    """
+    row, spare = rows.row, rows.spare
+    first, last, k, below = nodes.first[node], nodes.last[node], nodes.feature[node], nodes.below[node]
+    code = values.codes[k]
+    missing = values.start[k + 1] - values.start[k] - 1
+    if values.value[values.start[k] + missing] < np.inf:
+        missing += 1  # none
+    middle, n_right, n_missing = first, 0, 0
+    for p in range(first, last):
+        c = np.int64(code[row[p]])
+        n_missing += c == missing
+        if c <= below or (c == missing and nodes.missing_left[node]):
+            row[middle] = row[p]
+            middle += 1
+        else:
+            spare[n_right] = row[p]
+            n_right += 1
+    for p in range(n_right):
+        row[middle + p] = spare[p]
+    if not n_missing:
+        nodes.missing_left[node] = middle - first > n_right
+    return int(middle)
+
+
+@inner()
+def _open(targets: Any, weight: Any, rows: Any, nodes: Any, node: int) -> None:
+    """Make a leaf of the rows that a node has."""
+    row, first, last = rows.row, nodes.first[node], nodes.last[node]
+    total = product = squares = 0.0
+    for p in range(first, last):
+        total += weight[row[p]]
+        product += weight[row[p]] * targets[row[p]]
+    mean = product / total
+    unit = math.ldexp(1.0, math.frexp(total)[1])
+    for p in range(first, last):
+        w, gap = weight[row[p]] / unit, targets[row[p]] - mean
+        rows.weight[p], rows.product[p] = w, w * gap
+        squares += w * gap * gap
+    nodes.left[node] = nodes.right[node] = -1
+    nodes.value[node], nodes.squares[node], nodes.unit[node] = mean, squares * unit, unit
+    nodes.gain[node] = 0.0 if last - first > 1 and squares * unit > _PURE * total else -1.0
