@@ -260,8 +260,8 @@ queries = bp.Queries(rng.integers(0, 5, n).astype(float), group=[n])
 for _ in range(2):
     getattr(loss(sys.argv[1]), sys.argv[3])(rng.normal(size=n), queries)
 kernels = [
-    pair_by_pair.near_ndcg, pair_by_pair.near_ranknet, pair_by_pair.by_exponentials, pair_by_pair.by_pieces,
-    blocks.by_blocks, cells.by_cells, ranking.sort,
+    pair_by_pair.ndcg_by_pair, pair_by_pair.ranknet_by_pair, pair_by_pair.ndcg_value_by_pair,
+    pair_by_pair.tabulated_by_pair, blocks.by_blocks, cells.by_cells, ranking.sort,
 ]
 print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kernels if kernel.signatures))
 """
@@ -270,11 +270,11 @@ print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kern
 @pytest.mark.parametrize(
     ("name", "n", "method", "kernels"),
     [
-        ("NDCGBoost", 50, "gradient_hessian", "near_ndcg:1"),
+        ("NDCGBoost", 50, "gradient_hessian", "ndcg_by_pair:1"),
         ("NDCGBoost", 2000, "gradient_hessian", "by_blocks:1"),
-        ("NDCGBoost", 50, "value", "by_exponentials:1"),
-        ("RankNet", 50, "gradient_hessian", "near_ranknet:1"),
-        ("PairwiseLoss", 50, "gradient_hessian", "by_pieces:1"),
+        ("NDCGBoost", 50, "value", "ndcg_value_by_pair:1"),
+        ("RankNet", 50, "gradient_hessian", "ranknet_by_pair:1"),
+        ("PairwiseLoss", 50, "gradient_hessian", "tabulated_by_pair:1"),
     ],
 )
 def test_a_call_compiles_what_its_data_need_once(name, n, method, kernels):

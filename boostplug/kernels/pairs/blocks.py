@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import compiled, inner
 from boostplug.kernels.pairs.boxes import Boxes, Seen, add_moments, evaluate, fields_of, into_boxes
+from boostplug.kernels.pairs.pair_loop import SPACE, Documents, documents_in
 from boostplug.kernels.pairs.pair_task import (
     GAINS,
     TAKEN,
-    Documents,
     Parts,
     Task,
-    documents_in,
     gather,
     longest,
     scatter,
@@ -182,9 +181,9 @@ def by_blocks(
     if task.weights.what == GAINS:
         n_slots, n_sums = n_slots + 2, n_sums + 2 * n_functions
     n = longest(task.runs, parts, begin, end)
-    x, k = np.empty((7, n)), np.empty(4 * n + 1, np.int64)
-    documents = documents_in(x, task)
-    boxes = Boxes(x[6], k[:n], k[n : 2 * n], k[2 * n :])
+    x, y, k = np.ones((SPACE, n)), np.empty(n), np.empty(4 * n + 1, np.int64)
+    documents = documents_in(x, task.weights.loser.shape[0] > 0)
+    boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
     space, left = np.empty(0), 0
     for p in range(begin, end):
         u0, u1 = parts.first[p], parts.last[p]

@@ -1,6 +1,6 @@
-"""What the kernels of smooth sums read and write: weights of pairs, parts of the grades, the documents of one part."""
+"""What the kernels of smooth sums read and write: weights of pairs, and parts of the grades."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -9,16 +9,15 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.kernels.base.compiling import inner
 from boostplug.kernels.base.views import Runs
+from boostplug.kernels.pairs.pair_loop import Documents
 
 __all__ = [
     "GAINS",
     "ONES",
     "TABLE",
-    "Documents",
     "PairWeights",
     "Parts",
     "Task",
-    "documents_in",
     "gather",
     "longest",
     "scatter",
@@ -87,18 +86,6 @@ class Task(NamedTuple):
     out: Floats
 
 
-class Documents(NamedTuple):
-    """The documents of one part, by run: entry i stands at ``base + i`` in `Runs.rows`."""
-
-    f: Floats  # scores, in units of the function
-    winner: Floats
-    loser: Floats  # the array `winner` itself where nobody told them apart
-    level: Floats
-    first: Floats  # outputs
-    second: Floats
-    apart: bool
-
-
 @inner()
 def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
     """Return the number of documents of the longest of the parts ``begin <= p < end``."""
@@ -107,15 +94,6 @@ def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
         m = runs.run_start[parts.last[p]] - runs.run_start[parts.first[p]]
         n = m if m > n else n
     return n
-
-
-@numba.njit(inline="always")
-def documents_in(x: Any, task: Task) -> Documents:
-    """Return documents that stand in the first six rows of space for them (a function would lose count of views)."""
-    for i in range(x.shape[1]):
-        x[1, i], x[3, i] = 1.0, 0.0
-    apart = task.weights.loser.shape[0] > 0
-    return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], apart)
 
 
 @inner()
@@ -134,7 +112,7 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
         second[i] = 0.0
         low = x if x < low else low
         high = x if x > high else high
-    if documents.apart:
+    if task.weights.loser.shape[0]:
         for i in range(n):
             winner[i] = task.weights.winner[base + i]
             loser[i] = task.weights.loser[base + i]
@@ -146,7 +124,7 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
 
 @inner()
 def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documents) -> None:
-    """Write the level of the runs first..last beside each document of a part that begins with the run u0."""
+    """Write the gain of the runs first..last beside each document of a part that begins with the run u0."""
     start, levels, level = task.runs.run_start, task.weights.level, documents.level
     for u in range(first, last):
         x = levels[u]

@@ -27,8 +27,14 @@ from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.views import Runs
 from boostplug.kernels.pairs.blocks import by_blocks
 from boostplug.kernels.pairs.cells import by_cells
-from boostplug.kernels.pairs.cost_model import SAFE_RANGE, Costs, boxes_win, limits, sizes_by_boxes
-from boostplug.kernels.pairs.pair_by_pair import by_exponentials, by_pieces, near_ndcg, near_ranknet
+from boostplug.kernels.pairs.cost_model import Costs, limits, sizes_by_boxes
+from boostplug.kernels.pairs.pair_by_pair import (
+    ndcg_by_pair,
+    ndcg_value_by_pair,
+    ranknet_by_pair,
+    ranknet_value_by_pair,
+    tabulated_by_pair,
+)
 from boostplug.kernels.pairs.pair_task import GAINS, TABLE, TAKEN, Parts, Task
 from boostplug.kernels.pairs.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
 
@@ -40,7 +46,12 @@ Ints = NDArray[np.int64]
 # Of a pair, in ns, near and far: fitted by hand on lists of 40 to 1,000 documents on an AMD EPYC (Zen 5).
 _PAIR = {NDCG: (0.5, 2.5), RANKNET: (0.6, 2.5), NDCG_VALUE: (2.0, 2.0), RANKNET_VALUE: (2.0, 2.0)}
 _OF_FUNCTION = 3.0  # of those known by tables
-_NEAR = {NDCG: near_ndcg, RANKNET: near_ranknet}
+_BY_PAIR = {
+    NDCG: ndcg_by_pair,
+    RANKNET: ranknet_by_pair,
+    NDCG_VALUE: ndcg_value_by_pair,
+    RANKNET_VALUE: ranknet_value_by_pair,
+}
 _A_FEW = 3.0  # boxes
 _SMALL = 128  # documents of a block in which pairs are near their best
 
@@ -100,7 +111,7 @@ def sum_pairs(task: Task, plan: Plan, functions: Functions, costs: Costs, skippe
             by_pair = _joined(by_pair, more)
         if not len(by_pair.parts.first):
             return
-        in_boxes = _sum_by_pair(task, by_pair, functions, costs)
+        in_boxes = _sum_by_pair(task, by_pair, functions)
         if not len(in_boxes.parts.first):
             return
         by_pair = _NONE
@@ -126,25 +137,14 @@ def _sum_in_boxes(task: Task, work: Work, functions: Functions, costs: Costs) ->
         yield _limited(_chosen(task.runs, work, ranges != TAKEN), -1.0)
 
 
-def _sum_by_pair(task: Task, work: Work, functions: Functions, costs: Costs) -> Work:
+def _sum_by_pair(task: Task, work: Work, functions: Functions) -> Work:
     """Sum pair by pair and return what is to be summed in boxes."""
     kind, ranges = functions.kind, np.empty(len(work.parts.first))
-    if kind in _NEAR:
-        left = _run(_NEAR[kind], task, work, ranges)
-    elif kind == GENERAL:
-        left = _run(by_pieces, task, work, functions, ranges)
+    if kind == GENERAL:
+        left = _run(tabulated_by_pair, task, work, functions, ranges)
     else:
-        left = _run(by_exponentials, task, work, kind, ranges)
-    if not left:
-        return _NONE
-    work, ranges = _chosen(task.runs, work, ranges != TAKEN), ranges[ranges != TAKEN]
-    far = ~(ranges <= SAFE_RANGE)
-    if kind in _NEAR and far.any():
-        n, parts = np.diff(work.starts), work.parts
-        far &= ~boxes_win(n, parts.last - parts.first, _all_pairs(n), ranges, costs)
-        _run(by_exponentials, task, _limited(_chosen(task.runs, work, far), -1.0), kind, ranges)
-        work = _chosen(task.runs, work, ~far)
-    return _limited(work, np.inf)
+        left = _run(_BY_PAIR[kind], task, work, ranges)
+    return _limited(_chosen(task.runs, work, ranges != TAKEN), np.inf) if left else _NONE
 
 
 def _run(kernel: Callable[..., Any], task: Task, work: Work, *arguments: Any) -> int:
