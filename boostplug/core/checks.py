@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
+from functools import cache
 from numbers import Real
 from operator import index
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +17,7 @@ from boostplug.core.text import visible
 __all__ = [
     "called",
     "check_choice",
+    "check_choices",
     "check_flag",
     "check_instance",
     "check_integer",
@@ -144,6 +147,20 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}{otherwise}; got {shown(value)}")
     return value
+
+
+def check_choices(value: Any) -> None:
+    """Refuse a dataclass with a field annotated as ``Literal`` that holds something else."""
+    for name, hint in _hints(value.__class__).items():
+        if get_origin(hint) is Literal:
+            check_choice(f"{type(value).__name__}: {name}", getattr(value, name), get_args(hint))
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """Return the annotations of a dataclass's fields."""
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
 def check_instance(name: str, value: Any, kind: type, example: str) -> Any:

@@ -1,21 +1,12 @@
-"""The logistic function of a score difference, its relatives, and the boxes in which they are summed."""
+"""The pair functions of RankNet and NDCGBoost."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.tables import Kernel, Tail
+from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Kernel, Tail
+from boostplug.losses.smooth_pair_loss import PairFunction, SmoothSums
 
-__all__ = [
-    "CURVATURE",
-    "REACH",
-    "SLOPE",
-    "SOFTPLUS",
-    "WIDTH",
-    "WRONG",
-    "curvature",
-    "slope",
-    "softplus",
-]
+__all__ = ["LOGISTIC", "SIGMOID", "curvature", "slope", "softplus"]
 
 Floats = NDArray[np.float64]
 
@@ -44,9 +35,29 @@ def curvature(d: Floats) -> Floats:
     return result
 
 
-WIDTH, REACH = 2.5, 7  # 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
+_BOXES = 2.5, 7  # width and reach: 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
 _FAR = Tail(c=1.0)
-SOFTPLUS = Kernel(softplus, Tail(q1=1.0, c=1.0), _FAR)
-WRONG = Kernel(wrong, Tail(q0=1.0, c=-1.0), _FAR)
-SLOPE = Kernel(slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0))
-CURVATURE = Kernel(curvature, _FAR, _FAR, even=True)
+_SOFTPLUS = Kernel(softplus, Tail(q1=1.0, c=1.0), _FAR)
+_WRONG = Kernel(wrong, Tail(q0=1.0, c=-1.0), _FAR)
+_SLOPE = Kernel(slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0))
+_CURVATURE = Kernel(curvature, _FAR, _FAR, even=True)
+
+LOGISTIC = PairFunction(
+    softplus,
+    slope,
+    curvature,
+    0.25,
+    SmoothSums.value(RANKNET_VALUE, _SOFTPLUS, *_BOXES),
+    SmoothSums.derivatives(RANKNET, _SLOPE, _CURVATURE, *_BOXES),
+)
+"""log(1 + e^(-d)), with its own derivatives."""
+
+SIGMOID = PairFunction(
+    wrong,
+    lambda d: -curvature(d),
+    curvature,
+    1.0 / (6.0 * np.sqrt(3.0)),
+    SmoothSums.value(NDCG_VALUE, _WRONG, *_BOXES),
+    SmoothSums.even(NDCG, _CURVATURE, *_BOXES),
+)
+"""σ(-d), with its own first derivative, and minus that in place of the second: the curvature of a majoriser."""

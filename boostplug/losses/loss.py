@@ -13,7 +13,6 @@ from boostplug.core.checks import check_instance, check_number, returned, scores
 from boostplug.core.collective import ALONE, Totals
 from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
-from boostplug.losses.normalization import scale_terms_of_rows
 from boostplug.losses.relative import Relative, into_range
 
 __all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "Answered", "HessianKind", "Loss", "Outputs"]
@@ -191,9 +190,15 @@ class Loss(Named, ABC):
 
         Each is a sum over the queries, so that those of several machines add up. They depend on the data alone, never
         on scores. Where a denominator is 0, the scale is 1. Weights are relative: a denominator grows with them as the
-        value does, a numerator counts documents. Here: the number of the rows to learn from, and their total weight.
+        value does, a numerator counts documents. Here: the number of the rows to
+        learn from (the judged ones, and those in explicit pairs), and their total weight.
         """
-        return scale_terms_of_rows(queries)
+        rows = queries.judged
+        if queries.pairs is not None:
+            rows = rows.copy()
+            rows[queries.pair_runs.winner] = rows[queries.pair_runs.loser] = True
+        number = np.array([float(np.count_nonzero(rows))])
+        return number, number.copy() if queries.row_weight is None else np.array([queries.row_weight[rows].sum()])
 
     def scale(self, queries: Queries) -> float:
         """Return the factor between the derivatives of the value and what `gradient_hessian` returns.

@@ -3,12 +3,12 @@
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, frozen, shown
+from boostplug.core.checks import frozen, shown
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import Runs
@@ -24,22 +24,20 @@ from boostplug.losses.directed_distance import (
     LogDistance,
     distances_of_gaps,
 )
-from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
+from boostplug.losses.loss import LARGEST_VALUE
+from boostplug.losses.pair_loss import Normalization, PairLoss, runs_of
 from boostplug.losses.relative import Relative, drop_lost
 
 __all__ = ["MPBoost"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Normalization = Literal["none", "rows", "query"]
-Hessian = Literal["newton", "gentle", "bound"]
 
 _LONGEST = 1e150  # distance: its square is finite
 _SMALLEST = 1e-280  # sum of squares: its inverse, times a number of documents, is finite
 _TABULATED = 8_000_000  # distances of a user's function in one table, 64 MB
 _FACTORISED = 1500  # grades at most; past it boxes of them take less time, as measured on a million documents
-_CURVATURE: dict[Hessian, Curvature] = {
+_CURVATURE: dict[str, Curvature] = {
     "newton": Curvature(squared=1.0, constant=0.0),
     "gentle": Curvature(squared=0.0, constant=1.0),
     "bound": Curvature(squared=2.0, constant=0.0),
@@ -47,7 +45,7 @@ _CURVATURE: dict[Hessian, Curvature] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class MPBoost(Loss):
+class MPBoost(PairLoss):
     r"""Exponential loss on directed distances between grades, over all pairs of a query.
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
@@ -111,10 +109,11 @@ class MPBoost(Loss):
     """
 
     distance: Distance = LogDistance(lam=3.0)  # noqa: RUF009 (an immutable value)
-    hessian: Hessian = "newton"
+    hessian: Literal["newton", "gentle", "bound"] = "newton"
     normalization: Normalization = "rows"
 
     takes_pairs = True  # a pair's gap is its margin
+    hessian_kinds: ClassVar = {"newton": "exact", "gentle": "model", "bound": "bound"}
 
     def __post_init__(self) -> None:
         if isinstance(self.distance, type) or not callable(self.distance):
@@ -129,14 +128,7 @@ class MPBoost(Loss):
                 f"MPBoost: distance must be hashable, since losses are values; got {shown(self.distance)}; pass a "
                 "function, or a frozen dataclass with __call__"
             ) from None
-        check_choice("MPBoost: hessian", self.hessian, get_args(Hessian))
-        check_choice("MPBoost: normalization", self.normalization, get_args(Normalization))
-
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """What the Hessian is: "exact" for newton, "model" for gentle, "bound" for bound."""
-        kinds: dict[Hessian, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
-        return kinds[self.hessian]
+        super().__post_init__()
 
     @property
     def degree_in_labels(self) -> int | None:
@@ -145,18 +137,18 @@ class MPBoost(Loss):
             return 0
         return -1 if isinstance(self.distance, LinearDistance) and self.hessian != "gentle" else None
 
+    def weight_of_pairs(self, queries: Queries) -> Floats | None:
+        """Return the weighted sum of d² over each query's pairs; None for "gentle", whose Hessian has no d²."""
+        runs = runs_of(queries)
+        if self.hessian == "gentle" or not len(runs.query):
+            return None
+        return self._pair_squares(queries, runs) if isinstance(runs, PairRuns) else self._plan(queries, runs).squares
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
-        runs = runs_of(queries)
-        squares = None
-        if self.hessian != "gentle" and len(runs.query):
-            if isinstance(runs, PairRuns):
-                squares = self._pair_squares(queries, runs)
-            else:
-                squares = self._plan(queries, runs).squares
         with np.errstate(over="ignore"):  # refused below
-            documents, weight = scale_terms_of(self.normalization, runs, squares)
-        total = float(weight[0])
+            documents, weight = super().scale_terms(queries)
+        runs, total = runs_of(queries), float(weight[0])
         if len(runs.query) and not (min(total, total / runs.unit) > _SMALLEST and total < math.inf):
             raise ValueError(
                 f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
@@ -175,11 +167,11 @@ class MPBoost(Loss):
             exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
             with np.errstate(over="ignore"):  # cut below
                 terms = runs.weight * np.exp(np.minimum(exponent, math.log(LARGEST_VALUE)))
-                out[runs.query] = factor_of(self.normalization, runs) * runs.sums(terms)
+                out[runs.query] = self.factors(queries) * runs.sums(terms)
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
             plan = self._plan(queries, runs)
-            of_rows = plan.sums(scores, factor_of(self.normalization, runs), Curvature(squared=0.0, constant=1.0))
+            of_rows = plan.sums(scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
             with np.errstate(divide="ignore"):
                 pairs_twice = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
                 log_value = np.log(0.5 * pairs_twice) + of_rows.shift
@@ -191,7 +183,7 @@ class MPBoost(Loss):
         runs = runs_of(queries)
         if not len(runs.query):
             return Relative(*np.zeros((2, queries.n_rows)), *np.zeros((2, queries.n_queries)))
-        factor = factor_of(self.normalization, runs) * scale
+        factor = self.factors(queries) * scale
         if isinstance(runs, PairRuns):
             sums = kernels.sum_listed(
                 scores, runs.view, self._pair_distances(queries, runs), _CURVATURE[self.hessian], factor

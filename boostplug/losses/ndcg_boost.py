@@ -1,34 +1,29 @@
 """NDCGBoost: a smooth bound of the expected NDCG over all pairs (Valizadegan et al., NIPS 2009)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, check_number, frozen
+from boostplug.core.checks import frozen
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.pairs.pair_task import GAINS
 from boostplug.kernels.pairs.smooth import gap_sums
-from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE
 from boostplug.losses.gains import ideal_dcg, rising_gains
-from boostplug.losses.logistic import CURVATURE, REACH, WIDTH, WRONG
-from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of, scale_terms_of
-from boostplug.losses.pair_sums import PairWeights, SmoothSums, value_per_query
+from boostplug.losses.logistic import SIGMOID
+from boostplug.losses.pair_loss import Normalization
+from boostplug.losses.smooth_pair_loss import PairWeights, SmoothPairLoss, WeighedPairs
 from boostplug.metrics.dcg import Gain, check_gain
 
 __all__ = ["NDCGBoost"]
 
 Floats = NDArray[np.float64]
-Normalization = Literal["none", "rows", "query"]
-Hessian = Literal["newton", "bound", "global"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NDCGBoost(Loss):
+class NDCGBoost(SmoothPairLoss):
     r"""Logistic surrogate of the expected NDCG, over all pairs of a query, in linear time.
 
     .. math:: J_q(F) = \frac{c_q}{Z_q} \sum_{r_i > r_j} \sqrt{v_i v_j}\; |G_i - G_j|\; \sigma(-s\,(F_i - F_j))
@@ -75,6 +70,7 @@ class NDCGBoost(Loss):
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import NDArray
     >>> from boostplug.losses.ndcg_boost import NDCGBoost
     >>> from boostplug import Queries
     >>> queries = Queries([1, 0], group=[2])
@@ -88,24 +84,17 @@ class NDCGBoost(Loss):
     """
 
     sigmoid: float = 1.0
-    hessian: Hessian = "newton"
+    hessian: Literal["newton", "bound", "global"] = "newton"
     gain: Gain = "exp2"
     normalization: Normalization = "none"
 
-    accuracy = 2e-7
+    pair = SIGMOID
+    hessian_kinds: ClassVar = {"newton": "model", "bound": "bound", "global": "global"}
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # the paper's is 2
 
     def __post_init__(self) -> None:
-        check_number("NDCGBoost: sigmoid", self.sigmoid, least=1e-100, most=1e100)
+        super().__post_init__()
         check_gain(self.gain)
-        check_choice("NDCGBoost: hessian", self.hessian, get_args(Hessian))
-        check_choice("NDCGBoost: normalization", self.normalization, get_args(Normalization))
-
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """What the Hessian is: "model" for newton, "bound" for bound, "global" for global."""
-        kinds: dict[Hessian, HessianKind] = {"newton": "model", "bound": "bound", "global": "global"}
-        return kinds[self.hessian]
 
     @property
     def takes_negative_labels(self) -> bool:
@@ -117,77 +106,27 @@ class NDCGBoost(Loss):
         """0 for linear gains, whose unit Z_q takes away; none for others."""
         return 0 if self.gain == "linear" else None
 
-    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
-        return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).gaps_of_pairs)
-
-    def _plan(self, queries: Queries) -> "_Plan":
-        return queries.remember((NDCGBoost, self.gain), lambda: _Plan(queries, self.gain))
-
-    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return J of each query."""
-        factor = factor_of(self.normalization, queries.grade_runs)
-        weights = self._plan(queries).weights
-        per_row = VALUE_SUMS(scores, queries, factor, weights=weights, multiplier=self.sigmoid)[0]
-        return value_per_query(per_row, queries)
-
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the gradient of J and the Hessian of `hessian`."""
-        plan = self._plan(queries)
-        factor = factor_of(self.normalization, queries.grade_runs) * scale
-        gradient, hessian = DERIVATIVE_SUMS(scores, queries, factor, weights=plan.weights, multiplier=self.sigmoid)
-        s = float(self.sigmoid)
-        if s != 1.0:
-            gradient *= s
-        if self.hessian == "global":
-            constant = queries.remember(
-                (NDCGBoost._global, self.gain, self.normalization, scale), lambda: self._global(queries, plan, factor)
-            )
-            hessian = (s * s / (3.0 * np.sqrt(3.0))) * constant
-        else:
-            of_gamma = s * s * (2.0 if self.hessian == "bound" else 1.0)
-            if of_gamma != 1.0:
-                hessian *= of_gamma
-        positive_beside(gradient, hessian)
-        return gradient, hessian
-
-    @staticmethod
-    def _global(queries: Queries, plan: "_Plan", factor: Floats) -> Floats:
-        """Return the scaled Σ_j of each row's gaps of gains."""
-        runs = queries.grade_runs
-        out = np.zeros(queries.n_rows)
-        out[runs.rows] = np.repeat(factor, runs.n_documents) * plan.gaps_of_documents
-        return frozen(out)
+    def pair_weights(self, queries: Queries) -> WeighedPairs:
+        """Return the gaps of gains over Z_q."""
+        return queries.remember((NDCGBoost, self.gain), lambda: _gaps_of_gains(queries, self.gain))
 
 
-class _Plan:
-    """What depends on grades and gains alone.
-
-    Attributes
-    ----------
-    weights : PairWeights
-        Gains of the runs over Z_q.
-    gaps_of_pairs : ndarray
-        W_q of each query that holds a pair, over the unit of weights.
-    gaps_of_documents : ndarray
-        Σ_j √(v_i v_j) abs(G_i - G_j) / Z_q of each document in a pair, over that unit.
-    """
-
-    def __init__(self, queries: Queries, gain: Gain) -> None:
-        runs = queries.grade_runs
-        query_of_run = runs.query_of_run
-        level = rising_gains("NDCGBoost", queries, gain)
-        ideal = ideal_dcg(runs, level)
-        level -= level[runs.query_run[:-1]][query_of_run]  # gaps count alone, and the ratios of these lose less
-        level = np.divide(level, ideal[query_of_run], out=np.zeros_like(level), where=ideal[query_of_run] > 0)
-        self.weights = PairWeights(GAINS, level=frozen(level))
-
-        gaps = np.zeros(len(level))
-        gap_sums(runs.query_run, level, runs.mass, gaps)
-        self.gaps_of_pairs = frozen(0.5 * np.bincount(query_of_run, gaps * runs.mass, len(runs.query)))
-        of_documents = np.repeat(gaps, np.diff(runs.run_start))
-        self.gaps_of_documents = frozen(of_documents * runs.sqrt_weight if len(runs.sqrt_weight) else of_documents)
-
-
-VALUE_SUMS = SmoothSums.value(NDCG_VALUE, WRONG, WIDTH, REACH)
-DERIVATIVE_SUMS = SmoothSums.even(NDCG, CURVATURE, WIDTH, REACH)
+def _gaps_of_gains(queries: Queries, gain: Gain) -> WeighedPairs:
+    runs = queries.grade_runs
+    query_of_run = runs.query_of_run
+    level = rising_gains("NDCGBoost", queries, gain)
+    ideal = ideal_dcg(runs, level)
+    level -= level[runs.query_run[:-1]][query_of_run]  # only gaps count, and the ratios of these lose less
+    level = np.divide(level, ideal[query_of_run], out=np.zeros_like(level), where=ideal[query_of_run] > 0)
+    gaps = np.zeros(len(level))
+    gap_sums(runs.query_run, level, runs.mass, gaps)
+    of_documents = np.repeat(gaps, np.diff(runs.run_start))
+    if len(runs.sqrt_weight):
+        of_documents *= runs.sqrt_weight
+    of_queries = np.zeros(len(runs.query))
+    np.add.at(of_queries, query_of_run, 0.5 * gaps * runs.mass)
+    return WeighedPairs(
+        PairWeights(GAINS, level=frozen(level)),
+        frozen(of_queries),
+        frozen(of_documents),
+    )

@@ -2,29 +2,21 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import called, check_choice, frozen, shown
+from boostplug.core.checks import called, frozen, shown
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.pairs.pair_task import TABLE
 from boostplug.kernels.pairs.tables import GENERAL, Function, Kernel, Tail, plan_tables
-from boostplug.losses.loss import HessianKind, Loss
-from boostplug.losses.normalization import factor_of, scale_terms_of
-from boostplug.losses.pair_sums import (
-    PairWeights,
-    SmoothSums,
-    derivatives_of_listed,
-    value_of_listed,
-    value_per_query,
-)
+from boostplug.losses.pair_loss import Normalization
+from boostplug.losses.smooth_pair_loss import PairFunction, PairWeights, SmoothPairLoss, SmoothSums, WeighedPairs
 
 __all__ = ["PairwiseLoss"]
 
@@ -32,7 +24,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Weight = Callable[[Floats, Floats], Floats]
-Normalization = Literal["none", "rows", "query"]
 Hessian = Literal["newton", "bound", "global"]
 
 _LARGEST = 1e37  # of g and h, which the frameworks take as float32
@@ -40,7 +31,7 @@ _CHECKED = 60.0  # differences up to here must give finite values
 
 
 @dataclass(frozen=True, init=False)
-class PairwiseLoss(Loss):
+class PairwiseLoss(SmoothPairLoss):
     r"""A loss of your own: any smooth function of the score difference, over all pairs of a query, in linear time.
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w(r_i, r_j)\; \rho(F_i - F_j)
@@ -115,6 +106,7 @@ class PairwiseLoss(Loss):
 
     takes_pairs = True
     accuracy = 5e-7
+    hessian_kinds: ClassVar = {"newton": "exact", "bound": "bound", "global": "global"}
 
     def __init__(
         self,
@@ -136,12 +128,11 @@ class PairwiseLoss(Loss):
                 raise ValueError(
                     f"PairwiseLoss: {name} must be hashable; got {shown(given)}; pass a function"
                 ) from None
-        check_choice("PairwiseLoss: hessian", hessian, get_args(Hessian))
-        check_choice("PairwiseLoss: normalization", normalization, get_args(Normalization))
         for name, setting in (settings | {"hessian": hessian, "normalization": normalization}).items():
             object.__setattr__(self, name, setting)
+        self.__post_init__()
         sampled = self._sampled
-        if hessian == "global" and not np.isfinite(sampled.largest_second):
+        if hessian == "global" and not np.isfinite(sampled.pair.largest_second):
             raise ValueError("PairwiseLoss: hessian='global' needs a bounded second derivative; this one keeps growing")
         if hessian != "global" and not sampled.convex:
             raise ValueError(
@@ -174,101 +165,68 @@ class PairwiseLoss(Loss):
         """The normalizations, and the Hessians that the functions allow."""
         space = dict(super().search_space)
         if "hessian" in space:  # a subclass may have parameters of its own
-            bounded, convex = np.isfinite(self._sampled.largest_second), self._sampled.convex
-            space["hessian"] = tuple(h for h in get_args(Hessian) if (bounded if h == "global" else convex))
+            bounded, convex = np.isfinite(self._sampled.pair.largest_second), self._sampled.convex
+            space["hessian"] = tuple(h for h in self.hessian_kinds if (bounded if h == "global" else convex))
         return space
-
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """What the Hessian is: "exact" for newton, "bound" for bound, "global" for global."""
-        kinds: dict[Hessian, HessianKind] = {"newton": "exact", "bound": "bound", "global": "global"}
-        return kinds[self.hessian]
 
     @property
     def degree_in_labels(self) -> int | None:
         """0 without `weight`, which may ask more of grades than their order."""
         return 0 if self.weight is None else None
 
-    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
-        if queries.pairs is not None:
-            return scale_terms_of(self.normalization, queries.pair_runs)
-        return scale_terms_of(self.normalization, queries.grade_runs, self._plan(queries).weight_of_pairs)
+    @property
+    def pair(self) -> PairFunction:
+        """The functions, checked at each call, and their tables."""
+        return self._sampled.pair
 
-    def _plan(self, queries: Queries) -> "_Plan":
-        return queries.remember((PairwiseLoss, self.weight), lambda: _Plan(queries, self.weight))
+    def pair_weights(self, queries: Queries) -> "_Weighed":
+        """Return what pairs weigh by `weight`."""
+        return queries.remember((PairwiseLoss, self.weight), lambda: _weighed(queries.grade_runs, self.weight))
 
-    def _given(self, scores: Floats, plan: "_Plan") -> Bools:
+    def _given(self, scores: Floats, queries: Queries) -> Bools:
         """Return which queries are summed by calling the functions for every pair."""
-        runs, sampled = plan.runs, self._sampled
+        runs, sampled = queries.grade_runs, self._sampled
         if not len(runs.query):
             return np.zeros(0, np.bool_)
         firsts = runs.query_start[:-1]
         sorted_scores = scores[runs.rows]
         extent = np.maximum.reduceat(sorted_scores, firsts) - np.minimum.reduceat(sorted_scores, firsts)
-        given: Bools = plan.given | ~(extent <= min(sampled.reach, sampled.width * 2.0**50))
+        untabulated = self.pair_weights(queries).untabulated
+        given: Bools = untabulated | ~(extent <= min(sampled.reach, sampled.width * 2.0**50))
         if self.weight is not None:
-            given |= _cells_outgrow(runs, extent / sampled.width)
+            given |= _cells_outgrow(runs, extent / (sampled.width or 1.0))
         return given
 
-    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return J of each query."""
-        if queries.pairs is not None:
-            of_query = factor_of(self.normalization, queries.pair_runs)
-            return value_of_listed(scores, queries, of_query, lambda d: _call("function", self.function, d))
-        plan, sampled = self._plan(queries), self._sampled
-        factor = factor_of(self.normalization, plan.runs)
-        given = self._given(scores, plan)
-        per_row = np.zeros(queries.n_rows)
-        if sampled.value is not None:
-            per_row = sampled.value(scores, queries, factor, weights=plan.weights, skipped=given)[0]
-        for block in plan.pairs(given):
-            rho = _call("function", self.function, scores[block.row] - scores[block.other])
-            per_row += np.bincount(block.row, factor[block.query] * block.weight * rho, queries.n_rows)
-        return value_per_query(per_row, queries)
+    def value_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
+        """Return the sum of ρ in the row of the higher grade: by tables, and by calls where these do not reach."""
+        weighed, sums, given = self.pair_weights(queries), self.pair.value_sums, self._given(scores, queries)
+        out = np.zeros(queries.n_rows)
+        if self._sampled.width > 0.0:
+            out = sums(scores, queries, factors, weights=weighed.weights, multiplier=multiplier, skipped=given)[0]
+        for block in _pairs(queries.grade_runs, self.weight, given):
+            rho = self.pair.value(scores[block.row] - scores[block.other])
+            out += np.bincount(block.row, factors[block.query] * block.weight * rho, queries.n_rows)
+        return out
+
+    def derivatives_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
+        """Return the sums of ρ' and ρ'': by tables, and by calls where these do not reach."""
+        weighed, sums, given = self.pair_weights(queries), self.pair.derivative_sums, self._given(scores, queries)
+        n = queries.n_rows
+        out = np.zeros((2, n))
+        if self._sampled.width > 0.0:
+            out = sums(scores, queries, factors, weights=weighed.weights, multiplier=multiplier, skipped=given)
+        for block in _pairs(queries.grade_runs, self.weight, given):
+            d, w = scores[block.row] - scores[block.other], factors[block.query] * block.weight
+            g, h = w * self.pair.first(d), w * self.pair.second(d)
+            out[0] += np.bincount(block.row, g, n) - np.bincount(block.other, g, n)
+            out[1] += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
+        return out
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the gradient of J and the Hessian of `hessian`."""
-        if queries.pairs is None:
-            gradient, hessian = self._of_grades(scores, queries, scale)
-        else:
-            largest = self._sampled.largest_second
-            gradient, hessian = derivatives_of_listed(
-                scores,
-                queries,
-                factor_of(self.normalization, queries.pair_runs) * scale,
-                lambda d: _call("first", self.first, d),
-                lambda d: (
-                    np.full(len(d), 2.0 * largest) if self.hessian == "global" else _call("second", self.second, d)
-                ),
-            )
-        if self.hessian == "bound":
-            hessian *= 2.0
+        """Return `scale` times the gradient of J and the Hessian of `hessian`, cut at 1e37."""
+        gradient, hessian = super().compute_gradient_hessian(scores, queries, scale)
         for out in (gradient, hessian):
             np.clip(out, -_LARGEST, _LARGEST, out=out)
-        positive_beside(gradient, hessian)
-        return gradient, hessian
-
-    def _of_grades(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return Σ w ρ' and Σ w ρ'' over the pairs of different grades; for "global" the latter's bound."""
-        plan, sampled = self._plan(queries), self._sampled
-        factor = factor_of(self.normalization, plan.runs) * scale
-        given = self._given(scores, plan)
-        n = queries.n_rows
-        if sampled.derivatives is None:
-            gradient, hessian = np.zeros((2, n))
-        else:
-            gradient, hessian = sampled.derivatives(scores, queries, factor, weights=plan.weights, skipped=given)
-        for block in plan.pairs(given):
-            d = scores[block.row] - scores[block.other]
-            w = factor[block.query] * block.weight
-            g = w * _call("first", self.first, d)
-            h = w * _call("second", self.second, d)
-            gradient += np.bincount(block.row, g, n) - np.bincount(block.other, g, n)
-            hessian += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
-        if self.hessian == "global":
-            hessian = plan.weight_of_rows() * 2.0 * sampled.largest_second
-            hessian[plan.runs.rows] *= np.repeat(factor, plan.runs.n_documents)
         return gradient, hessian
 
 
@@ -281,88 +239,71 @@ class _Pairs(NamedTuple):
     weight: Floats
 
 
-class _Plan:
-    """What depends on grades and weights alone."""
+@dataclass(frozen=True, eq=False)
+class _Weighed(WeighedPairs):
+    """Weights by a user's function, in tables unless a query has too many grades."""
 
-    def __init__(self, queries: Queries, weight: Weight | None) -> None:
-        self.runs = runs = queries.grade_runs
-        self.weight = weight
-        self.n_rows = queries.n_rows
-        self.given: Bools = np.zeros(len(runs.query), np.bool_)
-        self.weights = PairWeights()
-        self.weight_of_pairs: Floats = runs.weight_of_pairs
-        if weight is None:
-            return
-        self.given = ~runs.few_grades
-        in_table = np.where(self.given, 0, runs.n_cells)
-        self.weight_of_pairs = np.zeros(len(runs.query))
-        parts = []
-        for high, low in runs.cells(~self.given):
-            part = self._weigh(high, low)
-            of_cell = part * (runs.mass[high] * runs.mass[low])
-            self.weight_of_pairs += np.bincount(runs.query_of_run[high], of_cell, len(runs.query))
-            parts.append(part)
-        for block in self.pairs(self.given):
-            self.weight_of_pairs += np.bincount(block.query, block.weight, len(runs.query))
-        self.weights = PairWeights(
-            TABLE,
-            table=frozen(np.concatenate([np.zeros(0), *parts])),
-            table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1]),
-        )
+    untabulated: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
-    def _weigh(self, high: Ints, low: Ints) -> Floats:
-        """Return the user's weights of pairs of runs."""
-        higher, lower = self.runs.run_grade[high], self.runs.run_grade[low]
-        values = called("PairwiseLoss: weight", "pair", self._spread, higher, lower)
-        bad = ~((values > 0) & np.isfinite(values))
-        if bad.any():
-            at = int(np.argmax(bad))
-            raise ValueError(
-                f"PairwiseLoss: weight must be positive and finite; weight({higher[at]}, {lower[at]}) = {values[at]}"
-            )
-        return values
 
-    def _spread(self, higher: Floats, lower: Floats) -> Any:
-        """Return the user's weights; one number is that of every pair."""
-        assert self.weight is not None
-        out = self.weight(higher, lower)
+def _weighed(runs: GradeRuns, weight: Weight | None) -> _Weighed:
+    """Call a user's function for each pair of grades."""
+    if weight is None:
+        return _Weighed(untabulated=np.zeros(len(runs.query), np.bool_))
+    untabulated = ~runs.few_grades
+    of_queries, of_runs, tables = np.zeros(len(runs.query)), np.zeros(len(runs.mass)), [np.zeros(0)]
+    for high, low in runs.cells(~untabulated):
+        w = _weight_of_grades(runs, weight, high, low)
+        of_queries += np.bincount(runs.query_of_run[high], w * (runs.mass[high] * runs.mass[low]), len(of_queries))
+        of_runs += np.bincount(high, w * runs.mass[low], len(of_runs))
+        of_runs += np.bincount(low, w * runs.mass[high], len(of_runs))
+        tables.append(w)
+    of_documents = np.repeat(of_runs, np.diff(runs.run_start))
+    if len(runs.sqrt_weight):
+        of_documents *= runs.sqrt_weight
+    place = np.empty(int(runs.rows.max(initial=-1)) + 1, np.int64)
+    place[runs.rows] = np.arange(len(runs.rows))
+    for block in _pairs(runs, weight, untabulated):
+        of_queries += np.bincount(block.query, block.weight, len(of_queries))
+        for rows in (block.row, block.other):
+            of_documents += np.bincount(place[rows], block.weight, len(of_documents))
+    in_table = np.where(untabulated, 0, runs.n_cells)
+    weights = PairWeights(
+        TABLE, table=frozen(np.concatenate(tables)), table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1])
+    )
+    return _Weighed(weights, of_queries, of_documents, untabulated)
+
+
+def _weight_of_grades(runs: GradeRuns, weight: Weight, high: Ints, low: Ints) -> Floats:
+    """Return a user's weights of pairs of runs, checked; one number is that of every pair."""
+    higher, lower = runs.run_grade[high], runs.run_grade[low]
+
+    def spread(higher: Floats, lower: Floats) -> Any:
+        out = weight(higher, lower)
         single = isinstance(out, (int, float)) or getattr(out, "ndim", None) == 0
         return np.full(higher.shape, out) if single else out
 
-    def pairs(self, chosen: Bools) -> Iterator[_Pairs]:
-        """Yield all pairs of the chosen queries, in blocks."""
-        runs = self.runs
-        if not chosen.any():
-            return
-        run_of = runs.run_of_document
-        query_of = runs.query_of_run[run_of]
-        for i, j in runs.pairs(chosen):
-            w = np.ones(len(i)) if self.weight is None else self._weigh(run_of[i], run_of[j])
-            if len(runs.sqrt_weight):
-                w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
-            yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
+    values = called("PairwiseLoss: weight", "pair", spread, higher, lower)
+    bad = ~((values > 0) & np.isfinite(values))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"PairwiseLoss: weight must be positive and finite; weight({higher[at]}, {lower[at]}) = {values[at]}"
+        )
+    return values
 
-    def weight_of_rows(self) -> Floats:
-        """Return Σ_j √(v_i v_j) w_ij of each row."""
-        runs = self.runs
-        out = np.zeros(self.n_rows)
-        s = runs.sqrt_weight if len(runs.sqrt_weight) else np.ones(len(runs.rows))
-        run_mass = runs.mass
-        if self.weight is None:
-            query_mass = np.bincount(runs.query_of_run, run_mass, len(runs.query))
-            of_run = query_mass[runs.query_of_run] - run_mass
-        else:
-            of_run = np.zeros(len(run_mass))
-            for high, low in runs.cells(~self.given):
-                w = self._weigh(high, low)
-                of_run += np.bincount(high, w * run_mass[low], len(of_run))
-                of_run += np.bincount(low, w * run_mass[high], len(of_run))
-        out[runs.rows] = s * np.repeat(of_run, np.diff(runs.run_start))
-        if self.weight is not None:
-            for block in self.pairs(self.given):
-                out += np.bincount(block.row, block.weight, len(out))
-                out += np.bincount(block.other, block.weight, len(out))
-        return out
+
+def _pairs(runs: GradeRuns, weight: Weight | None, chosen: Bools) -> Iterator[_Pairs]:
+    """Yield all pairs of the chosen queries, in blocks."""
+    if not chosen.any():
+        return
+    run_of = runs.run_of_document
+    query_of = runs.query_of_run[run_of]
+    for i, j in runs.pairs(chosen):
+        w = np.ones(len(i)) if weight is None else _weight_of_grades(runs, weight, run_of[i], run_of[j])
+        if len(runs.sqrt_weight):
+            w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
+        yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
 
 
 def _cells_outgrow(runs: GradeRuns, widths: Floats) -> Bools:
@@ -378,15 +319,13 @@ def _cells_outgrow(runs: GradeRuns, widths: Floats) -> Bools:
 class _Sampled:
     """What is known of a user's functions once they are sampled."""
 
+    pair: PairFunction
     summation: str
     reach: float
-    width: float
-    value: SmoothSums | None
-    derivatives: SmoothSums | None
+    width: float  # of a box; 0 without tables
     convex: bool
     lowest: float
     lowest_at: float
-    largest_second: float
 
 
 @lru_cache(maxsize=32)
@@ -403,25 +342,27 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
         largest = 1.001 * max(float(curvature.max()), 0.0)  # between the samples
         if curvature.max() > 1.01 * curvature[near].max():
             largest = np.inf
-        convex = curvature[at] >= -1e-12 * max(curvature[near].max(), 0.0)
-        facts = {
-            "convex": bool(convex),
-            "lowest": float(curvature[at]),
-            "lowest_at": float(d[at]),
-            "largest_second": float(largest),
-        }
+        convex = bool(curvature[at] >= -1e-12 * max(curvature[near].max(), 0.0))
+        lowest, lowest_at = float(curvature[at]), float(d[at])
         functions = (function, first, second)
-        plan = plan_tables(functions)
-        if plan is None:
-            return _Sampled("pairs", -1.0, 1.0, None, None, **facts)  # type: ignore[arg-type]
-        width, reach, tails = plan
-        summation, limit = ("linear", np.inf) if plan.has_tails else ("linear within", reach * width)
+        boxes = plan_tables(functions)
+        width, reach, tails = (1.0, 1, ((None, None),) * 3) if boxes is None else boxes
         of_value, of_first, of_second = (
             Kernel(f, left or Tail(), right or Tail()) for f, (left, right) in zip(functions, tails, strict=True)
         )
-        values = SmoothSums.value(GENERAL, of_value, width, reach)
-        derivatives = SmoothSums.derivatives(GENERAL, of_first, of_second, width, reach)
-        return _Sampled(summation, float(limit), width, values, derivatives, **facts)  # type: ignore[arg-type]
+        pair = PairFunction(
+            partial(_call, "function", function),
+            partial(_call, "first", first),
+            partial(_call, "second", second),
+            float(largest),
+            SmoothSums.value(GENERAL, of_value, width, reach),
+            SmoothSums.derivatives(GENERAL, of_first, of_second, width, reach),
+        )
+        if boxes is None:
+            return _Sampled(pair, "pairs", -1.0, 0.0, convex, lowest, lowest_at)
+        if boxes.has_tails:
+            return _Sampled(pair, "linear", np.inf, width, convex, lowest, lowest_at)
+        return _Sampled(pair, "linear within", float(reach * width), width, convex, lowest, lowest_at)
 
 
 def _call(name: str, function: Function, d: Floats) -> Floats:

@@ -1,31 +1,31 @@
 """QBRank: squared hinges on pairs mixed with squared error on labels (Zheng et al., NIPS 2007)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, check_number, frozen
+from boostplug.core.checks import check_number, frozen
 from boostplug.core.values import Range
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
+from boostplug.losses.pair_loss import PairLoss, runs_of
 from boostplug.losses.squared_error import squared_errors
 
 __all__ = ["QBRank"]
 
 Floats = NDArray[np.float64]
+
 Normalization = Literal["none", "rows", "query", "documents"]
-Hessian = Literal["bound", "global"]
 
 _NONE = frozen(np.zeros(0))
 
 
 @dataclass(frozen=True, kw_only=True)
-class QBRank(Loss):
+class QBRank(PairLoss):
     r"""Squared hinge on all pairs of different grades, mixed with squared error on the labels.
 
     .. math::
@@ -102,7 +102,7 @@ class QBRank(Loss):
 
     margin: Literal["grade"] | float = "grade"
     preference_weight: float = 0.5
-    hessian: Hessian = "bound"
+    hessian: Literal["bound", "global"] = "bound"
     normalization: Normalization = "rows"
 
     takes_pairs = True
@@ -112,8 +112,7 @@ class QBRank(Loss):
         if not isinstance(self.margin, str) or self.margin != "grade":
             check_number("QBRank: margin", self.margin, least=0.0, most=1e100, otherwise=", or 'grade'")
         check_number("QBRank: preference_weight", self.preference_weight, least=0.0, most=1.0)
-        check_choice("QBRank: hessian", self.hessian, get_args(Hessian))
-        check_choice("QBRank: normalization", self.normalization, get_args(Normalization))
+        super().__post_init__()
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -143,14 +142,14 @@ class QBRank(Loss):
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return w Σ n_q + (1 - w) N and w Σ c_q W_q + (1 - w) Σ v_i (see Notes)."""
         if self.normalization == "documents":
-            return super().scale_terms(queries)
+            return Loss.scale_terms(self, queries)
         w = float(self.preference_weight)
         judged = queries.judged
         number = np.array([float(np.count_nonzero(judged))])
         weight = number if queries.row_weight is None else np.array([queries.row_weight[judged].sum()])
         if w == 0.0:  # and no pair is looked at
             return number, weight
-        documents, pairs = scale_terms_of(self.normalization, runs_of(queries))
+        documents, pairs = super().scale_terms(queries)
         return w * documents + (1.0 - w) * number, w * pairs + (1.0 - w) * weight
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
@@ -161,7 +160,7 @@ class QBRank(Loss):
             value = (0.5 * (1.0 - w)) * out.squares
             if w > 0.0:
                 runs = runs_of(queries)
-                value[runs.query] += 0.5 * (w * factor_of(self.normalization, runs)) * of_pairs
+                value[runs.query] += 0.5 * (w * self.factors(queries)) * of_pairs
         return np.minimum(value, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
@@ -191,7 +190,7 @@ class QBRank(Loss):
         squares = _NONE
         if w > 0.0:
             runs = runs_of(queries)
-            slope = w * factor_of(self.normalization, runs)
+            slope = w * self.factors(queries)
             factors = kernels.Factors(scale * slope, curvature_of_pair * scale * slope)
             every_pair = self.hessian == "global" or self.normalization == "documents"
             margin = None if self.margin == "grade" else float(self.margin)

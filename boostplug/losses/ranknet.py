@@ -1,43 +1,18 @@
 """RankNet: the logistic loss of score differences, over all pairs of a query (Burges et al., ICML 2005)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boostplug.core.checks import check_choice, check_number
 from boostplug.core.values import Range
-from boostplug.data.queries import Queries
-from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.kernels.pairs.tables import RANKNET, RANKNET_VALUE
-from boostplug.losses.logistic import (
-    CURVATURE,
-    REACH,
-    SLOPE,
-    SOFTPLUS,
-    WIDTH,
-    curvature,
-    slope,
-    softplus,
-)
-from boostplug.losses.loss import Loss
-from boostplug.losses.normalization import factor_of, runs_of, scale_terms_of
-from boostplug.losses.pair_sums import (
-    SmoothSums,
-    derivatives_of_listed,
-    value_of_listed,
-    value_per_query,
-)
+from boostplug.losses.logistic import LOGISTIC
+from boostplug.losses.pair_loss import Normalization
+from boostplug.losses.smooth_pair_loss import SmoothPairLoss
 
 __all__ = ["RankNet"]
 
-Floats = NDArray[np.float64]
-Normalization = Literal["none", "rows", "query"]
-
 
 @dataclass(frozen=True, kw_only=True)
-class RankNet(Loss):
+class RankNet(SmoothPairLoss):
     r"""Logistic loss of the score difference, over all pairs of a query, in linear time.
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
@@ -87,46 +62,8 @@ class RankNet(Loss):
     sigmoid: float = 1.0
     normalization: Normalization = "none"
 
+    pair = LOGISTIC
     hessian_kind = "exact"
     takes_pairs = True
-    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
-    accuracy = 2e-7
     degree_in_labels = 0
-
-    def __post_init__(self) -> None:
-        check_number("RankNet: sigmoid", self.sigmoid, least=1e-100, most=1e100)
-        check_choice("RankNet: normalization", self.normalization, get_args(Normalization))
-
-    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
-        return scale_terms_of(self.normalization, runs_of(queries))
-
-    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return J of each query."""
-        s = float(self.sigmoid)
-        if queries.pairs is not None:
-            factor = factor_of(self.normalization, queries.pair_runs)
-            return value_of_listed(scores, queries, factor, lambda d: softplus(s * d))
-        factor = factor_of(self.normalization, queries.grade_runs)
-        return value_per_query(_VALUE(scores, queries, factor, multiplier=s)[0], queries)
-
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the derivatives of J."""
-        s = float(self.sigmoid)
-        of_slope = scale * s
-        if queries.pairs is not None:
-            factor = factor_of(self.normalization, queries.pair_runs) * of_slope
-            gradient, hessian = derivatives_of_listed(
-                scores, queries, factor, lambda d: slope(s * d), lambda d: curvature(s * d)
-            )
-        else:
-            factor = factor_of(self.normalization, queries.grade_runs) * of_slope
-            gradient, hessian = _DERIVATIVES(scores, queries, factor, multiplier=s)
-        if s != 1.0:
-            hessian *= s
-        positive_beside(gradient, hessian)
-        return gradient, hessian
-
-
-_VALUE = SmoothSums.value(RANKNET_VALUE, SOFTPLUS, WIDTH, REACH)
-_DERIVATIVES = SmoothSums.derivatives(RANKNET, SLOPE, CURVATURE, WIDTH, REACH)
+    search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1

@@ -13,8 +13,8 @@ from boostplug.core.checks import check_flag, check_number
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost
-from boostplug.losses.ndcg_boost import DERIVATIVE_SUMS, VALUE_SUMS
-from boostplug.losses.normalization import factor_of
+from boostplug.losses.logistic import SIGMOID
+from boostplug.losses.pair_loss import factor_of
 from boostplug.metrics.dcg import Gain, discounts, gains_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs
@@ -240,7 +240,10 @@ class _Lists:
     def objectives(self, scores: Floats) -> tuple[float, float]:
         """Return M (11) and H (9)."""
         # A (10), times the weight of the row: a first copy counts all second ones, its own with σ(0)
-        later = VALUE_SUMS(np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0, ::2] - 0.5 * self._row_weight
+        later = (
+            SIGMOID.value_sums(np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0, ::2]
+            - 0.5 * self._row_weight
+        )
         m = self._level * later
         h = self._level * self._row_weight / np.log2(2.0 + later / self._row_weight)
         return float(m.sum()) / self._n, float(h.sum()) / self._n
@@ -260,7 +263,7 @@ class _Lists:
         order = np.argsort(part, kind="stable")
         queries = self._labelled(above[order], part[order], order)
         out = np.empty(len(scores))
-        out[order] = DERIVATIVE_SUMS(scores[order], queries, _factor(queries))[1]
+        out[order] = SIGMOID.derivative_sums(scores[order], queries, _factor(queries))[1]
         return out
 
     def _labelled(self, labels: ArrayLike, qid: Ints, rows: Ints) -> Queries:

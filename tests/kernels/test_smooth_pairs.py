@@ -12,9 +12,8 @@ from boostplug.core.checks import frozen
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, tables
-from boostplug.losses import ndcg_boost, ranknet
-from boostplug.losses.logistic import CURVATURE, softplus
-from boostplug.losses.pair_sums import PairWeights, SmoothSums
+from boostplug.losses.logistic import LOGISTIC, SIGMOID, curvature, softplus
+from boostplug.losses.smooth_pair_loss import PairWeights, SmoothSums
 
 
 def gamma(d):
@@ -100,15 +99,15 @@ def test_every_way_of_summing(kind, spread, n_grades):
     # Beside each other: gains, and gains of which only the gaps are left.
     for weights, gain in ((PairWeights(), None), (gains, np.exp(3.0 * labels)),
                           (gains._replace(level=frozen(levels + 1e4)), np.exp(3.0 * labels))):  # fmt: skip
-        g, h = ndcg_boost.DERIVATIVE_SUMS(scores, queries, np.ones(1), weights=weights)
+        g, h = SIGMOID.derivative_sums(scores, queries, np.ones(1), weights=weights)
         for found, sign in ((-g, -1.0), (h, 1.0)):
             exact = all_pairs(gamma, scores, labels, gain, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
-        g, h = ranknet._DERIVATIVES(scores, queries, np.ones(1), weights=weights)
+        g, h = LOGISTIC.derivative_sums(scores, queries, np.ones(1), weights=weights)
         for found, function, sign in ((-g, wrong, -1.0), (h, gamma, 1.0)):
             exact = all_pairs(function, scores, labels, gain, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
-        value = ndcg_boost.VALUE_SUMS(scores, queries, np.ones(1), weights=weights)[0]
+        value = SIGMOID.value_sums(scores, queries, np.ones(1), weights=weights)[0]
         exact = all_pairs(wrong, scores, labels, gain, 0.0)
         np.testing.assert_allclose(value, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
 
@@ -123,7 +122,7 @@ def test_row_weights(n_grades):
     exact = (s[:, None] * s[None, :] * gamma(d) * (labels[:, None] != labels[None, :])).sum(axis=1)
     for way in (lambda q: q, by_tables):
         queries = way(bp.Queries(labels, group=[n], weight=weight))
-        _, h = ranknet._DERIVATIVES(scores, queries, np.ones(1))
+        _, h = LOGISTIC.derivative_sums(scores, queries, np.ones(1))
         np.testing.assert_allclose(h, exact, rtol=0, atol=2e-7 * exact.max())
 
 
@@ -134,7 +133,7 @@ def test_clusters_far_apart_with_boxes_between_them_empty():
     for places in ([0.0, 1e3], [-1e9, 0.0, 1e9], [0.0, 15.0, 17.5, 20.0, 22.5], [0.0, 1e17], [0.0, 1e300]):
         scores = rng.choice(places, n) + 0.3 * rng.normal(size=n)
         queries = by_tables(bp.Queries(labels, group=[n]))
-        g, h = ranknet._DERIVATIVES(scores, queries, np.ones(1))
+        g, h = LOGISTIC.derivative_sums(scores, queries, np.ones(1))
         for found, function, sign in ((-g, wrong, -1.0), (h, gamma, 1.0)):
             exact = all_pairs(function, scores, labels, None, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
@@ -165,12 +164,18 @@ def by_double_loop(functions, lower, higher, scores, weight_of_pair):
 
 
 SUMS = {
-    "NDCGBoost": (ndcg_boost.DERIVATIVE_SUMS, [gamma]),
-    "NDCGBoost's value": (ndcg_boost.VALUE_SUMS, [wrong]),
-    "RankNet": (ranknet._DERIVATIVES, [lambda d: -wrong(d), gamma]),
-    "RankNet's value": (ranknet._VALUE, [softplus]),
+    "NDCGBoost": (SIGMOID.derivative_sums, [gamma]),
+    "NDCGBoost's value": (SIGMOID.value_sums, [wrong]),
+    "RankNet": (LOGISTIC.derivative_sums, [lambda d: -wrong(d), gamma]),
+    "RankNet's value": (LOGISTIC.value_sums, [softplus]),
     "by tables alone": (
-        SmoothSums.derivatives(GENERAL, Kernel(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)), CURVATURE, 2.5, 7),
+        SmoothSums.derivatives(
+            GENERAL,
+            Kernel(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)),
+            Kernel(curvature, Tail(c=1.0), Tail(c=1.0), even=True),
+            2.5,
+            7,
+        ),
         [wrong, gamma],
     ),
 }

@@ -1,0 +1,73 @@
+"""`PairLoss`: what all losses on preference pairs share: normalization, Hessian kinds, scale, checks of choices."""
+
+from abc import ABC
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import check_choices
+from boostplug.data.grade_groups import GradeRuns, PairRuns
+from boostplug.data.queries import Queries
+from boostplug.losses.loss import HessianKind, Loss
+
+__all__ = ["Normalization", "PairLoss", "factor_of", "runs_of"]
+
+Floats = NDArray[np.float64]
+Normalization = Literal["none", "rows", "query"]
+
+
+class PairLoss(Loss, ABC):
+    """A loss on the pairs of different grades of each query, or on explicit pairs if it takes them.
+
+    A subclass is a frozen dataclass with a field `normalization` (see `Loss`) and, if it offers several Hessians, a
+    field `hessian`. Fields annotated as ``Literal`` are checked.
+
+    Attributes
+    ----------
+    hessian_kinds : dict
+        The kind of each choice of the field `hessian`.
+    """
+
+    normalization: str
+    hessian_kinds: ClassVar[Mapping[str, HessianKind]] = {}
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """The kind of the Hessian that the parameter `hessian` chooses."""
+        return self.hessian_kinds[self.hessian]  # type: ignore[attr-defined]
+
+    def weight_of_pairs(self, queries: Queries) -> Floats | None:  # noqa: ARG002 (the default)
+        """Return what the pairs of each query weigh together, over the unit of weights; None: their row weights."""
+        return None
+
+    def factors(self, queries: Queries) -> Floats:
+        """Return c_q of each query that holds a pair, times the unit of weights."""
+        return factor_of(self.normalization, runs_of(queries))
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return Σ_q n_q and Σ_q c_q W_q over the queries that hold a pair (see Notes)."""
+        runs, weight = runs_of(queries), self.weight_of_pairs(queries)
+        of_query = runs.weight_of_pairs if weight is None else weight
+        return np.array([runs.n_judged.sum()]), np.array([(self.factors(queries) * of_query).sum()])
+
+
+def runs_of(queries: Queries) -> GradeRuns | PairRuns:
+    """Return the pairs to learn from: the explicit ones if there are any."""
+    return queries.grade_runs if queries.pairs is None else queries.pair_runs
+
+
+def factor_of(normalization: str, runs: GradeRuns | PairRuns) -> Floats:
+    """Return c_q of each query that holds a pair, times the unit of weights that `runs` leave out of their sums.
+
+    c_q is 1 for "none", n_q/P_q for "rows", 1/P_q for "query". The unit is a power of two, so it rounds nothing.
+    """
+    if normalization == "rows":
+        return runs.unit * (runs.n_judged / runs.n_pairs)
+    if normalization == "query":
+        return runs.unit / runs.n_pairs
+    return np.full(len(runs.n_pairs), runs.unit)

@@ -1,0 +1,275 @@
+"""`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
+
+To add one, state its `PairFunction` (the value and two derivatives as NumPy functions) and, if grades weigh, its
+`pair_weights`; everything else is inherited.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import check_number, frozen
+from boostplug.core.threads import Computed
+from boostplug.data.queries import Queries
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.pairs.cost_model import Costs
+from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
+from boostplug.kernels.pairs.smooth import costs_of, plan, sum_pairs
+from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, plan_tables, tables
+from boostplug.losses.loss import LARGEST_VALUE
+from boostplug.losses.pair_loss import PairLoss
+
+__all__ = ["PairFunction", "PairWeights", "SmoothPairLoss", "SmoothSums", "WeighedPairs", "value_per_query"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Function = Callable[[Floats], Floats]
+
+_BLOCK = 1 << 18  # differences in one call of a function
+_ALL = frozen(np.zeros(0, np.bool_))
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothSums:
+    """Functions of the difference with what each counts in each output, ready to be summed."""
+
+    functions: Functions
+
+    @classmethod
+    def value(cls, kind: int, value: Kernel, width: float, reach: int) -> "SmoothSums":
+        """Return sums with one output, in which each pair counts once: in the row of the higher grade."""
+        return cls(Functions(kind, _shares([1.0]), _shares([0.0]), tables((value,), width, reach)))
+
+    @classmethod
+    def derivatives(cls, kind: int, first: Kernel, second: Kernel, width: float, reach: int) -> "SmoothSums":
+        """Return sums with two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
+        lower, higher = _shares([1.0, 0.0], [0.0, 1.0]), _shares([-1.0, 0.0], [0.0, 1.0])
+        return cls(Functions(kind, lower, higher, tables((first, second), width, reach)))
+
+    @classmethod
+    def even(cls, kind: int, function: Kernel, width: float, reach: int) -> "SmoothSums":
+        """Return sums with two outputs of one even function: minus its signed sum, and its sum."""
+        return cls(Functions(kind, _shares([-1.0, 1.0]), _shares([1.0, 1.0]), tables((function,), width, reach)))
+
+    def __call__(
+        self,
+        scores: Floats,
+        queries: Queries,
+        factor: Floats,
+        *,
+        weights: PairWeights = PairWeights(),  # noqa: B008 (a constant)
+        multiplier: float = 1.0,
+        skipped: Bools = _ALL,
+    ) -> Floats:
+        """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
+        runs, functions = queries.grade_runs, self.functions
+        out = np.zeros((functions.lower.shape[1], queries.n_rows))
+        costs = self._costs[weights.what]
+        planned = runs.remember(costs, lambda: plan(runs.view, runs.n_pairs, costs))
+        task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
+        sum_pairs(task, planned, functions, costs, skipped)
+        return out
+
+    @Computed
+    def _costs(self) -> tuple[Costs, ...]:
+        return tuple(costs_of(self.functions, what) for what in (ONES, GAINS, TABLE))
+
+
+def _shares(*functions: list[float]) -> Floats:
+    return frozen(np.array(functions))
+
+
+def value_per_query(per_row: Floats, queries: Queries) -> Floats:
+    """Return the sum over each query's rows, cut where the sum over queries might overflow."""
+    runs = queries.grade_runs
+    out = np.zeros(queries.n_queries)
+    if len(runs.query):
+        with np.errstate(over="ignore"):
+            sums = np.add.reduceat(per_row[runs.rows], runs.query_start[:-1])
+        out[runs.query] = np.clip(sums, -LARGEST_VALUE, LARGEST_VALUE)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class PairFunction:
+    """A smooth function ρ of the score difference of a pair, the higher grade's less the lower grade's.
+
+    Attributes
+    ----------
+    value, first, second : callable
+        ρ, ρ' and ρ'', or what a loss takes for ρ'': from a float64 array of differences to one of the same shape.
+    largest_second : float
+        The largest ``abs`` of the second derivative, for Hessians that bound the loss everywhere.
+    value_sums, derivative_sums : SmoothSums
+        The same as tables.
+    """
+
+    value: Function
+    first: Function
+    second: Function
+    largest_second: float
+    value_sums: SmoothSums
+    derivative_sums: SmoothSums
+
+    @classmethod
+    def sampled(cls, value: Function, first: Function, second: Function, largest_second: float) -> "PairFunction":
+        """Sample a function into tables; beyond them it must be of the form a + b d + c d² + e^(-λ abs(d)).
+
+        Raises
+        ------
+        ValueError
+            If no tables describe the functions at any distance; `PairwiseLoss` takes such functions.
+        """
+        boxes = plan_tables((value, first, second))
+        if boxes is None or not boxes.has_tails:
+            raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
+        kernels = [
+            Kernel(f, left or Tail(), right or Tail())
+            for f, (left, right) in zip((value, first, second), boxes.tails, strict=True)
+        ]
+        at = boxes.width, boxes.reach
+        values = SmoothSums.value(GENERAL, kernels[0], *at)
+        derivatives = SmoothSums.derivatives(GENERAL, kernels[1], kernels[2], *at)
+        return cls(value, first, second, largest_second, values, derivatives)
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedPairs:
+    """What the pairs of different grades weigh beside their rows' weights.
+
+    Attributes
+    ----------
+    weights : PairWeights
+        By grades; the winner's and the loser's weights of each document are separate there.
+    of_queries : ndarray, optional
+        Sum over each query's pairs, over the unit of weights.
+    of_documents : ndarray, optional
+        Sum over each document's pairs, by `GradeRuns.rows`, over that unit; for "global" Hessians.
+
+    None: only the weights of rows count.
+    """
+
+    weights: PairWeights = PairWeights()  # noqa: RUF009 (a constant)
+    of_queries: Floats | None = None
+    of_documents: Floats | None = None
+
+
+class SmoothPairLoss(PairLoss, ABC):
+    """A sum over pairs of a smooth function of the score difference.
+
+    A subclass states `pair`; its field `sigmoid`, if it has one, multiplies score differences. A field `hessian` may
+    offer "newton" (the function's second derivative), "bound" (twice that) and "global" (twice the largest).
+    """
+
+    accuracy = 2e-7
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if hasattr(self, "sigmoid"):
+            check_number(f"{type(self).__name__}: sigmoid", self.sigmoid, least=1e-100, most=1e100)
+
+    @property
+    @abstractmethod
+    def pair(self) -> PairFunction:
+        """The function of a pair's score difference."""
+
+    def pair_weights(self, queries: Queries) -> WeighedPairs:  # noqa: ARG002 (the default)
+        """Return what pairs weigh by their grades; the same for each pair unless a subclass says otherwise."""
+        return WeighedPairs()
+
+    def weight_of_pairs(self, queries: Queries) -> Floats | None:
+        """Return what the pairs of each query weigh together."""
+        return None if queries.pairs is not None else self.pair_weights(queries).of_queries
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        factors, s = self.factors(queries), self._multiplier
+        if queries.pairs is None:
+            return value_per_query(self.value_of_grades(scores, queries, factors, s), queries)
+        return value_of_listed(scores, queries, factors, lambda d: self.pair.value(s * d))
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the Hessian."""
+        pair, s, choice = self.pair, self._multiplier, getattr(self, "hessian", "newton")
+        factors, times = self.factors(queries) * (scale * s), 2.0 * s if choice == "bound" else s
+        if queries.pairs is not None:
+            flat = (lambda d: np.full(len(d), 2.0 * pair.largest_second)) if choice == "global" else None
+            gradient, hessian = derivatives_of_listed(
+                scores, queries, factors, lambda d: pair.first(s * d), flat or (lambda d: pair.second(s * d))
+            )
+        else:
+            gradient, hessian = self.derivatives_of_grades(scores, queries, factors, s)
+            if choice == "global":
+                hessian = (2.0 * pair.largest_second) * self._weight_of_rows(queries, factors, scale)
+        if times != 1.0:
+            hessian *= times
+        positive_beside(gradient, hessian)
+        return gradient, hessian
+
+    def value_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
+        """Return the sum of ρ over the pairs of different grades, in the row of the higher one."""
+        weights, sums = self.pair_weights(queries).weights, self.pair.value_sums
+        out: Floats = sums(scores, queries, factors, weights=weights, multiplier=multiplier)[0]
+        return out
+
+    def derivatives_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
+        """Return the sums of ρ' and ρ'' over the pairs of different grades, by row, of shape (2, n_rows)."""
+        weights, sums = self.pair_weights(queries).weights, self.pair.derivative_sums
+        return sums(scores, queries, factors, weights=weights, multiplier=multiplier)
+
+    @property
+    def _multiplier(self) -> float:
+        return float(getattr(self, "sigmoid", 1.0))
+
+    def _weight_of_rows(self, queries: Queries, factors: Floats, scale: float) -> Floats:
+        """Return the sum of each row's pair weights times the query's factor; no score changes it."""
+
+        def compute() -> Floats:
+            runs, of_documents = queries.grade_runs, self.pair_weights(queries).of_documents
+            if of_documents is None:
+                of_queries = np.bincount(runs.query_of_run, runs.mass, len(runs.query))
+                of_documents = np.repeat(of_queries[runs.query_of_run] - runs.mass, np.diff(runs.run_start))
+                of_documents = of_documents * runs.sqrt_weight if len(runs.sqrt_weight) else of_documents
+            out = np.zeros(queries.n_rows)
+            out[runs.rows] = np.repeat(factors, runs.n_documents) * of_documents
+            return frozen(out)
+
+        return queries.remember((SmoothPairLoss, self, scale), compute)
+
+
+def value_of_listed(scores: Floats, queries: Queries, factor: Floats, rho: Function) -> Floats:
+    """Return the value of each query over its explicit pairs."""
+    runs = queries.pair_runs
+    terms = np.empty(len(runs.winner))
+    out = np.zeros(queries.n_queries)
+    with np.errstate(over="ignore"):  # cut below
+        for part in _blocks(len(runs.winner)):
+            terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
+        out[runs.query] = factor * runs.sums(terms)
+    return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
+
+
+def derivatives_of_listed(
+    scores: Floats, queries: Queries, factor: Floats, first: Function, second: Function
+) -> tuple[Floats, Floats]:
+    """Return gradient and Hessian over the explicit pairs."""
+    runs = queries.pair_runs
+    n = queries.n_rows
+    gradient, hessian = np.zeros((2, n))
+    of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
+    for part in _blocks(len(runs.winner)):
+        winner, loser = runs.winner[part], runs.loser[part]
+        d = scores[winner] - scores[loser]
+        g, h = of_pair[part] * first(d), of_pair[part] * second(d)
+        gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
+        hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
+    return gradient, hessian
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    size = max(_BLOCK, n // 16)  # few of them, since each costs a pass over all rows
+    for first in range(0, n, size):
+        yield slice(first, min(n, first + size))
