@@ -37,7 +37,15 @@ from boostplug.kernels.pairs.pair_task import (
 )
 from boostplug.kernels.pairs.tables import PIECES, Functions
 
-__all__ = ["ndcg_by_pair", "ndcg_value_by_pair", "ranknet_by_pair", "ranknet_value_by_pair", "tabulated_by_pair"]
+__all__ = [
+    "ndcg_by_pair",
+    "ndcg_far_by_pair",
+    "ndcg_value_by_pair",
+    "ranknet_by_pair",
+    "ranknet_far_by_pair",
+    "ranknet_value_by_pair",
+    "tabulated_by_pair",
+]
 
 
 @numba.njit(inline="always")
@@ -104,22 +112,27 @@ def _gathered(task: Task, parts: Parts, p: int, documents: Documents, ranges: An
     return low, high
 
 
-def _derivatives_of_part(near: Callable[..., Any], far: Callable[..., Any], *, even: bool = False) -> Any:
-    """Return a function that adds the derivatives of one part; it returns 1 if the part is left to boxes, else 0."""
-    near_loop, far_loop = pair_loop(near, even=even), pair_loop(far, even=even)
+def _derivatives_of_part(terms: Callable[..., Any], *, near: bool, even: bool = False) -> Any:
+    """Return a function that adds the derivatives of one part; it returns 1 if the part is left, else 0.
+
+    It leaves a part to boxes, and with `near` one whose scores range too far.
+    """
+    loop = pair_loop(terms, even=even)
 
     @inner()
     def add(task: Task, parts: Parts, p: int, ranges: Any, space: Any) -> int:
         documents = documents_in(space, task.weights.loser.shape[0] > 0)
         start, u0, u1, by_gap = task.runs.run_start, parts.first[p], parts.last[p], task.weights.what == GAINS
         low, high = _gathered(task, parts, p, documents, ranges)
+        if near and not high - low <= NEAR:
+            ranges[p] = high - low
         if ranges[p] != TAKEN:
             return 1
-        if high - low <= NEAR:
+        if near:
             exponentiate(documents, start[u1] - start[u0], low + 0.5 * (high - low))
-            near_loop(documents.e, documents.loser_e, documents, start, u0, u1, by_gap)
+            loop(documents.e, documents.loser_e, documents, start, u0, u1, by_gap)
         else:
-            far_loop(documents.f, documents.loser, documents, start, u0, u1, by_gap)
+            loop(documents.f, documents.loser, documents, start, u0, u1, by_gap)
         scatter(task, parts, p, documents)
         return 0
 
@@ -144,30 +157,51 @@ def _values_of_part(terms: Callable[..., Any]) -> Any:
     return add
 
 
-_add_ranknet = _derivatives_of_part(_ranknet_near, _ranknet)
-_add_ndcg = _derivatives_of_part(_ndcg_near, _ndcg, even=True)
-_add_ranknet_value, _add_ndcg_value = _values_of_part(_ranknet_value), _values_of_part(_ndcg_value)
+_ranknet_by_pair = _derivatives_of_part(_ranknet_near, near=True)
+_ranknet_far_by_pair = _derivatives_of_part(_ranknet, near=False)
+_ndcg_by_pair = _derivatives_of_part(_ndcg_near, near=True, even=True)
+_ndcg_far_by_pair = _derivatives_of_part(_ndcg, near=False, even=True)
+_ranknet_value_by_pair = _values_of_part(_ranknet_value)
+_ndcg_value_by_pair = _values_of_part(_ndcg_value)
 
 
 @compiled()
 def ranknet_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
-    """Add the parts ``begin <= p < end`` of RankNet's derivatives that go pair by pair.
+    """Add the parts ``begin <= p < end`` of RankNet's derivatives whose scores are near each other.
 
-    Write the range of the scores of each part that is left to boxes, or `TAKEN`, and return the number of those left.
-    So do the other kernels here: each function has its own, so that a loss compiles only what it needs.
+    Write the range of the scores of each part that is left, or `TAKEN`, and return the number of those left. So do the
+    other kernels here: each function has its own, so that a loss compiles only what it needs.
     """
     space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
     for p in range(begin, end):
-        left += _add_ranknet(task, parts, p, ranges, space)
+        left += _ranknet_by_pair(task, parts, p, ranges, space)
+    return left
+
+
+@compiled()
+def ranknet_far_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
+    """Add the parts of RankNet's derivatives, whatever their range."""
+    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    for p in range(begin, end):
+        left += _ranknet_far_by_pair(task, parts, p, ranges, space)
     return left
 
 
 @compiled()
 def ndcg_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
-    """Add the parts of NDCGBoost's derivatives."""
+    """Add the parts of NDCGBoost's derivatives whose scores are near each other."""
     space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
     for p in range(begin, end):
-        left += _add_ndcg(task, parts, p, ranges, space)
+        left += _ndcg_by_pair(task, parts, p, ranges, space)
+    return left
+
+
+@compiled()
+def ndcg_far_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
+    """Add the parts of NDCGBoost's derivatives, whatever their range."""
+    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    for p in range(begin, end):
+        left += _ndcg_far_by_pair(task, parts, p, ranges, space)
     return left
 
 
@@ -176,7 +210,7 @@ def ranknet_value_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges
     """Add the parts of RankNet's value."""
     space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
     for p in range(begin, end):
-        left += _add_ranknet_value(task, parts, p, ranges, space)
+        left += _ranknet_value_by_pair(task, parts, p, ranges, space)
     return left
 
 
@@ -185,7 +219,7 @@ def ndcg_value_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: A
     """Add the parts of NDCGBoost's value."""
     space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
     for p in range(begin, end):
-        left += _add_ndcg_value(task, parts, p, ranges, space)
+        left += _ndcg_value_by_pair(task, parts, p, ranges, space)
     return left
 
 

@@ -30,8 +30,10 @@ from boostplug.kernels.pairs.cells import by_cells
 from boostplug.kernels.pairs.cost_model import Costs, limits, sizes_by_boxes
 from boostplug.kernels.pairs.pair_by_pair import (
     ndcg_by_pair,
+    ndcg_far_by_pair,
     ndcg_value_by_pair,
     ranknet_by_pair,
+    ranknet_far_by_pair,
     ranknet_value_by_pair,
     tabulated_by_pair,
 )
@@ -52,6 +54,7 @@ _BY_PAIR = {
     NDCG_VALUE: ndcg_value_by_pair,
     RANKNET_VALUE: ranknet_value_by_pair,
 }
+_FAR_BY_PAIR = {NDCG: ndcg_far_by_pair, RANKNET: ranknet_far_by_pair}
 _A_FEW = 3.0  # boxes
 _SMALL = 128  # documents of a block in which pairs are near their best
 
@@ -144,7 +147,14 @@ def _sum_by_pair(task: Task, work: Work, functions: Functions) -> Work:
         left = _run(tabulated_by_pair, task, work, functions, ranges)
     else:
         left = _run(_BY_PAIR[kind], task, work, ranges)
-    return _limited(_chosen(task.runs, work, ranges != TAKEN), np.inf) if left else _NONE
+    if not left:
+        return _NONE
+    work, ranges = _chosen(task.runs, work, ranges != TAKEN), ranges[ranges != TAKEN]
+    far = ~(ranges <= work.parts.limit)
+    if far.any():
+        _run(_FAR_BY_PAIR[kind], task, _chosen(task.runs, work, far), ranges)
+        work = _chosen(task.runs, work, ~far)
+    return _limited(work, np.inf)
 
 
 def _run(kernel: Callable[..., Any], task: Task, work: Work, *arguments: Any) -> int:
