@@ -154,7 +154,7 @@ def compare(
     RuntimeError
         If one of several processes dies; `store` keeps what was finished.
     OSError
-        If `store` cannot be written, or another comparison is at work there.
+        If `store` cannot be written.
     ValueError
         If an argument makes no sense, or `store` holds other results than `resume` says; nothing has been trained then.
 

@@ -65,7 +65,7 @@ class Kept:
     Raises
     ------
     OSError
-        If the folder or the file cannot be written, or another process is at work on it.
+        If the folder or the file cannot be written.
     ValueError
         If there are results and `resume` is not set; or it is set, and there are only those of other comparisons; or
         what is there is damaged, or contradicts itself.
@@ -144,12 +144,12 @@ class Kept:
             self.store.add(self._key(method, fold, f"trial {number}"), asdict(outcome))
 
     def close(self) -> Path | None:
-        """Let others at the file; return it, where there is anything in it."""
-        if self.store.done:
-            self.store.close()
-            return self.store.path
-        self.store.remove()
-        return None
+        """Close the file and return it; remove it where nothing is in it."""
+        if self.store.is_empty:
+            self.store.remove()
+            return None
+        self.store.close()
+        return self.store.path
 
     def _found(self, method: Method, fold: int, which: str) -> Any:
         return self.store.done.get(self._key(method, fold, which)) if method in self._names else None

@@ -1,14 +1,12 @@
-"""Finished results on disk, so that a run that was ended, in whatever way, goes on where it was."""
+"""Finished results in an SQLite file, so that a run that was ended, in whatever way, goes on where it was."""
 
 import json
-import os
 import re
-import sys
+import sqlite3
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, contextmanager
 from hashlib import sha256
-from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,112 +15,98 @@ import numpy as np
 
 from boostplug.core.checks import shown
 
-if sys.platform != "win32":
-    import fcntl
-
 __all__ = ["Store", "differences", "digest", "head_of"]
 
 _REMEDY = "remove it to start anew, or name another place for results"
+_APPLICATION = 0x6270_7267  # in the file's header: the database is one of ours
+_HEAD = "head"  # the key of what the results depend on
 
 
 class Store:
-    """Results by key: a line each, appended and synchronised, by one process at a time.
+    """Results by key, each on disk when `add` returns; several processes may add to one file.
 
-    A line is the digest of what follows it, and that in JSON; the first says what the results depend on. A torn last
-    line counts as not written; any other damage is an error. Where a result can no longer be written, one warning says
-    so, and the run goes on without.
+    A row holds a key, its result in JSON, and the digest of both, since SQLite itself does not detect a damaged value.
+    Where a result can no longer be written, one warning says so, and the run goes on without.
 
     Parameters
     ----------
     path : Path or None
-        None: in memory alone.
+        None: in memory only.
     head : dict
         What the results depend on, in JSON's types.
 
     Attributes
     ----------
     done : dict
-        The results that are there.
+        The results that were there when the file was opened, and those that were added since.
 
     Raises
     ------
     OSError
-        If the file cannot be read and written, or another process is at work on it.
+        If the file cannot be read and written.
     ValueError
-        If it holds results of another run, or anything else.
+        If it holds results of another run, or anything else, or is damaged.
     """
 
     def __init__(self, path: Path | None, head: dict[str, Any]) -> None:
         self.path = path
         self.done: dict[str, Any] = {}
-        self._file: FileIO | None = None
+        self._database: sqlite3.Connection | None = None
         if path is None:
             return
-        self._file = _opened(path)
-        try:
-            self._take(self._file, path, head)
-        except OSError as error:
-            self.close()
-            raise _refusal(path, error) from None
-        except BaseException:
-            self.close()
-            raise
+        with _named_errors(path):
+            self._database = sqlite3.connect(path, isolation_level=None)
+            try:
+                self._read(self._database, path, head)
+            except BaseException:
+                self.close()
+                raise
 
-    def _take(self, file: FileIO, path: Path, head: dict[str, Any]) -> None:
-        """Read what is there, and cut off what was not written to its end."""
-        content = file.read()
-        whole = content.rfind(b"\n") + 1
-        if not whole and content[:_DIGEST].strip(b"0123456789abcdef"):  # not the start of a first line
-            raise ValueError(f"{path} was not written by this program; {_REMEDY}")
-        records = _records(path, content[:whole])
-        found = next(records, None)
-        other = [] if found is None else differences(_head(path, found), head)
+    def _read(self, database: sqlite3.Connection, path: Path, head: dict[str, Any]) -> None:
+        """Read the results that are there; make the table in a new file."""
+        with _transaction(database):
+            if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                database.execute("CREATE TABLE results (key TEXT PRIMARY KEY, result TEXT, digest TEXT) WITHOUT ROWID")
+                _write(database, _HEAD, head)
+            self.done = _results(path, database)
+        other = differences(self.done.pop(_HEAD), head)
         if other:
             raise ValueError(f"{path} holds results of another run (different: {', '.join(other)}); {_REMEDY}")
-        self.done = dict(records)
-        file.truncate(whole)
-        if found is None:
-            self._write(["head", head])
 
     def add(self, key: str, result: Any) -> None:
         """Keep a result; it is on disk when this returns, or a warning has said that it is not."""
         self.done[key] = result
-        if self._file is None:
+        if self._database is None:
             return
-        size = os.fstat(self._file.fileno()).st_size
         try:
-            self._write([key, result])
-        except OSError as error:
-            with suppress(OSError):
-                self._file.truncate(size)
+            _write(self._database, key, result)
+        except sqlite3.Error as error:
             self.close()
             warnings.warn(
-                f"{self.path} cannot be written ({error.strerror or error}): what is finished from here on is not kept "
-                "there, and the run goes on",
+                f"{self.path} cannot be written ({error}): what is finished from here on is not kept there, and the "
+                "run goes on",
                 RuntimeWarning,
                 stacklevel=2,
             )
 
-    def _write(self, record: list[Any]) -> None:
-        assert self._file is not None
-        text = json.dumps(record).encode()
-        line = memoryview(_digest_of_line(text) + b" " + text + b"\n")
-        while line:
-            line = line[self._file.write(line) :]
-        os.fsync(self._file.fileno())
+    @property
+    def is_empty(self) -> bool:
+        """Whether no process has added a result."""
+        rows = 1 if self._database is None else self._database.execute("SELECT count(*) FROM results").fetchone()[0]
+        return not self.done and rows == 1
 
     def close(self) -> None:
-        """Let other processes at the file."""
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
-            self._file = None
+        """Close the file."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     def remove(self) -> None:
-        """Remove the file."""
+        """Close the file and remove it."""
+        self.close()
         if self.path is not None:
             self.path.unlink(missing_ok=True)
-        self.close()
 
     def __enter__(self) -> Self:
         return self
@@ -134,16 +118,16 @@ class Store:
 
 
 def head_of(path: Path) -> dict[str, Any] | None:
-    """Return what the results of a file depend on; None where it is damaged."""
+    """Return what the results of a file depend on; None where there is no file, or it is damaged."""
     try:
-        with path.open("rb") as file:
-            return _head(path, next(_records(path, file.readline())))
-    except (OSError, ValueError, StopIteration):
+        with _named_errors(path), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as database:
+            return dict(_results(path, database)[_HEAD])
+    except (OSError, ValueError):
         return None
 
 
 def differences(there: Mapping[str, Any], now: Mapping[str, Any], within: str = "") -> list[str]:
-    """Return in what two heads differ, in words: ``rounds (100 there, 50 now)``; digests are named alone."""
+    """Return in what two heads differ, in words: ``rounds (100 there, 50 now)``; digests are only named."""
     words = []
     for key in dict.fromkeys([*there, *now]):
         a, b = there.get(key), now.get(key)
@@ -157,7 +141,6 @@ def differences(there: Mapping[str, Any], now: Mapping[str, Any], within: str = 
 
 
 _PLAIN = ("settings", "versions", "data")  # whose entries are known by their own names
-_DIGEST = sha256().digest_size * 2
 _HASH = re.compile("[0-9a-f]{32}([0-9a-f]{32})?")  # by joblib, or by `digest`
 
 
@@ -178,59 +161,40 @@ def digest(parts: Iterable[Any]) -> str:
     return sha.hexdigest()
 
 
-def _opened(path: Path) -> FileIO:
-    """Return a file, made where there is none, that no other process has."""
-    while True:
-        try:
-            file = FileIO(path, "a+")
-        except OSError as error:
-            raise _refusal(path, error) from None
-        if not _lock(file):
-            file.close()
-            raise BlockingIOError(f"{path}: another process is at work on it; wait for its end, or name another place")
-        with suppress(OSError):
-            if path.stat().st_ino == os.fstat(file.fileno()).st_ino:
-                file.seek(0)
-                return file
-        file.close()  # removed by the process that had it until now
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    """Raise SQLite's errors as Python's, with the path and a remedy."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise OSError(f"{path} cannot be read and written ({error}); {_REMEDY}") from None
+    except sqlite3.DatabaseError as error:
+        raise ValueError(f"{path} is damaged, or was not written by this program ({error}); {_REMEDY}") from None
 
 
-def _lock(file: FileIO) -> bool:
-    """Take a file; True also where files cannot be locked. The lock goes with the process, however it ends."""
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-    return True
+@contextmanager
+def _transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """Let no other process write meanwhile."""
+    database.execute("BEGIN IMMEDIATE")
+    yield
+    database.execute("COMMIT")
 
 
-def _refusal(path: Path, error: OSError) -> OSError:
-    return OSError(f"{path} cannot be read and written ({error.strerror or error}); {_REMEDY}")
+def _write(database: sqlite3.Connection, key: str, result: Any) -> None:
+    text = json.dumps(result)
+    database.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", (key, text, _digest_of_row(key, text)))
 
 
-def _records(path: Path, content: bytes) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(content.splitlines(), 1):
-        found, _, text = line.partition(b" ")
-        if found != _digest_of_line(text):
-            raise ValueError(f"{path} is damaged in line {number}, or was not written by this program; {_REMEDY}")
-        try:
-            key, result = json.loads(text)
-        except (ValueError, TypeError, RecursionError):
-            key = None
-        if not isinstance(key, str):
-            raise ValueError(f"{path} holds no result in line {number}; {_REMEDY}")
-        yield key, result
+def _results(path: Path, database: sqlite3.Connection) -> dict[str, Any]:
+    """Return the results of a file, its head among them."""
+    if database.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+        raise ValueError(f"{path} was not written by this program; {_REMEDY}")
+    fault = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    rows = database.execute("SELECT key, result, digest FROM results").fetchall() if fault == "ok" else []
+    if not any(key == _HEAD for key, *_ in rows) or any(_digest_of_row(*row) != found for *row, found in rows):
+        raise ValueError(f"{path} is damaged; {_REMEDY}")
+    return {key: json.loads(text) for key, text, _ in rows}
 
 
-def _head(path: Path, record: tuple[str, Any]) -> dict[str, Any]:
-    key, head = record
-    if key != "head" or not isinstance(head, dict):
-        raise ValueError(f"{path} has lost its first line; {_REMEDY}")
-    return dict(head)
-
-
-def _digest_of_line(text: bytes) -> bytes:
-    return sha256(text).hexdigest().encode()
+def _digest_of_row(key: str, text: str) -> str:
+    return digest([f"{key}\n{text}".encode()])

@@ -65,7 +65,7 @@ def replicate(
     FileNotFoundError
         If the folder does not exist, or holds none of the data sets.
     OSError
-        If a file cannot be written, or another run is at work on ``<json>.parts``.
+        If a file cannot be written.
     ValueError
         If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run or is damaged.
     RuntimeError
