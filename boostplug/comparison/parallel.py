@@ -1,50 +1,63 @@
-"""The runs of a comparison over processes, of which the parent alone keeps what is finished."""
+"""The runs of a comparison over processes."""
 
 import math
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, Literal
+from typing import Any
 
 from boostplug.comparison.budget import Budget, Kind
 from boostplug.comparison.cells import Cell, Method
 from boostplug.comparison.kept import users_modules
-from boostplug.comparison.runs import FoldRuns, Keeper, Plan
+from boostplug.comparison.runs import FoldRuns, Keeper, Plan, announced
 from boostplug.comparison.training import Part
-from boostplug.comparison.tuning import Outcome, OutOfTime
-from boostplug.comparison.workers import pieces_from_processes
+from boostplug.comparison.tuning import OutOfTime
+from boostplug.comparison.workers import in_processes
 from boostplug.core.checks import shown
 
-__all__ = ["cells_over_processes", "check_picklable"]
+__all__ = ["Unit", "Worker", "cells_over_processes", "check_picklable"]
 
 Folds = Sequence[Sequence[Part]]
 
 
 @dataclass(frozen=True, eq=False)
-class _Unit:
-    """What one process does without another: the runs of a method on a fold, after its tuning."""
+class Unit:
+    """What one process does without another: runs of a method on a fold, all of them where it must be tuned first."""
 
     fold: int
-    method: Method
+    method: int
+    """Its place among the methods."""
     seeds: tuple[int, ...]
-    trials: Mapping[int, Outcome]
-    """Those that are kept, by number."""
     left: float = math.inf
     """Seconds until tuning ends."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Piece:
-    """What a process tells the parent as soon as it is there."""
+class Worker:
+    """Trains units in a process, and keeps each run and each setting that tuning tries as soon as it is finished.
 
-    kind: Literal["steps", "cell", "trial"]
-    value: Any
-    number: int = 0
-    """Of a trial, or of steps."""
+    The data of a fold are binned once for each framework, as long as units of one fold follow one another.
+    """
+
+    def __init__(self, plan: Plan, folds: Folds, methods: Sequence[Method], kept: Keeper | None) -> None:
+        self._plan, self._folds, self._methods, self._kept = plan, folds, methods, kept
+        self._binned: tuple[int, FoldRuns] | None = None
+
+    def __call__(self, unit: Unit) -> list[Cell]:
+        """Return the runs of a unit; none if time is up before its method is tuned."""
+        if self._binned is None or self._binned[0] != unit.fold:
+            self._binned = None
+            runs = FoldRuns(self._plan, unit.fold, self._folds[unit.fold], self._kept, lambda *_: None)
+            self._binned = unit.fold, runs
+        runs, end = self._binned[1], monotonic() + unit.left
+        runs.is_late = lambda: monotonic() > end
+        cells = []
+        with suppress(OutOfTime):
+            for seed in unit.seeds:
+                cells.append(runs.cell(self._methods[unit.method], seed))  # noqa: PERF401 (kept if the next ends it)
+        return cells
 
 
 def cells_over_processes(
@@ -58,9 +71,6 @@ def cells_over_processes(
 ) -> Iterator[Cell]:
     """Yield the outcomes of all runs as they are finished, those that are kept first.
 
-    The data go to each process once. Within a process it is as without: the data of a fold are binned once for each
-    framework, and a method is tuned before its runs.
-
     Parameters
     ----------
     plan : Plan
@@ -68,6 +78,7 @@ def cells_over_processes(
     folds : sequence of (train, valid, test)
     methods : sequence of Method
     kept : Keeper or None
+        Picklable.
     advance : callable
         As `progress_bar` yields it.
     n_processes : int
@@ -82,53 +93,49 @@ def cells_over_processes(
     """
     units = []
     for fold in range(len(folds)):
-        for method in methods:
+        for i, method in enumerate(methods):
             cells = [] if kept is None else [kept.cell(method, fold, seed) for seed in plan.seeds]
             done = {cell.seed: cell for cell in cells if cell is not None}
-            for seed, cell in done.items():
-                advance("", 1 + (plan.tune if seed == plan.seeds[0] else 0))
+            for cell in done.values():
+                advance("", _steps(plan, cell))
                 yield cell
             left = tuple(seed for seed in plan.seeds if seed not in done)
-            outcomes = [] if kept is None else [kept.trial(method, fold, n + 1) for n in range(plan.tune)]
-            tried = {n: outcome for n, outcome in enumerate(outcomes, 1) if outcome is not None}
-            if left:
-                units.append(_Unit(fold, method, left, tried))
+            units += [Unit(fold, i, seeds) for seeds in ([left] if plan.tune else zip(left, strict=True)) if seeds]
+
+    def turn(unit: Unit) -> tuple[int, int]:
+        return plan.seeds.index(unit.seeds[0]), unit.fold
+
     if budget.limited and not plan.tune:
-        single = [replace(unit, seeds=(seed,)) for unit in units for seed in unit.seeds]
-        units = sorted(single, key=lambda unit: (plan.seeds.index(unit.seeds[0]), unit.fold))
+        units.sort(key=turn)
     started: dict[int, float] = {}
 
-    def begun() -> Iterator[_Unit]:
+    def kind(unit: Unit) -> Kind:
+        return Kind(methods[unit.method].framework, methods[unit.method].name, len(unit.seeds) > 1)
+
+    def begun() -> Iterator[Unit]:
         cut = None  # the turn of which something was left out: none begins after it
         for unit in units:
-            turn = (plan.seeds.index(unit.seeds[0]), unit.fold)
-            if cut not in {None, turn}:
+            if cut not in {None, turn(unit)}:
                 return
-            if budget.fits([_kind(unit)]):
+            if budget.fits([kind(unit)]):
                 begins = replace(unit, left=budget.left) if plan.tune and budget.limited else unit
                 started[id(begins)] = budget.clock()
+                advance(announced(methods[unit.method], unit.seeds[0], unit.fold), 0)
                 yield begins
             else:
-                cut = turn
+                cut = turn(unit)
 
-    work = partial(_worked, plan, folds)
-    for unit, piece in pieces_from_processes(work, begun(), min(n_processes, len(units))):
-        if piece.kind == "steps":
-            advance(piece.value, piece.number)
-        elif piece.kind == "trial":
-            if kept is not None:
-                kept.add_trial(unit.method, unit.fold, piece.number, piece.value)
-        else:
-            if piece.value.seed == unit.seeds[-1]:
-                budget.took(_kind(unit), budget.clock() - started[id(unit)])
-            cell = replace(piece.value, method=unit.method)  # this process's own, by which it is known
-            if kept is not None:
-                kept.add(cell)
-            yield cell
+    work = Worker(plan, folds, methods, kept)
+    for unit, finished in in_processes(work, begun(), min(n_processes, max(1, len(units)))):
+        budget.took(kind(unit), budget.clock() - started[id(unit)])
+        for cell in finished:
+            yield replace(cell, method=methods[unit.method])  # this process's own, by which it is known
+            advance("", _steps(plan, cell))
 
 
-def _kind(unit: _Unit) -> Kind:
-    return Kind(unit.method.framework, unit.method.name, len(unit.seeds) > 1)
+def _steps(plan: Plan, cell: Cell) -> int:
+    """Return how many steps of the plan a run is: itself, and the settings that were tried before it."""
+    return 1 + (plan.tune if cell.seed == plan.seeds[0] else 0)
 
 
 def check_picklable(plan: Plan, methods: Sequence[Method]) -> None:
@@ -154,47 +161,3 @@ def check_picklable(plan: Plan, methods: Sequence[Method]) -> None:
 def _is_of_no_file(value: Any) -> bool:
     """Return whether a class or function of a value was typed in at a prompt or in a notebook."""
     return "__main__" in users_modules(value) and getattr(sys.modules["__main__"], "__file__", None) is None
-
-
-@dataclass(eq=False)
-class _Relay:
-    """Hands what is finished to the parent; knows the settings that an earlier comparison has tried."""
-
-    say: Callable[[_Piece], None]
-    trials: Mapping[int, Outcome] = field(default_factory=dict)
-
-    def cell(self, _method: Method, _fold: int, _seed: int) -> None:
-        """Return None: runs that are kept are in no unit."""
-
-    def add(self, cell: Cell) -> None:
-        """Hand on a run."""
-        self.say(_Piece("cell", cell))
-
-    def trial(self, _method: Method, _fold: int, number: int) -> Outcome | None:
-        """Return what came of a setting."""
-        return self.trials.get(number)
-
-    def add_trial(self, _method: Method, _fold: int, number: int, outcome: Outcome) -> None:
-        """Hand on what came of a setting."""
-        self.say(_Piece("trial", outcome, number))
-
-    def advance(self, description: str, steps: int) -> None:
-        """Hand on how far the runs are."""
-        self.say(_Piece("steps", description, steps))
-
-
-_LAST: dict[int, tuple[_Relay, FoldRuns]] = {}  # of a process: the fold that it has binned last
-
-
-def _worked(plan: Plan, folds: Folds, unit: _Unit, say: Callable[[_Piece], None]) -> None:
-    if unit.fold not in _LAST:
-        _LAST.clear()
-        relay = _Relay(say)
-        _LAST[unit.fold] = relay, FoldRuns(plan, unit.fold, folds[unit.fold], relay, relay.advance)
-    relay, runs = _LAST[unit.fold]
-    relay.say, relay.trials = say, unit.trials
-    end = monotonic() + unit.left
-    runs.is_late = lambda: monotonic() > end
-    with suppress(OutOfTime):
-        for seed in unit.seeds:
-            runs.cell(unit.method, seed)

@@ -49,7 +49,7 @@ class Store:
     """
 
     def __init__(self, path: Path | None, head: dict[str, Any]) -> None:
-        self.path = path
+        self.path, self._head = path, head
         self.done: dict[str, Any] = {}
         self._database: sqlite3.Connection | None = None
         if path is None:
@@ -73,6 +73,9 @@ class Store:
         other = differences(self.done.pop(_HEAD), head)
         if other:
             raise ValueError(f"{path} holds results of another run (different: {', '.join(other)}); {_REMEDY}")
+
+    def __reduce__(self) -> tuple[type["Store"], tuple[Path | None, dict[str, Any]]]:
+        return Store, (self.path, self._head)  # each process has a connection of its own
 
     def add(self, key: str, result: Any) -> None:
         """Keep a result; it is on disk when this returns, or a warning has said that it is not."""
