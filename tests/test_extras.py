@@ -43,7 +43,7 @@ from boostplug.comparison.result import CompareResult
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)
-result = CompareResult({{"methods": []}}, [], [], None)
+result = CompareResult(None, None, [], [], None)
 __file__ = {file!r}
 for call in {calls!r}:
     try:

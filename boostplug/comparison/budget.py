@@ -6,7 +6,7 @@ from statistics import fmean
 from time import monotonic
 from typing import NamedTuple
 
-from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.runs import FoldRuns, Keeper, Plan
 from boostplug.comparison.training import Part
 from boostplug.comparison.tuning import OutOfTime
@@ -81,7 +81,7 @@ def cells_in_turn(
     kept: Keeper | None,
     advance: Callable[[str, int], None],
     budget: Budget,
-) -> Iterator[Cell]:
+) -> Iterator[RunOutcome]:
     """Yield the outcomes of the runs, of all methods with a fold and a seed before the next.
 
     Within a budget all folds come with the first seed before any with the second, and once it is known how long each

@@ -1,17 +1,17 @@
-"""`Method`, `Cell`, `Runs`: what a comparison trains, and what came of it."""
+"""`Method`, `RunOutcome`, `Runs`: what a comparison trains, and what came of it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.summary import DataPart, Setting, Settings
 from boostplug.comparison.training import Part
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["CUTOFFS", "Cell", "Method", "Origin", "Runs"]
+__all__ = ["CUTOFFS", "Method", "Origin", "RunOutcome", "Runs"]
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ class Method:
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class RunOutcome:
     """The outcome of one run: one method, one fold, one seed."""
 
     method: Method
@@ -43,7 +43,7 @@ class Cell:
     test: dict[str, float] = field(default_factory=dict)
     per_query: dict[str, Floats] = field(default_factory=dict)
     error: str | None = None
-    tuned: dict[str, Any] | None = None
+    tuned: Setting | None = None
     notes: tuple[str, ...] = ()
     validation_per_query: Floats | None = None
     curve: Floats | None = None
@@ -65,8 +65,8 @@ class Origin:
     the data are no files."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """What `compare` was told of DataFrames' columns."""
-    parts: Sequence[Mapping[str, Any]] = ()
-    """Of each part of each fold: its name, its size, and a digest of its values."""
+    parts: Sequence[DataPart] = ()
+    """Each part of each fold, with a digest of its values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +74,16 @@ class Runs:
     """What a comparison has trained, on what, and by which metrics."""
 
     methods: Sequence[Method]
-    cells: Sequence[Cell]
+    cells: Sequence[RunOutcome]
     tests: Sequence[Part]
     metric: Metric
     metrics: Sequence[Metric]
-    settings: Mapping[str, Any]
+    settings: Settings
     origin: Origin
     codes: Sequence[NDArray[np.int64]] | None = None
     """For each fold a number for each test query: the same where it is the same query. None: all are different."""
 
-    def finished(self, method: Method) -> dict[tuple[int, int], Cell]:
+    def finished(self, method: Method) -> dict[tuple[int, int], RunOutcome]:
         """Return the runs of a method that have not failed, by fold and seed."""
         return {(cell.fold, cell.seed): cell for cell in self.cells if cell.method == method and cell.error is None}
 

@@ -16,7 +16,7 @@ from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison import tuning
 from boostplug.comparison.budget import Budget, cells_in_turn
-from boostplug.comparison.cells import Cell, Method, Origin
+from boostplug.comparison.cells import Method, Origin, RunOutcome
 from boostplug.comparison.data import PARTS, Columns, folds_of, name_of_folder
 from boostplug.comparison.identity import Content, content_hashes, query_codes, shared_data_warning
 from boostplug.comparison.kept import Kept, print_of_part, what_runs_depend_on
@@ -25,6 +25,7 @@ from boostplug.comparison.parallel import cells_over_processes, check_picklable
 from boostplug.comparison.reproduce import METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.runs import Plan
+from boostplug.comparison.summary import Data, DataPart, Settings, Size
 from boostplug.comparison.training import FRAMEWORKS, Part, check_columns
 from boostplug.comparison.trees import Trees
 from boostplug.core.checks import check_flag, check_instance, check_integer, check_number, shown
@@ -210,39 +211,30 @@ def compare(
     plan = Plan(main, columns, trees, rounds, early_stopping_rounds, threads, tune, seed_list)
     if jobs > 1:
         check_picklable(plan, methods)
-    settings = {
-        "rounds": rounds,
-        "early_stopping_rounds": early_stopping_rounds,
-        "params": asdict(trees),
-        "tune": tune,
-        "num_threads": threads,
-    }
+    settings = Settings(
+        metric=main.name,
+        metrics=[m.name for m in columns],
+        greater_is_better=main.greater_is_better,
+        lower_is_better=[m.name for m in columns if not m.greater_is_better],
+        seeds=list(seed_list),
+        rounds=rounds,
+        early_stopping_rounds=early_stopping_rounds,
+        params=asdict(trees),
+        tune=tune,
+        num_threads=threads,
+        jobs=jobs,
+        minutes=minutes,
+    )
     prints = [[print_of_part(part) for part in fold] for fold in folds]
     contents = [[content_hashes(part) for part in fold] for fold in folds]
-    result = CompareResult.new(
+    name = str(data or (name_of_folder(Path(train)) if valid is None and _are_paths([train]) else ""))
+    result = CompareResult(
+        _described(name, folds),
+        settings,
         methods,
         [test_part for _, _, test_part in folds],
+        main,
         metrics=columns,
-        metric=main,
-        seeds=seed_list,
-        settings={**settings, "jobs": jobs, "minutes": minutes},
-        data={
-            "name": str(data or (name_of_folder(Path(train)) if valid is None and _are_paths([train]) else "")),
-            "folds": len(folds),
-            "features": int(folds[0][0].X.shape[1]),
-            **{
-                part: {
-                    "queries": sum(fold[i].queries.n_queries for fold in folds),
-                    "documents": sum(fold[i].queries.n_rows for fold in folds),
-                }
-                for i, part in enumerate(PARTS)
-            },
-            **(
-                {"weighted": True}
-                if any(part.queries.row_weight is not None for fold in folds for part in fold)
-                else {}
-            ),
-        },
         notes=notes,
         warnings=[*warned, *_shared(contents)],
         codes=[query_codes([fold[i] for fold in contents]) for i in (1, 2)] if len(folds) > 1 else None,
@@ -251,13 +243,13 @@ def compare(
             paths=_paths(train, valid, test),
             columns=_columns(label, qid, weight),
             parts=[
-                {
-                    "part": name,
-                    "fold": f,
-                    "queries": part.queries.n_queries,
-                    "documents": part.queries.n_rows,
-                    "fingerprint": joblib.hash(found)[:_DIGITS],
-                }
+                DataPart(
+                    part=name,
+                    fold=f,
+                    queries=part.queries.n_queries,
+                    documents=part.queries.n_rows,
+                    fingerprint=joblib.hash(found)[:_DIGITS],
+                )
                 for f, fold in enumerate(folds)
                 for name, part, found in zip(PARTS, fold, prints[f], strict=True)
             ],
@@ -265,11 +257,8 @@ def compare(
     )
     kept = None
     if store is not None:
-        folder = Path(store)
-        names_of_metrics = {"metric": main.name, "metrics": [m.name for m in columns]}
-        more = {"seed of the tuning": seed_list[0]} if tune else {}
-        depends = what_runs_depend_on(prints, names, columns, {**settings, **names_of_metrics, **more})
-        kept = Kept(folder, depends, methods, [test_part for *_, test_part in folds], columns, resume=resume)
+        depends = what_runs_depend_on(prints, names, columns, settings)
+        kept = Kept(Path(store), depends, methods, [test_part for *_, test_part in folds], columns, resume=resume)
     budget = Budget(minutes)
     with live_table(progress, plan, methods, len(folds), jobs=jobs, minutes=minutes) as (advance, show):
         try:
@@ -288,16 +277,32 @@ def compare(
     return result
 
 
+def _described(name: str, folds: Sequence[Sequence[Part]]) -> Data:
+    """Return what is compared on, by name and size."""
+    train, valid, test = (
+        Size(
+            queries=sum(fold[i].queries.n_queries for fold in folds),
+            documents=sum(fold[i].queries.n_rows for fold in folds),
+        )
+        for i in range(len(PARTS))
+    )
+    weighted = any(part.queries.row_weight is not None for fold in folds for part in fold)
+    n_features = int(folds[0][0].X.shape[1])
+    return Data(
+        name=name, folds=len(folds), features=n_features, train=train, valid=valid, test=test, weighted=weighted
+    )
+
+
 def _add_in_order(
     result: CompareResult,
-    cells: Iterator[Cell],
+    cells: Iterator[RunOutcome],
     plan: Plan,
     methods: Sequence[Method],
-    show: Callable[[Cell], None],
+    show: Callable[[RunOutcome], None],
 ) -> None:
     """Show outcomes as they come, and add them by fold, seed and method; where Ctrl-C ends it, those that there are."""
     place = {id(method): i for i, method in enumerate(methods)}
-    found: list[Cell] = []
+    found: list[RunOutcome] = []
     try:
         with closing(cells) as running:  # type: ignore[type-var]
             for cell in running:

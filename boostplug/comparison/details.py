@@ -2,14 +2,29 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.cells import CUTOFFS, Cell, Method, Runs
-from boostplug.comparison.document import plain
+from boostplug.comparison.cells import CUTOFFS, Method, RunOutcome, Runs
 from boostplug.comparison.reproduce import call, command
+from boostplug.comparison.summary import (
+    Curve,
+    Curves,
+    Cutoffs,
+    Details,
+    Importances,
+    MethodCurves,
+    MethodMeans,
+    MethodQueries,
+    MethodSeconds,
+    MethodShares,
+    Queries,
+    QueryDifference,
+    QueryMean,
+    Reproduce,
+)
 from boostplug.comparison.training import Part
 from boostplug.metrics import NDCG
 
@@ -24,77 +39,58 @@ _TIED = 1e-9
 _QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
-class _Compared(Protocol):
-    """What a `CompareResult` is to this file."""
+def details(runs: Runs) -> Details:
+    """Return what a report shows beside the summary of a comparison.
 
-    @property
-    def runs(self) -> Runs: ...
+    In each list the methods stand in the order of the summary, those without a finished run left out.
 
-
-def details(result: _Compared) -> dict[str, Any]:
-    """Return what a report shows beside the document of a comparison, in JSON's types; None for what is not finite.
-
-    Parameters
-    ----------
-    result : CompareResult
-
-    Returns
-    -------
-    dict
-        In each list the methods stand in the order of the document, those without a finished run left out.
-
-        curves
-            The metric on the validation part after each round of each run.
-        cutoffs
-            Mean NDCG over the test queries, by weight, and over runs, at each of `CUTOFFS`: by the conventions of the
-            comparison's metric where that is an NDCG, else by its defaults. No methods where the grades allow none.
-        importances
-            The share of each feature in the gains of all splits of the model at its best round, mean over runs; of the
-            30 features at most whose shares are the largest, mean over methods; from 0 on named f0, f1, … where the
-            data name none. Without methods whose framework tells no gains.
-        queries
-            Of each method beside its framework's reference, by the comparison's metric on the test part, mean over the
-            seeds that both have finished: on how many queries it wins, ties and loses, quantiles of the differences,
-            and the queries where these are the most extreme. Differences are above 0 where the method is better, of
-            errors too. Queries on which the metric is undefined, and those of weight 0, are left out.
-            Of a reference itself, and where there is none: the queries with the worst and best values.
-        hardest
-            The queries whose mean over all methods is the worst.
-        seconds
-            Medians over runs: of a whole training, the metric after each round included, and of a round.
-        reproduce
-            The call and the command (None where it cannot do the same) that train all of this again, and the size and
-            digest of each part of the data.
+    curves
+        The metric on the validation part after each round of each run.
+    cutoffs
+        Mean NDCG over the test queries, by weight, and over runs, at each of `CUTOFFS`: by the conventions of the
+        comparison's metric where that is an NDCG, else by its defaults. No methods where the grades allow none.
+    importances
+        The share of each feature in the gains of all splits of the model at its best round, mean over runs; of the
+        30 features at most whose shares are the largest, mean over methods; from 0 on named f0, f1, … where the
+        data name none. Without methods whose framework tells no gains.
+    queries
+        Of each method beside its framework's reference, by the comparison's metric on the test part, mean over the
+        seeds that both have finished: on how many queries it wins, ties and loses, quantiles of the differences,
+        and the queries where these are the most extreme. Differences are above 0 where the method is better, of
+        errors too. Queries on which the metric is undefined, and those of weight 0, are left out.
+        Of a reference itself, and where there is none: the queries with the worst and best values.
+    hardest
+        The queries whose mean over all methods is the worst.
+    seconds
+        Medians over runs: of a whole training, the metric after each round included, and of a round.
+    reproduce
+        The call and the command (None where it cannot do the same) that train all of this again, and the size and
+        digest of each part of the data.
     """
-    runs = result.runs
     finished = {method: done for method in runs.methods if (done := runs.finished(method))}
-    return dict(
-        plain(
-            {
-                "curves": _curves(runs, finished),
-                "cutoffs": _cutoffs(runs, finished),
-                "importances": _importances(runs, finished),
-                "queries": {
-                    "metric": runs.metric.name,
-                    "tied_below": _TIED,
-                    "methods": [_of_queries(runs, method, finished) for method in finished],
-                },
-                "hardest": _hardest(runs, finished),
-                "seconds": [
-                    {
-                        **_named(method),
-                        "training": _median([cell.seconds for cell in done.values()]),
-                        "per_round": _median([cell.seconds_per_round for cell in done.values()]),
-                    }
-                    for method, done in finished.items()
-                ],
-                "reproduce": {"python": call(runs), "command": command(runs), "data": list(runs.origin.parts)},
-            }
-        )
+    return Details(
+        curves=_curves(runs, finished),
+        cutoffs=_cutoffs(runs, finished),
+        importances=_importances(runs, finished),
+        queries=Queries(
+            metric=runs.metric.name,
+            tied_below=_TIED,
+            methods=[_of_queries(runs, method, finished) for method in finished],
+        ),
+        hardest=_hardest(runs, finished),
+        seconds=[
+            MethodSeconds(
+                **_named(method),
+                training=_median([cell.seconds for cell in done.values()]),
+                per_round=_median([cell.seconds_per_round for cell in done.values()]),
+            )
+            for method, done in finished.items()
+        ],
+        reproduce=Reproduce(python=call(runs), command=command(runs), data=list(runs.origin.parts)),
     )
 
 
-Finished = dict[Method, dict[tuple[int, int], Cell]]
+Finished = dict[Method, dict[tuple[int, int], RunOutcome]]
 
 
 def _named(method: Method) -> dict[str, str]:
@@ -106,38 +102,36 @@ def _median(values: Sequence[float | None]) -> float | None:
     return float(np.median(known)) if known else None
 
 
-def _curves(runs: Runs, finished: Finished) -> dict[str, Any]:
-    return {
-        "metric": runs.metric.name,
-        "methods": [
-            {
-                **_named(method),
-                "runs": [
-                    {
-                        "fold": cell.fold,
-                        "seed": cell.seed,
-                        "best_round": cell.rounds,
-                        "values": [] if cell.curve is None else cell.curve.tolist(),
-                    }
-                    for cell in done.values()
-                ],
-            }
-            for method, done in finished.items()
-        ],
-    }
+def _curves(runs: Runs, finished: Finished) -> Curves:
+    methods = [
+        MethodCurves(
+            **_named(method),
+            runs=[
+                Curve(
+                    fold=cell.fold,
+                    seed=cell.seed,
+                    best_round=cell.rounds,
+                    values=[] if cell.curve is None else cell.curve.tolist(),
+                )
+                for cell in done.values()
+            ],
+        )
+        for method, done in finished.items()
+    ]
+    return Curves(metric=runs.metric.name, methods=methods)
 
 
-def _cutoffs(runs: Runs, finished: Finished) -> dict[str, Any]:
+def _cutoffs(runs: Runs, finished: Finished) -> Cutoffs:
     name = re.sub("@[^(]*", "", runs.metric.name) if isinstance(runs.metric, NDCG) else "NDCG"
     methods = []
     for method, done in finished.items():
         known = [cell.cutoffs for cell in done.values() if cell.cutoffs is not None]
         if known:
-            methods.append({**_named(method), "means": np.mean(known, axis=0).tolist()})
-    return {"metric": name, "at": list(CUTOFFS), "methods": methods}
+            methods.append(MethodMeans(**_named(method), means=np.mean(known, axis=0).tolist()))
+    return Cutoffs(metric=name, at=list(CUTOFFS), methods=methods)
 
 
-def _importances(runs: Runs, finished: Finished) -> dict[str, Any]:
+def _importances(runs: Runs, finished: Finished) -> Importances:
     n_features = runs.tests[0].X.shape[1]
     shares = {}
     for method, done in finished.items():
@@ -147,12 +141,14 @@ def _importances(runs: Runs, finished: Finished) -> dict[str, Any]:
     means = np.mean(list(shares.values()), axis=0) if shares else np.zeros(0)
     order = [int(i) for i in np.argsort(-means, kind="stable")[:_MOST_FEATURES] if means[i] > 0]
     names = _names(runs.tests[0])
-    return {
-        "measure": "share of the total gain of splits",
-        "n_features": n_features,
-        "features": [names(i) for i in order],
-        "methods": [{**_named(method), "shares": of_method[order].tolist()} for method, of_method in shares.items()],
-    }
+    return Importances(
+        measure="share of the total gain of splits",
+        n_features=n_features,
+        features=[names(i) for i in order],
+        methods=[
+            MethodShares(**_named(method), shares=of_method[order].tolist()) for method, of_method in shares.items()
+        ],
+    )
 
 
 def _shares(gains: Floats) -> Floats:
@@ -176,7 +172,9 @@ class _Values(NamedTuple):
     query: NDArray[np.int64]
 
 
-def _mean_values(runs: Runs, done: dict[tuple[int, int], Cell], common: Sequence[tuple[int, int]]) -> dict[int, Floats]:
+def _mean_values(
+    runs: Runs, done: dict[tuple[int, int], RunOutcome], common: Sequence[tuple[int, int]]
+) -> dict[int, Floats]:
     """Return each fold's values of queries, mean over seeds; NaN where a query has none, or counts for nothing."""
     found = {}
     for fold in sorted({f for f, _ in common}):
@@ -201,53 +199,54 @@ def _joined(runs: Runs, by_fold: dict[int, Floats]) -> _Values:
     return _Values(means[order], found.fold[first[order]], found.query[first[order]])
 
 
-def _of_queries(runs: Runs, method: Method, finished: Finished) -> dict[str, Any]:
+def _of_queries(runs: Runs, method: Method, finished: Finished) -> MethodQueries:
     """Return a method's entry among `queries`."""
+    named: dict[str, Any] = _named(method)
     sign = 1.0 if runs.metric.greater_is_better else -1.0
     reference = runs.reference_of(method)
     done, theirs = finished[method], {} if reference is None else finished.get(reference, {})
     common = sorted(set(done) & set(theirs))
     if reference is None or reference == method or not common:
         own = _joined(runs, _mean_values(runs, done, sorted(done)))
-        order = np.argsort(sign * own.values, kind="stable")
-        lists = {"worst": order[:_EXTREME], "best": _from_the_end(sign * own.values)}
-        return {
-            **_named(method),
-            **dict.fromkeys(("reference", "wins", "ties", "losses", "quantiles")),
-            **{
-                name: [_query(runs, own, i, value=own.values[i], reference_value=None, difference=None) for i in chosen]
-                for name, chosen in lists.items()
-            },
-        }
+
+        def alone(i: int) -> QueryDifference:
+            found = _described(runs, own, i)
+            return QueryDifference(**found, value=own.values[i], reference_value=None, difference=None)
+
+        worst, best = _extremes(sign * own.values, alone)
+        nothing: dict[str, Any] = dict.fromkeys(("reference", "wins", "ties", "losses", "quantiles"))
+        return MethodQueries(**named, **nothing, worst=worst, best=best)
     a, b = (_joined(runs, _mean_values(runs, cells, common)) for cells in (done, theirs))
     d = sign * (a.values - b.values)
-    lists = {"worst": np.argsort(d, kind="stable")[:_EXTREME], "best": _from_the_end(d)}
 
-    def entry(i: int) -> dict[str, Any]:
-        return _query(runs, a, i, value=a.values[i], reference_value=b.values[i], difference=d[i])
+    def compared(i: int) -> QueryDifference:
+        found = _described(runs, a, i)
+        return QueryDifference(**found, value=a.values[i], reference_value=b.values[i], difference=d[i])
 
-    return {
-        **_named(method),
-        "reference": reference.name,
-        "wins": int((d >= _TIED).sum()),
-        "ties": int((np.abs(d) < _TIED).sum()),
-        "losses": int((d <= -_TIED).sum()),
-        "quantiles": np.quantile(d, _QUANTILES).tolist() if len(d) else None,
-        **{name: [entry(i) for i in chosen] for name, chosen in lists.items()},
-    }
-
-
-def _from_the_end(values: Floats) -> NDArray[np.intp]:
-    """Return the places of the largest values, the largest first and of equal ones the first."""
-    return np.argsort(-values, kind="stable")[:_EXTREME]
+    worst, best = _extremes(d, compared)
+    return MethodQueries(
+        **named,
+        reference=reference.name,
+        wins=int((d >= _TIED).sum()),
+        ties=int((np.abs(d) < _TIED).sum()),
+        losses=int((d <= -_TIED).sum()),
+        quantiles=np.quantile(d, _QUANTILES).tolist() if len(d) else None,
+        worst=worst,
+        best=best,
+    )
 
 
-def _query(runs: Runs, places: _Values, i: int, **values: float | None) -> dict[str, Any]:
-    return {**_described(runs, int(places.fold[i]), int(places.query[i])), **values}
+def _extremes(
+    values: Floats, entry: Callable[[int], QueryDifference]
+) -> tuple[list[QueryDifference], list[QueryDifference]]:
+    """Return the queries of the lowest and of the highest values; of equal ones the first."""
+    worst, best = np.argsort(values, kind="stable"), np.argsort(-values, kind="stable")
+    return [entry(int(i)) for i in worst[:_EXTREME]], [entry(int(i)) for i in best[:_EXTREME]]
 
 
-def _described(runs: Runs, fold: int, query: int) -> dict[str, Any]:
+def _described(runs: Runs, places: _Values, i: int) -> dict[str, Any]:
     """Return what there is to say of a query, whatever the method."""
+    fold, query = int(places.fold[i]), int(places.query[i])
     part = runs.tests[fold]
     queries = part.queries
     rows = slice(queries.boundaries[query], queries.boundaries[query + 1])
@@ -262,7 +261,7 @@ def _described(runs: Runs, fold: int, query: int) -> dict[str, Any]:
     }
 
 
-def _hardest(runs: Runs, finished: Finished) -> list[dict[str, Any]]:
+def _hardest(runs: Runs, finished: Finished) -> list[QueryMean]:
     """Return the queries with the worst mean over the methods."""
     sign = 1.0 if runs.metric.greater_is_better else -1.0
     values = {method: _mean_values(runs, done, sorted(done)) for method, done in finished.items()}
@@ -279,11 +278,11 @@ def _hardest(runs: Runs, finished: Finished) -> list[dict[str, Any]]:
         best = int(np.argmax(sign * of_query))
         method = there[fold][best]
         found.append(
-            {
-                **_described(runs, fold, query),
-                "mean": of_query.mean(),
-                "best": of_query[best],
-                "best_method": f"{method.framework} {method.name}",
-            }
+            QueryMean(
+                **_described(runs, means, i),
+                mean=of_query.mean(),
+                best=of_query[best],
+                best_method=f"{method.framework} {method.name}",
+            )
         )
     return found

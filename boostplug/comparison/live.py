@@ -8,7 +8,7 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
-from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.runs import Plan, announced
 from boostplug.core.text import visible
@@ -36,7 +36,7 @@ def live_table(
     *,
     jobs: int = 1,
     minutes: float | None = None,
-) -> Iterator[tuple[Callable[[str, int], None], Callable[[Cell], None]]]:
+) -> Iterator[tuple[Callable[[str, int], None], Callable[[RunOutcome], None]]]:
     """Yield ``advance(description, steps)`` and ``add(cell)`` of a table on stderr that goes when the work is done.
 
     Where stderr is no terminal, or `shown` is False, it is as `progress_bar` has it.
@@ -96,7 +96,7 @@ class Board:
         self._steps = 0
         self._start = clock()
         self._end = math.inf if minutes is None else self._start + 60.0 * minutes
-        self._cells: dict[Method, list[Cell]] = {method: [] for method in methods}
+        self._cells: dict[Method, list[RunOutcome]] = {method: [] for method in methods}
         self._runs = {
             announced(method, seed, fold): (method, seed, fold)
             for method in methods
@@ -113,7 +113,7 @@ class Board:
             self._at_work = {**self._at_work, description: self._clock()}
             self._drawn = None
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: RunOutcome) -> None:
         """Take a run that has ended."""
         self._cells[cell.method] = [*self._cells[cell.method], cell]
         name = announced(cell.method, cell.seed, cell.fold)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from boostplug.comparison.budget import Budget, Kind
-from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.kept import users_modules
 from boostplug.comparison.runs import FoldRuns, Keeper, Plan, announced
 from boostplug.comparison.training import Part
@@ -45,7 +45,7 @@ class Worker:
         self._plan, self._folds, self._methods, self._kept = plan, folds, methods, kept
         self._binned: tuple[int, FoldRuns] | None = None
 
-    def __call__(self, unit: Unit) -> list[Cell]:
+    def __call__(self, unit: Unit) -> list[RunOutcome]:
         """Return the runs of a unit; none if time is up before its method is tuned."""
         if self._binned is None or self._binned[0] != unit.fold:
             self._binned = None
@@ -68,7 +68,7 @@ def cells_over_processes(
     advance: Callable[[str, int], None],
     n_processes: int,
     budget: Budget,
-) -> Iterator[Cell]:
+) -> Iterator[RunOutcome]:
     """Yield the outcomes of all runs as they are finished, those that are kept first.
 
     Parameters
@@ -133,7 +133,7 @@ def cells_over_processes(
             advance("", _steps(plan, cell))
 
 
-def _steps(plan: Plan, cell: Cell) -> int:
+def _steps(plan: Plan, cell: RunOutcome) -> int:
     """Return how many steps of the plan a run is: itself, and the settings that were tried before it."""
     return 1 + (plan.tune if cell.seed == plan.seeds[0] else 0)
 

@@ -22,7 +22,7 @@ METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 def call(runs: Runs) -> str:
     """Return the call of `compare` that does the same, the data by their paths or as ``train, valid, test``."""
     settings = runs.settings
-    trees = _differing(settings["params"])
+    trees = _differing(settings.params)
     losses = _losses(runs)
     as_list = f"[{', '.join(map(expression, losses.values()))}]"
     as_mapping = "{" + ", ".join(f"{name!r}: {expression(loss)}" for name, loss in losses.items()) + "}"
@@ -30,15 +30,15 @@ def call(runs: Runs) -> str:
         "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
         "baselines": repr(_baselines(runs)),
         "frameworks": repr(_frameworks(runs)),
-        "rounds": repr(settings["rounds"]),
-        "seeds": repr(_seeds(settings["seeds"])),
+        "rounds": repr(settings.rounds),
+        "seeds": repr(_seeds(settings.seeds)),
         "metrics": f"[{', '.join(map(_metric, runs.metrics))}]",
         "metric": _metric(runs.metric),
-        "early_stopping_rounds": repr(settings["early_stopping_rounds"]),
+        "early_stopping_rounds": repr(settings.early_stopping_rounds),
         **({"params": repr(trees)} if trees else {}),
-        **({"tune": repr(settings["tune"])} if settings["tune"] else {}),
-        "num_threads": repr(settings["num_threads"] * settings["jobs"]),
-        **({"jobs": repr(settings["jobs"])} if settings["jobs"] > 1 else {}),
+        **({"tune": repr(settings.tune)} if settings.tune else {}),
+        "num_threads": repr(settings.num_threads * settings.jobs),
+        **({"jobs": repr(settings.jobs)} if settings.jobs > 1 else {}),
         **{name: repr(column) for name, column in runs.origin.columns.items()},
     }
     return f"bp.compare({', '.join([*_data(runs), *(f'{name}={value}' for name, value in arguments.items())])})"
@@ -47,11 +47,11 @@ def call(runs: Runs) -> str:
 def command(runs: Runs) -> str | None:
     """Return the command that does the same; None where it takes no such data, losses, metrics or settings."""
     settings, paths = runs.settings, runs.origin.paths
-    trees, losses = _differing(settings["params"]), _losses(runs)
+    trees, losses = _differing(settings.params), _losses(runs)
     if (
         paths is None
         or not {"num_leaves", "learning_rate"}.issuperset(trees)
-        or not isinstance(_seeds(settings["seeds"]), int)
+        or not isinstance(_seeds(settings.seeds), int)
         or list(runs.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), runs.metric]))
         or not _is_read_back(runs.metric)
         or list(losses) != distinct_names(list(losses.values()))
@@ -67,15 +67,15 @@ def command(runs: Runs) -> str | None:
         **({} if list(losses.values()) == everything else {"losses": ", ".join(map(_spelt, losses.values()))}),
         **({} if names == known else {"baselines": ",".join(names)}),
         "frameworks": ",".join(_frameworks(runs)),
-        "rounds": settings["rounds"],
-        "early-stopping": settings["early_stopping_rounds"] or 0,
-        "seeds": len(settings["seeds"]),
+        "rounds": settings.rounds,
+        "early-stopping": settings.early_stopping_rounds or 0,
+        "seeds": len(settings.seeds),
         "metric": runs.metric.name,
         **({"leaves": trees["num_leaves"]} if "num_leaves" in trees else {}),
         **({"learning-rate": trees["learning_rate"]} if "learning_rate" in trees else {}),
-        **({"tune": settings["tune"]} if settings["tune"] else {}),
-        "threads": settings["num_threads"] * settings["jobs"],
-        **({"jobs": settings["jobs"]} if settings["jobs"] > 1 else {}),
+        **({"tune": settings.tune} if settings.tune else {}),
+        "threads": settings.num_threads * settings.jobs,
+        **({"jobs": settings.jobs} if settings.jobs > 1 else {}),
     }
     return " ".join(["boostplug compare", *(f"--{name} {_quoted(str(value))}" for name, value in options.items())])
 

@@ -1,22 +1,40 @@
 """`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison import recommendation, report
-from boostplug.comparison.cells import Cell, Method, Origin, Runs
+from boostplug.comparison import recommendation
+from boostplug.comparison.cells import Method, Origin, RunOutcome, Runs
 from boostplug.comparison.details import details
-from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.document import as_json, plain, versions
 from boostplug.comparison.machine import machine
+from boostplug.comparison.report.page import page
+from boostplug.comparison.report.text import latex, markdown, render, text
+from boostplug.comparison.report.words import advice
 from boostplug.comparison.significance import Pooled, holm, merge_repeated, pooled_test, standard_error
+from boostplug.comparison.summary import (
+    Comparison,
+    Data,
+    Details,
+    Mean,
+    MethodSummary,
+    Named,
+    PlannedRun,
+    Recommendation,
+    RunSummary,
+    Settings,
+    Test,
+    from_json,
+    to_json,
+)
 from boostplug.comparison.training import FRAMEWORKS, Part
 from boostplug.comparison.trees import Trees
 from boostplug.comparison.tuning import tuned_objective
-from boostplug.comparison.webpage import page
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
@@ -26,7 +44,7 @@ from boostplug.metrics import Metric
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Cell", "CompareResult", "Method"]
+__all__ = ["CompareResult", "Method", "RunOutcome"]
 
 Floats = NDArray[np.float64]
 
@@ -52,66 +70,37 @@ class CompareResult:
 
     def __init__(
         self,
-        settings: dict[str, Any],
+        data: Data,
+        settings: Settings,
         methods: Sequence[Method],
         tests: Sequence[Part],
         metric: Metric,
-        valid_weights: Sequence[Floats | None] | None = None,
         *,
         metrics: Sequence[Metric] = (),
-        origin: Origin | None = None,
-        codes: Sequence[Sequence[NDArray[np.int64]]] | None = None,
-    ) -> None:
-        self.interrupted = self.out_of_time = False
-        self.kept: Path | None = None
-        self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
-        self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
-        self._metrics, self.origin = tuple(metrics), origin or Origin()
-        self._valid_codes = None if codes is None else codes[0]
-        self._test_codes = None if codes is None else codes[1]
-        self._cells: list[Cell] = []
-        self._notes: list[str] = []
-        self._warnings: list[str] = []
-        self._tested: dict[Any, Pooled] = {}  # by method and runs
-
-    @classmethod
-    def new(
-        cls,
-        methods: Sequence[Method],
-        tests: Sequence[Part],
-        *,
-        metrics: Sequence[Metric],
-        metric: Metric,
-        seeds: Sequence[int],
-        settings: dict[str, Any],
-        data: dict[str, Any],
-        notes: Sequence[str],
+        notes: Sequence[str] = (),
         warnings: Sequence[str] = (),
         valid_weights: Sequence[Floats | None] | None = None,
         codes: Sequence[Sequence[NDArray[np.int64]]] | None = None,
         origin: Origin | None = None,
-    ) -> "CompareResult":
-        """Return a result without runs.
+    ) -> None:
+        """Hold no runs yet.
 
         `valid_weights` are those of each fold's validation queries, None all 1; `codes` number the validation and the
         test queries of each fold, as `boostplug.comparison.identity.query_codes` does.
         """
-        whole = {
-            "data": data,
-            "settings": {
-                "metric": metric.name,
-                "metrics": [m.name for m in metrics],
-                "greater_is_better": metric.greater_is_better,
-                "lower_is_better": [m.name for m in metrics if not m.greater_is_better],
-                "seeds": list(seeds),
-                **settings,
-            },
-        }
-        result = cls(whole, methods, tests, metric, valid_weights, metrics=metrics, origin=origin, codes=codes)
-        result._notes, result._warnings = list(notes), list(warnings)
-        return result
+        self.interrupted = self.out_of_time = False
+        self.kept: Path | None = None
+        self._data, self._settings = data, settings
+        self._methods, self._tests, self._metric = tuple(methods), tuple(tests), metric
+        self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
+        self._metrics, self.origin = tuple(metrics), origin or Origin()
+        self._valid_codes = None if codes is None else codes[0]
+        self._test_codes = None if codes is None else codes[1]
+        self._cells: list[RunOutcome] = []
+        self._notes, self._warnings = list(notes), list(warnings)
+        self._tested: dict[Any, Pooled] = {}  # by method and runs
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: RunOutcome) -> None:
         """Add the outcome of a run, and what is to be said of it below the table, once."""
         self._cells.append(cell)
         self._notes += [note for note in dict.fromkeys(cell.notes) if note not in self._notes]
@@ -124,11 +113,14 @@ class CompareResult:
     @property
     def not_run(self) -> list[dict[str, Any]]:
         """The runs that were planned and have not ended, each by framework, method, fold (from 0) and seed."""
+        return [*map(to_json, self._not_run())]
+
+    def _not_run(self) -> list[PlannedRun]:
         there = {(cell.method, cell.fold, cell.seed) for cell in self._cells}
         return [
-            {"framework": method.framework, "method": method.name, "fold": fold, "seed": seed}
+            PlannedRun(framework=method.framework, method=method.name, fold=fold, seed=seed)
             for fold in range(len(self._tests))
-            for seed in self._settings["settings"]["seeds"]
+            for seed in self._settings.seeds
             for method in self._methods
             if (method, fold, seed) not in there
         ]
@@ -136,41 +128,45 @@ class CompareResult:
     @property
     def document(self) -> dict[str, Any]:
         """All of it as JSON's types: what `to_json` writes and the tables show."""
+        return dict(to_json(self.summary))
+
+    @property
+    def summary(self) -> Comparison:
+        """All of it as values."""
         methods = [self._summary(method) for method in self._methods]
         comparisons: dict[str, int] = {}
-        for framework in dict.fromkeys(row["framework"] for row in methods):
-            tested = [row for row in methods if row["framework"] == framework and row["p"] is not None]
+        for framework in dict.fromkeys(row.framework for row in methods):
+            tested = {i: row.p for i, row in enumerate(methods) if row.framework == framework and row.p is not None}
             comparisons[framework] = len(tested)
-            for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
-                row["p_holm"] = float(p)
-        return {
-            "schema": report.SCHEMA,
-            "versions": versions(),
-            **self._settings,
-            "test": {
-                "kind": "paired randomisation over queries, two-sided",
-                "flips": _FLIPS,
-                "correction": "Holm, within each framework",
-                "comparisons": comparisons,
-                "queries": self._n_defined,
-                "repeated": self._n_repeated,
-                "interval": "Student's t over queries, within folds",
-                "level": _LEVEL,
-            },
-            "interrupted": self.interrupted,
-            "out_of_time": self.out_of_time,
-            "not_run": self.not_run,
-            "warnings": list(self._warnings),
-            "notes": list(self._notes),
-            "methods": methods,
-            "recommendation": self._recommended(),
-        }
+            for i, p in zip(tested, holm([*tested.values()]).tolist(), strict=True):
+                methods[i] = replace(methods[i], p_holm=p)
+        return Comparison(
+            versions=versions(),
+            data=self._data,
+            settings=self._settings,
+            test=Test(
+                kind="paired randomisation over queries, two-sided",
+                flips=_FLIPS,
+                correction="Holm, within each framework",
+                comparisons=comparisons,
+                queries=self._n_defined,
+                repeated=self._n_repeated,
+                interval="Student's t over queries, within folds",
+                level=_LEVEL,
+            ),
+            interrupted=self.interrupted,
+            out_of_time=self.out_of_time,
+            not_run=self._not_run(),
+            warnings=list(self._warnings),
+            notes=list(self._notes),
+            methods=methods,
+            recommendation=self._recommended(),
+        )
 
     @property
     def runs(self) -> Runs:
         """What was trained, on what, and what came of each run."""
-        settings = self._settings["settings"]
-        asked = (self._metric, self._metrics, settings, self.origin)
+        asked = (self._metric, self._metrics, self._settings, self.origin)
         return Runs(self._methods, self._cells, self._tests, *asked, self._test_codes)
 
     @property
@@ -180,9 +176,9 @@ class CompareResult:
         Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
         how to do it again: see `boostplug.comparison.details`.
         """
-        return details(self)
+        return dict(plain(to_json(details(self.runs))))
 
-    def _done(self, method: Method) -> dict[tuple[int, int], Cell]:
+    def _done(self, method: Method) -> dict[tuple[int, int], RunOutcome]:
         return self.runs.finished(method)
 
     def _defined(self, fold: int) -> NDArray[np.bool_]:
@@ -204,48 +200,32 @@ class CompareResult:
             return 0
         return sum(map(len, self._test_codes)) - len(np.unique(np.concatenate(self._test_codes)))
 
-    def _summary(self, method: Method) -> dict[str, Any]:
+    def _summary(self, method: Method) -> MethodSummary:
         done = self._done(method)
         cells = list(done.values())
         mine = [cell for cell in self._cells if cell.method == method]
         reference = self._reference_of(method)
         found = None if reference in (None, method) else self._against(method, reference)
-        return {
-            "framework": method.framework,
-            "method": method.name,
-            "objective": repr(method.objective) if isinstance(method.objective, Loss) else method.objective,
-            "built_in": isinstance(method.objective, str),
-            "reference": None if reference is None or reference == method else reference.name,
-            "runs_planned": self._planned,
-            "runs_finished": len(cells),
-            "validation": _mean_and_spread([cell.validation for cell in cells]),
-            "test": {
-                name: _mean_and_spread([cell.test[name] for cell in cells])
-                for name in self._settings["settings"]["metrics"]
-            },
-            "difference": None if found is None else found.difference,
-            "interval": None if found is None else list(found.interval),
-            "z": None if found is None else found.z,
-            "p": None if found is None else found.p,
-            "p_holm": None,
-            "seconds_per_round": _mean([cell.seconds_per_round for cell in cells]),
-            "rounds": _mean([cell.rounds for cell in cells]),
-            "errors": list(dict.fromkeys(cell.error for cell in mine if cell.error)),
-            "runs": [
-                {
-                    "fold": cell.fold,
-                    "seed": cell.seed,
-                    "rounds": cell.rounds,
-                    "rounds_trained": cell.rounds_trained,
-                    "seconds_per_round": cell.seconds_per_round,
-                    "validation": cell.validation,
-                    "test": cell.test,
-                    "error": cell.error,
-                    "tuned": cell.tuned,
-                }
-                for cell in mine
-            ],
-        }
+        return MethodSummary(
+            framework=method.framework,
+            method=method.name,
+            objective=_spelt(method.objective),
+            built_in=isinstance(method.objective, str),
+            reference=None if reference is None or reference == method else reference.name,
+            runs_planned=self._planned,
+            runs_finished=len(cells),
+            validation=_mean_and_spread([cell.validation for cell in cells]),
+            test={name: _mean_and_spread([cell.test[name] for cell in cells]) for name in self._settings.metrics},
+            difference=None if found is None else found.difference,
+            interval=None if found is None else list(found.interval),
+            z=None if found is None else found.z,
+            p=None if found is None else found.p,
+            p_holm=None,
+            seconds_per_round=_mean([cell.seconds_per_round for cell in cells]),
+            rounds=_mean([cell.rounds for cell in cells]),
+            errors=list(dict.fromkeys(cell.error for cell in mine if cell.error)),
+            runs=[RunSummary(**{f.name: getattr(cell, f.name) for f in fields(RunSummary)}) for cell in mine],
+        )
 
     def _against(self, method: Method, reference: Method) -> Pooled | None:
         """Return the difference between two methods over the runs that both have finished.
@@ -300,7 +280,7 @@ class CompareResult:
 
     @property
     def _planned(self) -> int:
-        return len(self._tests) * len(self._settings["settings"]["seeds"])
+        return len(self._tests) * len(self._settings.seeds)
 
     def _chosen(self) -> tuple[Method, dict[Method, float], list[tuple[int, int]]] | None:
         """Return the method that is best on validation, what all candidates have there, and by which runs."""
@@ -317,23 +297,23 @@ class CompareResult:
     def _estimator(self, method: Method, runs: Sequence[tuple[int, int]]) -> dict[str, Any]:
         """Return what `recommendation.estimator` takes: where settings differ between folds, those of the first."""
         cells = [self._done(method)[run] for run in runs]
-        settings = self._settings["settings"]
+        settings = self._settings
         objective, parameters = method.objective, {}
         if (tuned := cells[0].tuned) is not None:
             cells = [cell for cell in cells if cell.fold == cells[0].fold]
-            objective, parameters = tuned_objective(objective, tuned["drawn"]), tuned["parameters"]
-        trees = Trees.of(settings["params"])
+            objective, parameters = tuned_objective(objective, tuned.drawn), tuned.parameters
+        trees = Trees.of(settings.params)
         kind = FRAMEWORKS[method.framework]
-        seed = settings["seeds"][0]
+        seed = settings.seeds[0]
         return {
             "framework": method.framework,
             "objective": objective,
-            "params": kind.params_of_run(trees, settings["num_threads"], objective, seed, parameters),
+            "params": kind.params_of_run(trees, settings.num_threads, objective, seed, parameters),
             "rounds": max(1, int(np.mean([cell.rounds for cell in cells]) + 0.5)),
         }
 
-    def _recommended(self) -> dict[str, Any] | None:
-        """Return what is best on the validation part, in JSON's types; the test part has no say in it."""
+    def _recommended(self) -> Recommendation | None:
+        """Return what is best on the validation part; the test part has no say in it."""
         chosen = self._chosen()
         if chosen is None:
             return None
@@ -341,30 +321,29 @@ class CompareResult:
         reference = self._reference_of(method)
         found = None if reference in (None, method) else self._against(method, reference)
         of_estimator = self._estimator(method, runs)
-        objective = of_estimator["objective"]
-        return {
-            "framework": method.framework,
-            "method": method.name,
-            "objective": repr(objective) if isinstance(objective, Loss) else objective,
-            "validation": means[method],
-            "test": float(np.mean([self._done(method)[run].test[self._metric.name] for run in runs])),
-            "runs": len(runs),
-            "among": len(means),
-            "within_one_standard_error": [
-                {"framework": other.framework, "method": other.name}
+        return Recommendation(
+            framework=method.framework,
+            method=method.name,
+            objective=_spelt(of_estimator["objective"]),
+            validation=means[method],
+            test=float(np.mean([self._done(method)[run].test[self._metric.name] for run in runs])),
+            runs=len(runs),
+            among=len(means),
+            within_one_standard_error=[
+                Named(framework=other.framework, method=other.name)
                 for other in means
                 if other != method and self._is_close(method, other, runs)
             ],
-            "is_reference": method.is_reference,
-            "reference": None if reference is None else reference.name,
-            "difference": None if found is None else found.difference,
-            "interval": None if found is None else list(found.interval),
-            "p": None if found is None else found.p,
-            "queries": None if found is None else found.n_queries,
-            "rounds": of_estimator["rounds"],
-            "params": of_estimator["params"],
-            "code": recommendation.code(**of_estimator, weighted="weighted" in self._settings["data"]),
-        }
+            is_reference=method.is_reference,
+            reference=None if reference is None else reference.name,
+            difference=None if found is None else found.difference,
+            interval=None if found is None else list(found.interval),
+            p=None if found is None else found.p,
+            queries=None if found is None else found.n_queries,
+            rounds=of_estimator["rounds"],
+            params=of_estimator["params"],
+            code=recommendation.code(**of_estimator, weighted=self._data.weighted),
+        )
 
     def _is_close(self, best: Method, other: Method, runs: Sequence[tuple[int, int]]) -> bool:
         """Return whether another method is within one standard error of the best on validation, by its queries."""
@@ -397,7 +376,7 @@ class CompareResult:
     @property
     def recommendation(self) -> str:
         """In words: the method that is best on the validation part, what to expect of it, and its line of code."""
-        return "\n".join(report.advice(self.document))
+        return "\n".join(advice(self.summary))
 
     @property
     def best(self) -> Any:
@@ -434,16 +413,14 @@ class CompareResult:
         standardised value z, p and Holm's p; seconds per round, rounds, runs finished and planned; errors.
         """
         rows = []
-        for row in self.document["methods"]:
-            flat = {key: row[key] for key in ("framework", "method", "objective")}
-            for name, value in row["test"].items():
-                flat[name], flat[f"{name} ±"] = value["mean"], value["spread"]
-            flat["validation"] = row["validation"]["mean"]
-            flat["difference"] = row["difference"]
-            flat["interval_low"], flat["interval_high"] = row["interval"] or (None, None)
-            flat |= {key: row[key] for key in ("z", "p", "p_holm", "seconds_per_round", "rounds")}
-            flat |= {key: row[key] for key in ("runs_finished", "runs_planned")}
-            rows.append(flat | {"error": "; ".join(row["errors"])})
+        for row in self.summary.methods:
+            flat: dict[str, Any] = {"framework": row.framework, "method": row.method, "objective": row.objective}
+            for name, value in row.test.items():
+                flat |= {name: value.mean, f"{name} ±": value.spread}
+            flat |= {"validation": row.validation.mean, "difference": row.difference}
+            flat["interval_low"], flat["interval_high"] = row.interval or (None, None)
+            numbers = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned")
+            rows.append(flat | {name: getattr(row, name) for name in numbers} | {"error": "; ".join(row.errors)})
         return _pandas().DataFrame(rows)
 
     @property
@@ -478,11 +455,11 @@ class CompareResult:
         The recommendation, the differences with their intervals, all methods, learning curves, single queries won and
         lost, NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
         """
-        write_file(path, page(self.document, self.details, machine()))
+        write_file(path, page(self.summary, from_json(Details, self.details), machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and what stands below it as Markdown; without `path`, return it."""
-        return _written(report.markdown(self.document), path)
+        return _written(markdown(self.summary), path)
 
     def to_latex(
         self, path: str | Path | None = None, *, caption: str | None = None, label: str | None = None
@@ -498,17 +475,17 @@ class CompareResult:
         caption, label : str, optional
             With either, a ``table`` environment holds the ``tabular``. The caption is LaTeX as it stands.
         """
-        return _written(report.latex(self.document, caption, label), path)
+        return _written(latex(self.summary, caption, label), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield from report.render(self.document, console, options)
+        yield from render(self.summary, console, options)
 
     def __repr__(self) -> str:
-        done, planned = (sum(row[key] for row in self.document["methods"]) for key in ("runs_finished", "runs_planned"))
+        done, planned = sum(cell.error is None for cell in self._cells), self._planned * len(self._methods)
         return f"CompareResult({len(self._methods)} methods, {done} of {planned} runs); print it for the table"
 
     def __str__(self) -> str:
-        return report.text(self.document)
+        return text(self.summary)
 
 
 def _written(text: str, path: str | Path | None) -> str | None:
@@ -523,9 +500,13 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
+def _mean_and_spread(values: Sequence[float]) -> Mean:
     """Return mean and standard deviation (ddof 1; None for a single value)."""
-    return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+    return Mean(mean=_mean(values), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+
+
+def _spelt(objective: Loss | str) -> str:
+    return repr(objective) if isinstance(objective, Loss) else objective
 
 
 def _pandas() -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison import tuning
-from boostplug.comparison.cells import CUTOFFS, Cell, Method
+from boostplug.comparison.cells import CUTOFFS, Method, RunOutcome
 from boostplug.comparison.training import FRAMEWORKS, Framework, Part, Watch
 from boostplug.comparison.trees import Trees
 from boostplug.core.threads import threads_of_framework
@@ -40,10 +40,10 @@ class Plan:
 class Keeper(Protocol):
     """What keeps finished runs and settings that were tried, and returns those of an earlier comparison."""
 
-    def cell(self, method: Method, fold: int, seed: int) -> Cell | None:
+    def cell(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a run that is finished."""
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: RunOutcome) -> None:
         """Keep a run."""
 
     def trial(self, method: Method, fold: int, number: int) -> tuning.Outcome | None:
@@ -92,7 +92,7 @@ class FoldRuns:
         self._binned: dict[str, Framework | Exception] = {}
         self._tuned: dict[Method, tuning.Tuned | None] = {}
 
-    def cell(self, method: Method, seed: int) -> Cell:
+    def cell(self, method: Method, seed: int) -> RunOutcome:
         """Return the outcome of one run.
 
         Raises
@@ -193,11 +193,11 @@ class FoldRuns:
             raise tuning.OutOfTime
         return tuning.Outcome(watch.best_value, watch.values, watch.pruned)
 
-    def _run(self, method: Method, seed: int, tuned: tuning.Tuned | None) -> Cell:
+    def _run(self, method: Method, seed: int, tuned: tuning.Tuned | None) -> RunOutcome:
         """Return the outcome of a training; what goes wrong in it is an outcome too."""
         plan, framework, queries = self._plan, self._framework(method.framework), self._parts[2].queries
         if isinstance(framework, Exception):
-            return Cell(method, self._number, seed, error=_reason(framework))
+            return RunOutcome(method, self._number, seed, error=_reason(framework))
         watch, notes = self._watch(), []
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -210,7 +210,7 @@ class FoldRuns:
                 if issubclass(warning.category, UserWarning)
             ]
             if not np.isfinite(scores).all():
-                return Cell(
+                return RunOutcome(
                     method, self._number, seed, error="its scores on the test part are not finite", notes=tuple(notes)
                 )
             with threads_of_framework(plan.num_threads):
@@ -220,8 +220,8 @@ class FoldRuns:
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
                 cutoffs = _at_cutoffs(plan.metric, scores, queries)
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
-            return Cell(method, self._number, seed, error=_reason(error), notes=tuple(notes))
-        return Cell(
+            return RunOutcome(method, self._number, seed, error=_reason(error), notes=tuple(notes))
+        return RunOutcome(
             method,
             self._number,
             seed,
@@ -236,7 +236,7 @@ class FoldRuns:
             curve=np.array(watch.values),
             gains=watch.gains,
             cutoffs=cutoffs,
-            tuned=None if tuned is None else tuned.as_dict(),
+            tuned=None if tuned is None else tuned.setting,
             notes=tuple(notes),
         )
 

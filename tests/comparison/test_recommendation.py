@@ -5,13 +5,13 @@ from html import escape
 
 import numpy as np
 import pytest
+import reports
 import xgboost as xgb
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison import recommendation, report
-from boostplug.comparison.cells import Cell, Method
-from boostplug.comparison.result import CompareResult
+from boostplug.comparison import recommendation
+from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.training import FRAMEWORKS, Part, Watch
 from boostplug.comparison.trees import Trees
 from boostplug.comparison.tuning import tuned_objective
@@ -156,24 +156,12 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
     metric = bp.Metric.parse(metric)
     part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
     part = Part(part.X, part.queries, part.qid)
-    sizes = {"queries": n, "documents": part.queries.n_rows}
     methods = []
     for framework, name in values:
         own = FRAMEWORKS[framework].baselines
         objective = name if name in own else bp.RankNet()
         methods.append(Method(name, framework, objective, reference and name == own[0]))
-    result = CompareResult.new(
-        methods,
-        [part],
-        metrics=[metric],
-        metric=metric,
-        seeds=seeds,
-        settings={
-            "rounds": 9, "early_stopping_rounds": 3, "params": vars(Trees()), "tune": 0, "num_threads": 1, "jobs": 1,
-        },
-        data={"name": "made", "folds": 1, "features": 2, "train": sizes, "valid": sizes, "test": sizes},
-        notes=[],
-    )  # fmt: skip
+    result = reports.result_of(methods, part, metric, seeds=seeds)
     defined = result._defined(0)
     noise = np.random.default_rng(0).normal(0, 0.02, n)
     for method in methods:
@@ -183,7 +171,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
             if of_run is None:
                 continue
             if of_run == "failed":
-                result.add(Cell(method, 0, seed, error="broken"))
+                result.add(RunOutcome(method, 0, seed, error="broken"))
                 continue
             validation, test = of_run
             rng = np.random.default_rng(len(result._cells))
@@ -191,7 +179,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
             on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
             of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
             of_validation = {"validation": validation, "validation_per_query": on_validation}
-            result.add(Cell(method, 0, seed, rounds=5 + seed, **of_validation, **of_test))
+            result.add(RunOutcome(method, 0, seed, rounds=5 + seed, **of_validation, **of_test))
     return result
 
 
@@ -325,6 +313,6 @@ def test_every_page_ends_in_it(result, tmp_path):
     assert words[-1].startswith("    bp.") or words[-1].startswith("    xgb.")
     text = " ".join(str(result).split())
     assert " ".join(result.recommendation.split()) == text[text.index("Recommended: ") :]
-    assert report.markdown(result.document).endswith(f"\n```python\n{words[-1].strip()}\n```\n")
+    assert reports.markdown(result.document).endswith(f"\n```python\n{words[-1].strip()}\n```\n")
     result.to_html(tmp_path / "out.html")
     assert f"<p>{escape(words[0], quote=False)}</p>" in (tmp_path / "out.html").read_text()

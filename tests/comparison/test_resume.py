@@ -285,7 +285,7 @@ def test_with_a_metric_of_ones_own_everything_is_trained_again(tiny, trained, tm
         (lambda run: run.update(validation=0.99), "contradicts itself"),
         (lambda run: run.update(rounds=7), "lacks metrics or rounds"),
         (lambda run: run.update(rounds="2"), "is no result of a training"),
-        (lambda run: run.update(curve=["high"]), "does not hold a number"),
+        (lambda run: run.update(curve=["high"]), "is no result of a training"),
         (lambda run: run.pop("gains"), "is no result of a training"),
     ],
 )
