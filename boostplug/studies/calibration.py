@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.comparison.cells import Cell, Method
+from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.compare import compare
 from boostplug.comparison.document import as_json, table_lines, versions
 from boostplug.comparison.identity import content_hashes, query_codes
 from boostplug.comparison.result import CompareResult
+from boostplug.comparison.summary import Data, Settings, Size
 from boostplug.comparison.training import Part
 from boostplug.comparison.trees import Trees
 from boostplug.core.files import write_file
@@ -79,22 +80,28 @@ def outcome(folds: Sequence[Sample]) -> Outcome:
     tests = [_part(fold) for fold in folds]
     codes = query_codes([content_hashes(test) for test in tests]) if len(tests) > 1 else None
     n_seeds = len(folds[0].ours)
-    result = CompareResult.new(
-        _METHODS,
-        tests,
-        metrics=[_METRIC],
-        metric=_METRIC,
-        seeds=range(n_seeds),
-        settings={"params": vars(Trees()), "num_threads": 1},
-        data={"test": {"queries": sum(test.queries.n_queries for test in tests)}},
-        notes=[],
-        codes=None if codes is None else [codes, codes],
+    size = Size(queries=sum(test.queries.n_queries for test in tests), documents=0)
+    settings = Settings(
+        metric=_METRIC.name,
+        metrics=[_METRIC.name],
+        greater_is_better=True,
+        lower_is_better=[],
+        seeds=list(range(n_seeds)),
+        rounds=1,
+        early_stopping_rounds=None,
+        params=vars(Trees()),
+        tune=0,
+        num_threads=1,
+        jobs=1,
     )
+    data = Data(name="", folds=len(tests), features=1, train=size, valid=size, test=size)
+    codes_of_parts = None if codes is None else [codes, codes]
+    result = CompareResult(data, settings, _METHODS, tests, _METRIC, metrics=[_METRIC], codes=codes_of_parts)
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):
             for seed in range(n_seeds):
                 mean = {_METRIC.name: float(np.nanmean(values[seed]))}
-                result.add(Cell(method, number, seed, 1, test=mean, per_query={_METRIC.name: values[seed]}))
+                result.add(RunOutcome(method, number, seed, 1, test=mean, per_query={_METRIC.name: values[seed]}))
     found = result.document["methods"][1]
     low, high = found["interval"]
     return Outcome(found["difference"], low, high, found["p"], found["z"])
