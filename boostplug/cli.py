@@ -331,7 +331,7 @@ def replicate(
             from boostplug.studies.replication import replicate as run
 
             if figures is not None:
-                from boostplug.comparison.drawing import require_matplotlib
+                from boostplug.comparison.report.drawing import require_matplotlib
 
                 _check_folder("--figures", figures)
                 _refuse_same({"--json": json, "--figures": figures})

@@ -4,7 +4,7 @@ from boostplug.comparison.report import page as pages
 from boostplug.comparison.report import text as texts
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.summary import Comparison, Data, Details, Settings, Size, from_json
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.trees import Trees
 
 
 def page(document, details=None, machine=None):

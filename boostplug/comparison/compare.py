@@ -14,20 +14,26 @@ import numpy as np
 
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
-from boostplug.comparison import tuning
-from boostplug.comparison.budget import Budget, cells_in_turn
-from boostplug.comparison.cells import Method, Origin, RunOutcome
-from boostplug.comparison.data import PARTS, Columns, folds_of, name_of_folder
-from boostplug.comparison.identity import Content, content_hashes, query_codes, shared_data_warning
-from boostplug.comparison.kept import Kept, print_of_part, what_runs_depend_on
+from boostplug.comparison.data import (
+    PARTS,
+    Columns,
+    Content,
+    content_hashes,
+    folds_of,
+    name_of_folder,
+    query_codes,
+    shared_data_warning,
+)
 from boostplug.comparison.live import live_table
-from boostplug.comparison.parallel import cells_over_processes, check_picklable
-from boostplug.comparison.reproduce import METRICS
+from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.runs import Plan
 from boostplug.comparison.summary import Data, DataPart, Settings, Size
-from boostplug.comparison.training import FRAMEWORKS, Part, check_columns
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training import tuning
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, check_columns
+from boostplug.comparison.training.kept import Kept, print_of_part, what_runs_depend_on
+from boostplug.comparison.training.runs import Method, Origin, Plan, RunOutcome
+from boostplug.comparison.training.schedule import Budget, check_picklable, outcomes_in_turn, outcomes_over_processes
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.checks import check_flag, check_instance, check_integer, check_number, shown
 from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
@@ -110,12 +116,12 @@ def compare(
     early_stopping_rounds : int or None, default 30
         Rounds without a better validation value before training stops; the best round counts. None: all rounds count.
     params : mapping, optional
-        What `boostplug.comparison.training.Trees` takes: ``learning_rate``, ``num_leaves``, …
+        What `boostplug.comparison.training.frameworks.Trees` takes: ``learning_rate``, ``num_leaves``, …
     tune : int, default 0
         Settings tried per method and fold before its runs, the same number for built-ins: trees from one space for all
-        (`boostplug.comparison.tuning.TREE_SPACE`) and the objective's own parameters, with the first seed, chosen by
-        `metric` on the validation part. One that is hopeless beside the others is ended early, and counts. 0: none.
-        Needs the extra ``tune``.
+        (`boostplug.comparison.training.tuning.TREE_SPACE`) and the objective's own parameters, with the first seed,
+        chosen by `metric` on the validation part. One that is hopeless beside the others is ended early, and counts.
+        0: none. Needs the extra ``tune``.
     num_threads : int, optional
         For the frameworks, losses and metrics, of all processes together. Default: as for losses.
     jobs : int, default 1
@@ -263,9 +269,9 @@ def compare(
     with live_table(progress, plan, methods, len(folds), jobs=jobs, minutes=minutes) as (advance, show):
         try:
             cells = (
-                cells_in_turn(plan, folds, methods, kept, advance, budget)
+                outcomes_in_turn(plan, folds, methods, kept, advance, budget)
                 if jobs == 1
-                else cells_over_processes(plan, folds, methods, kept, advance, jobs, budget)
+                else outcomes_over_processes(plan, folds, methods, kept, advance, jobs, budget)
             )
             _add_in_order(result, cells, plan, methods, show)
             result.out_of_time = budget.limited and bool(result.not_run)

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison import recommendation
-from boostplug.comparison.cells import Method, Origin, RunOutcome, Runs
-from boostplug.comparison.details import details
 from boostplug.comparison.document import as_json, plain, versions
 from boostplug.comparison.machine import machine
+from boostplug.comparison.report.details import details
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.text import latex, markdown, render, text
 from boostplug.comparison.report.words import advice
@@ -32,9 +31,10 @@ from boostplug.comparison.summary import (
     from_json,
     to_json,
 )
-from boostplug.comparison.training import FRAMEWORKS, Part
-from boostplug.comparison.trees import Trees
-from boostplug.comparison.tuning import tuned_objective
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
+from boostplug.comparison.training.runs import Method, Origin, RunOutcome, Runs
+from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
@@ -86,7 +86,7 @@ class CompareResult:
         """Hold no runs yet.
 
         `valid_weights` are those of each fold's validation queries, None all 1; `codes` number the validation and the
-        test queries of each fold, as `boostplug.comparison.identity.query_codes` does.
+        test queries of each fold, as `boostplug.comparison.data.query_codes` does.
         """
         self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
@@ -96,19 +96,19 @@ class CompareResult:
         self._metrics, self.origin = tuple(metrics), origin or Origin()
         self._valid_codes = None if codes is None else codes[0]
         self._test_codes = None if codes is None else codes[1]
-        self._cells: list[RunOutcome] = []
+        self._outcomes: list[RunOutcome] = []
         self._notes, self._warnings = list(notes), list(warnings)
         self._tested: dict[Any, Pooled] = {}  # by method and runs
 
     def add(self, cell: RunOutcome) -> None:
         """Add the outcome of a run, and what is to be said of it below the table, once."""
-        self._cells.append(cell)
+        self._outcomes.append(cell)
         self._notes += [note for note in dict.fromkeys(cell.notes) if note not in self._notes]
 
     @property
     def failed(self) -> bool:
         """Whether a run failed; the table names it, and the reasons stand below."""
-        return any(cell.error for cell in self._cells)
+        return any(cell.error for cell in self._outcomes)
 
     @property
     def not_run(self) -> list[dict[str, Any]]:
@@ -116,7 +116,7 @@ class CompareResult:
         return [*map(to_json, self._not_run())]
 
     def _not_run(self) -> list[PlannedRun]:
-        there = {(cell.method, cell.fold, cell.seed) for cell in self._cells}
+        there = {(cell.method, cell.fold, cell.seed) for cell in self._outcomes}
         return [
             PlannedRun(framework=method.framework, method=method.name, fold=fold, seed=seed)
             for fold in range(len(self._tests))
@@ -167,14 +167,14 @@ class CompareResult:
     def runs(self) -> Runs:
         """What was trained, on what, and what came of each run."""
         asked = (self._metric, self._metrics, self._settings, self.origin)
-        return Runs(self._methods, self._cells, self._tests, *asked, self._test_codes)
+        return Runs(self._methods, self._outcomes, self._tests, *asked, self._test_codes)
 
     @property
     def details(self) -> dict[str, Any]:
         """What a report shows beside `document`, in JSON's types, computed when it is asked for.
 
         Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
-        how to do it again: see `boostplug.comparison.details`.
+        how to do it again: see `boostplug.comparison.report.details`.
         """
         return dict(plain(to_json(details(self.runs))))
 
@@ -203,7 +203,7 @@ class CompareResult:
     def _summary(self, method: Method) -> MethodSummary:
         done = self._done(method)
         cells = list(done.values())
-        mine = [cell for cell in self._cells if cell.method == method]
+        mine = [cell for cell in self._outcomes if cell.method == method]
         reference = self._reference_of(method)
         found = None if reference in (None, method) else self._against(method, reference)
         return MethodSummary(
@@ -431,7 +431,7 @@ class CompareResult:
         """
         pd = _pandas()
         frames = []
-        for cell in self._cells:
+        for cell in self._outcomes:
             if cell.error is None:
                 test = self._tests[cell.fold]
                 keys = {
@@ -481,7 +481,7 @@ class CompareResult:
         yield from render(self.summary, console, options)
 
     def __repr__(self) -> str:
-        done, planned = sum(cell.error is None for cell in self._cells), self._planned * len(self._methods)
+        done, planned = sum(cell.error is None for cell in self._outcomes), self._planned * len(self._methods)
         return f"CompareResult({len(self._methods)} methods, {done} of {planned} runs); print it for the table"
 
     def __str__(self) -> str:

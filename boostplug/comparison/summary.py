@@ -3,7 +3,7 @@
 `Comparison` is `CompareResult.document`, `Details` is `CompareResult.details`: the fields are the keys, in their order.
 """
 
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import isnan, nan
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -83,7 +83,7 @@ class Data:
     train: Size
     valid: Size
     test: Size
-    weighted: bool = False
+    weighted: bool = field(default=False, metadata={"written": "where set"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,10 +409,10 @@ class Details:
 
 
 def to_json(value: Any) -> Any:
-    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists; a flag only where it is set."""
+    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists."""
     if is_dataclass(value):
         found = {f.name: getattr(value, f.name) for f in fields(value)}
-        return {f.name: to_json(found[f.name]) for f in fields(value) if found[f.name] or f.default is not False}
+        return {f.name: to_json(found[f.name]) for f in fields(value) if found[f.name] or not f.metadata}
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

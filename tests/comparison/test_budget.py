@@ -9,12 +9,10 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug.cli import app
 from boostplug.comparison import compare as module
-from boostplug.comparison.budget import Budget, Kind
-from boostplug.comparison.cells import Method
-from boostplug.comparison.parallel import Unit, Worker
-from boostplug.comparison.runs import Plan
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.runs import Method, Plan
+from boostplug.comparison.training.schedule import Budget, Kind, Unit, Worker
+from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
 
 SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}

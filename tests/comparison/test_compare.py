@@ -20,8 +20,8 @@ from boostplug.comparison import result as experiment
 from boostplug.comparison.compare import parse_losses
 from boostplug.comparison.report.__main__ import main
 from boostplug.comparison.significance import holm, randomisation_test
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import Fold
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}

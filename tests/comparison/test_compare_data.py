@@ -12,8 +12,8 @@ import xgboost as xgb
 from reports import result_of
 
 import boostplug as bp
-from boostplug.comparison.cells import Method, RunOutcome
-from boostplug.comparison.training import Part
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.datasets import Fold
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli import app
-from boostplug.comparison import training
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import FRAMEWORKS, Watch
+from boostplug.comparison.training import frameworks as training
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.datasets import make_ranking
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}

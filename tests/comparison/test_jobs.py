@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug.cli import app
 from boostplug.comparison import compare as module
-from boostplug.comparison.workers import in_processes
+from boostplug.comparison.training.workers import in_processes
 from boostplug.datasets import make_ranking
 
 SECONDS = 240  # in which a hang fails
@@ -99,7 +99,7 @@ def test_threads_are_shared_out(tiny, monkeypatch):
         asked.append((plan.num_threads, n_processes))
         yield from ()
 
-    monkeypatch.setattr(module, "cells_over_processes", no_cells)
+    monkeypatch.setattr(module, "outcomes_over_processes", no_cells)
     for threads, jobs in ((4, 2), (3, 2), (1, 2)):
         result = bp.compare(*tiny, **{**SMALL, "num_threads": threads}, jobs=jobs)
         assert result.document["settings"]["num_threads"] == asked[-1][0]
@@ -193,7 +193,7 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import time\n"
-        "from boostplug.comparison.workers import in_processes\n"
+        "from boostplug.comparison.training.workers import in_processes\n"
         "def work(job):\n"
         "    print(job, flush=True)\n"
         "    time.sleep(1000)\n"

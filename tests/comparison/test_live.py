@@ -14,10 +14,9 @@ from rich.console import Console
 
 import boostplug as bp
 from boostplug.comparison import live
-from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.live import Board, live_table
-from boostplug.comparison.runs import Plan, announced
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome, announced
+from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
 
 METHODS = [

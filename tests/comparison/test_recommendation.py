@@ -11,10 +11,10 @@ from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison import recommendation
-from boostplug.comparison.cells import Method, RunOutcome
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
-from boostplug.comparison.tuning import tuned_objective
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.values import Range
 from boostplug.datasets import make_ranking
 from boostplug.losses import LOSSES
@@ -174,7 +174,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
                 result.add(RunOutcome(method, 0, seed, error="broken"))
                 continue
             validation, test = of_run
-            rng = np.random.default_rng(len(result._cells))
+            rng = np.random.default_rng(len(result._outcomes))
             on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
             on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
             of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
@@ -300,11 +300,11 @@ def test_those_within_one_standard_error_are_named():
     close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
     assert {"framework": LGB, "method": "far"} not in close
     found = made(values, n=400)
-    for cell in found._cells[:2]:
-        cell.validation_per_query[:] = found._cells[0].validation_per_query
+    for cell in found._outcomes[:2]:
+        cell.validation_per_query[:] = found._outcomes[0].validation_per_query
     assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
     assert "Within one standard error of it on the validation queries: b in xgboost.\n" in found.recommendation
-    found._cells[1].validation_per_query[:] -= 0.01  # always, which has no standard error
+    found._outcomes[1].validation_per_query[:] -= 0.01  # always, which has no standard error
     assert found.document["recommendation"]["within_one_standard_error"] == []
 
 

@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison import kept as module
-from boostplug.comparison.kept import fingerprint, print_of_part
-from boostplug.comparison.store import Store, digest, head_of
-from boostplug.comparison.training import FRAMEWORKS, Part
+from boostplug.comparison.training import kept as module
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
+from boostplug.comparison.training.kept import fingerprint, print_of_part
+from boostplug.comparison.training.store import Store, digest, head_of
 from boostplug.datasets import make_ranking
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}

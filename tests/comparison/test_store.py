@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from boostplug.comparison.store import Store, differences, head_of
+from boostplug.comparison.training.store import Store, differences, head_of
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_what_is_added_is_there(path):
 def test_a_kill_costs_at_most_the_row_that_is_being_written(path):
     code = (
         "import pathlib, sys\n"
-        "from boostplug.comparison.store import Store\n"
+        "from boostplug.comparison.training.store import Store\n"
         "store = Store(pathlib.Path(sys.argv[1]), {'run': 1})\n"
         "for i in range(10**6):\n"
         "    store.add(str(i), [i] * 1000)\n"
@@ -59,7 +59,7 @@ def test_a_kill_costs_at_most_the_row_that_is_being_written(path):
 def test_several_processes_add_at_once(path):
     code = (
         "import pathlib, sys\n"
-        "from boostplug.comparison.store import Store\n"
+        "from boostplug.comparison.training.store import Store\n"
         "with Store(pathlib.Path(sys.argv[1]), {'run': 1}) as store:\n"
         "    for i in range(30):\n"
         "        store.add(f'{sys.argv[2]} {i}', i)\n"

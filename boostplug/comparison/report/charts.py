@@ -11,9 +11,9 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TypeVar
 
-from boostplug.comparison.markup import Child, Markup, el
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import without_zero
 from boostplug.comparison.report.view import Shown, mark
-from boostplug.comparison.tables import without_zero
 
 __all__ = ["Scale", "Series", "axis_texts", "line_chart", "percent_of", "scatter", "ticks"]
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from math import ceil
 from statistics import fmean
 
-from boostplug.comparison.markup import Child, Markup, el
 from boostplug.comparison.report.charts import Scale, Series, line_chart
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
 from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, label, method_table, swatch
-from boostplug.comparison.tables import NONE, Cell, Column, number, short, value
 
 __all__ = ["curves", "cutoffs", "legend", "mean_curve"]
 

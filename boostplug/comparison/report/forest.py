@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from boostplug.comparison.markup import Child, Markup, el
 from boostplug.comparison.report.charts import Scale, axis_texts, percent_of
+from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.view import Shown, View, label, of_framework, of_frameworks
 from boostplug.comparison.report.words import SIGNIFICANT, about_differences, percent, verdicts
 from boostplug.comparison.summary import Contrast

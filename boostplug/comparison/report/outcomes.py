@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from boostplug.comparison.markup import Child, Markup, el
 from boostplug.comparison.report.charts import percent_of
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import NONE, Cell, Column, Row, Table, as_html, difference, number, value
 from boostplug.comparison.report.view import Shown, View, folded, label, method_table, of_framework, of_frameworks
 from boostplug.comparison.summary import MethodQueries, Query, QueryDifference
-from boostplug.comparison.tables import NONE, Cell, Column, Row, Table, as_html, difference, number, value
 
 __all__ = ["queries"]
 

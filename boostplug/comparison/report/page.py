@@ -5,9 +5,9 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from boostplug.comparison.markup import Child, Markup, el
 from boostplug.comparison.report.curves import curves, cutoffs
 from boostplug.comparison.report.forest import differences
+from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.outcomes import queries
 from boostplug.comparison.report.setup import reproduce, setup
 from boostplug.comparison.report.trees import features, time

@@ -1,9 +1,9 @@
 """What the comparison was made of: data, parameters, versions, machine; and how to make it again."""
 
-from boostplug.comparison.markup import Child, el
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.view import View, copyable, folded, method_table, pairs
 from boostplug.comparison.report.words import about_training, tuned
-from boostplug.comparison.tables import Cell, Column, Row, Table, as_html, number
 
 __all__ = ["reproduce", "setup"]
 

@@ -4,9 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.console import as_text
-from boostplug.comparison.report.words import RECOMMENDED, SIGNIFICANT, advice, below_table, is_code, percent
-from boostplug.comparison.summary import Comparison, MethodSummary
-from boostplug.comparison.tables import (
+from boostplug.comparison.report.tables import (
     NONE,
     Cell,
     Column,
@@ -23,6 +21,8 @@ from boostplug.comparison.tables import (
     short,
     signed,
 )
+from boostplug.comparison.report.words import RECOMMENDED, SIGNIFICANT, advice, below_table, is_code, percent
+from boostplug.comparison.summary import Comparison, MethodSummary
 from boostplug.core.text import visible
 
 if TYPE_CHECKING:

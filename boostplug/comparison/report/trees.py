@@ -1,10 +1,10 @@
 """The trees: what they split on, and what they cost."""
 
-from boostplug.comparison.markup import Child, el
 from boostplug.comparison.report.charts import Scale, scatter
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
 from boostplug.comparison.report.view import View, figure, folded, key_of, method_table, of_frameworks
 from boostplug.comparison.report.words import about_times
-from boostplug.comparison.tables import NONE, Cell, Column, number, short, value
 
 __all__ = ["features", "time"]
 

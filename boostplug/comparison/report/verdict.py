@@ -1,6 +1,7 @@
 """What a reader must know first: what is missing, what to use, and how sure that is."""
 
-from boostplug.comparison.markup import Child, el
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.report.view import Shown, View, copyable, method_table
 from boostplug.comparison.report.words import (
@@ -16,7 +17,6 @@ from boostplug.comparison.report.words import (
     warning_lines,
 )
 from boostplug.comparison.summary import Comparison, Recommendation
-from boostplug.comparison.tables import Column, interval, probability, short, signed, value
 
 __all__ = ["caveats", "methods", "recommendation"]
 

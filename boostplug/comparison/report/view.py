@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from boostplug.comparison.markup import Child, Markup, el
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
-from boostplug.comparison.tables import Cell, Column, Row, Table, as_html
 from boostplug.core.threads import Computed
 
 __all__ = [

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from boostplug.comparison.report.tables import probability, short, signed
 from boostplug.comparison.summary import Comparison, Contrast, Recommendation
-from boostplug.comparison.tables import probability, short, signed
 
 __all__ = [
     "RECOMMENDED",

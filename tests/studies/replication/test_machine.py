@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from boostplug.comparison.store import Store, head_of
-from boostplug.comparison.workers import in_processes
+from boostplug.comparison.training.store import Store, head_of
+from boostplug.comparison.training.workers import in_processes
 from boostplug.datasets import make_ranking
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.cells import CUTOFFS, Method, RunOutcome, Runs
-from boostplug.comparison.reproduce import call, command
+from boostplug.comparison.recommendation import call, command
 from boostplug.comparison.summary import (
     Curve,
     Curves,
@@ -25,7 +24,8 @@ from boostplug.comparison.summary import (
     QueryMean,
     Reproduce,
 )
-from boostplug.comparison.training import Part
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import CUTOFFS, Method, RunOutcome, Runs
 from boostplug.metrics import NDCG
 
 __all__ = ["details"]

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from boostplug.comparison.summary import Setting
-from boostplug.comparison.training import Framework
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import Framework
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import needed_by
 from boostplug.core.values import Range

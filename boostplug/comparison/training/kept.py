@@ -17,13 +17,13 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.data import PARTS
 from boostplug.comparison.document import versions
-from boostplug.comparison.store import Store, differences, digest, head_of
 from boostplug.comparison.summary import Settings, from_json, to_json
-from boostplug.comparison.training import Part
-from boostplug.comparison.tuning import Outcome
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.store import Store, differences, digest, head_of
+from boostplug.comparison.training.tuning import Outcome
 from boostplug.core.checks import shown
 from boostplug.data.queries import Queries
 from boostplug.losses import Loss
@@ -110,7 +110,7 @@ class Kept:
                     "store"
                 )
 
-    def cell(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
+    def outcome(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a run that is finished."""
         found = self._found(method, fold, f"seed {seed}")
         if found is None:
@@ -246,7 +246,7 @@ class _Pickler(pickle.Pickler):
 
 def _code_of_this_package() -> str:
     """Return a digest of this package's source files: in a clone the code changes while the version stays."""
-    folder = Path(__file__).parents[1]
+    folder = Path(__file__).parents[2]
     files = [file for file in sorted(folder.rglob("*.py")) if folder / "studies" not in file.parents]
     return str(joblib.hash([(str(file.relative_to(folder)), file.read_bytes()) for file in files]))
 

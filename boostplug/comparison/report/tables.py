@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from boostplug.comparison.markup import Child, Markup, el
+from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.core.text import visible
 
 if TYPE_CHECKING:
