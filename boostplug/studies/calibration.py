@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.comparison.cells import Method, RunOutcome
 from boostplug.comparison.compare import compare
+from boostplug.comparison.data import content_hashes, query_codes
 from boostplug.comparison.document import as_json, table_lines, versions
-from boostplug.comparison.identity import content_hashes, query_codes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.summary import Data, Settings, Size
-from boostplug.comparison.training import Part
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking

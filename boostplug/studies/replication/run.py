@@ -7,8 +7,8 @@ from typing import Any
 
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import versions
-from boostplug.comparison.store import Store
-from boostplug.comparison.workers import in_processes
+from boostplug.comparison.training.store import Store
+from boostplug.comparison.training.workers import in_processes
 from boostplug.core.checks import check_integer
 from boostplug.core.threads import get_num_threads
 from boostplug.studies.replication.outcome import Outcome
