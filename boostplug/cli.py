@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from importlib import metadata
 from io import TextIOWrapper
 from itertools import combinations
@@ -218,7 +217,7 @@ def compare(
             )
             paths = {"data": data, "train": train, "valid": valid, "test": test}
             given = {option: str(path) for option, path in paths.items() if path is not None}
-            result.origin = replace(result.origin, paths=given)
+            result.runs.data.paths = given
         except RuntimeError as error:  # a process has died
             _complain("compare", f"{error}; add --resume to go on" if folder is not None else str(error))
             raise typer.Exit(_FAILED) from None

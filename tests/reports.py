@@ -1,9 +1,11 @@
 """Reports of comparisons from documents as JSON has them, which tests can change; and results of invented runs."""
 
+from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.report import page as pages
 from boostplug.comparison.report import text as texts
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.summary import Comparison, Data, Details, Settings, Size, from_json
+from boostplug.comparison.summary import Comparison, Details, from_json
+from boostplug.comparison.training.runs import Plan
 from boostplug.comparison.training.trees import Trees
 
 
@@ -28,21 +30,7 @@ def render(document, console, options):
     return texts.render(from_json(Comparison, document), console, options)
 
 
-def result_of(methods, part, metric, *, seeds=(0,), **more):
+def result_of(methods, test, metric, *, valid=None, seeds=(0,)):
     """Return a result on one fold without runs."""
-    size = Size(queries=part.queries.n_queries, documents=part.queries.n_rows)
-    data = Data(name="made", folds=1, features=2, train=size, valid=size, test=size)
-    settings = Settings(
-        metric=metric.name,
-        metrics=[metric.name],
-        greater_is_better=metric.greater_is_better,
-        lower_is_better=[] if metric.greater_is_better else [metric.name],
-        seeds=list(seeds),
-        rounds=9,
-        early_stopping_rounds=3,
-        params=vars(Trees()),
-        tune=0,
-        num_threads=1,
-        jobs=1,
-    )
-    return CompareResult(data, settings, methods, [part], metric, metrics=[metric], **more)
+    data = LoadedData([[test, test if valid is None else valid, test]], name="made")
+    return CompareResult(data, Plan(metric, [metric], Trees(), 9, 3, 1, 0, seeds), methods)

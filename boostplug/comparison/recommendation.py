@@ -1,6 +1,6 @@
 """Code from a comparison: the estimator that it recommends, and the call and the command that make it again."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from shlex import quote
 from typing import Any
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.comparison.outcomes import Runs
 from boostplug.comparison.training.frameworks import FRAMEWORKS
-from boostplug.comparison.training.runs import Runs
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names, parameters
@@ -120,8 +120,8 @@ METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 
 def call(runs: Runs) -> str:
     """Return the call of `compare` that does the same, the data by their paths or as ``train, valid, test``."""
-    settings = runs.settings
-    trees = _differing(settings.params)
+    plan = runs.plan
+    trees = _differing(plan.trees)
     losses = _losses(runs)
     as_list = f"[{', '.join(map(expression, losses.values()))}]"
     as_mapping = "{" + ", ".join(f"{name!r}: {expression(loss)}" for name, loss in losses.items()) + "}"
@@ -129,30 +129,30 @@ def call(runs: Runs) -> str:
         "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
         "baselines": repr(_baselines(runs)),
         "frameworks": repr(_frameworks(runs)),
-        "rounds": repr(settings.rounds),
-        "seeds": repr(_seeds(settings.seeds)),
-        "metrics": f"[{', '.join(map(_metric, runs.metrics))}]",
-        "metric": _metric(runs.metric),
-        "early_stopping_rounds": repr(settings.early_stopping_rounds),
+        "rounds": repr(plan.rounds),
+        "seeds": repr(_seeds(plan.seeds)),
+        "metrics": f"[{', '.join(map(_metric, plan.metrics))}]",
+        "metric": _metric(plan.metric),
+        "early_stopping_rounds": repr(plan.patience),
         **({"params": repr(trees)} if trees else {}),
-        **({"tune": repr(settings.tune)} if settings.tune else {}),
-        "num_threads": repr(settings.num_threads * settings.jobs),
-        **({"jobs": repr(settings.jobs)} if settings.jobs > 1 else {}),
-        **{name: repr(column) for name, column in runs.origin.columns.items()},
+        **({"tune": repr(plan.tune)} if plan.tune else {}),
+        "num_threads": repr(plan.num_threads * runs.jobs),
+        **({"jobs": repr(runs.jobs)} if runs.jobs > 1 else {}),
+        **{name: repr(column) for name, column in runs.data.columns.given().items()},
     }
     return f"bp.compare({', '.join([*_data(runs), *(f'{name}={value}' for name, value in arguments.items())])})"
 
 
 def command(runs: Runs) -> str | None:
-    """Return the command that does the same; None where it takes no such data, losses, metrics or settings."""
-    settings, paths = runs.settings, runs.origin.paths
-    trees, losses = _differing(settings.params), _losses(runs)
+    """Return the command that does the same; None where it takes no such data, losses, metrics or plan."""
+    plan, paths = runs.plan, runs.data.paths
+    trees, losses = _differing(plan.trees), _losses(runs)
     if (
         paths is None
         or not {"num_leaves", "learning_rate"}.issuperset(trees)
-        or not isinstance(_seeds(settings.seeds), int)
-        or list(runs.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), runs.metric]))
-        or not _is_read_back(runs.metric)
+        or not isinstance(_seeds(plan.seeds), int)
+        or list(plan.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), plan.metric]))
+        or not _is_read_back(plan.metric)
         or list(losses) != distinct_names(list(losses.values()))
         or not all(map(_is_spelt, losses.values()))
         or not losses
@@ -166,22 +166,22 @@ def command(runs: Runs) -> str | None:
         **({} if list(losses.values()) == everything else {"losses": ", ".join(map(_spelt, losses.values()))}),
         **({} if names == known else {"baselines": ",".join(names)}),
         "frameworks": ",".join(_frameworks(runs)),
-        "rounds": settings.rounds,
-        "early-stopping": settings.early_stopping_rounds or 0,
-        "seeds": len(settings.seeds),
-        "metric": runs.metric.name,
+        "rounds": plan.rounds,
+        "early-stopping": plan.patience or 0,
+        "seeds": len(plan.seeds),
+        "metric": plan.metric.name,
         **({"leaves": trees["num_leaves"]} if "num_leaves" in trees else {}),
         **({"learning-rate": trees["learning_rate"]} if "learning_rate" in trees else {}),
-        **({"tune": settings.tune} if settings.tune else {}),
-        "threads": settings.num_threads * settings.jobs,
-        **({"jobs": settings.jobs} if settings.jobs > 1 else {}),
+        **({"tune": plan.tune} if plan.tune else {}),
+        "threads": plan.num_threads * runs.jobs,
+        **({"jobs": runs.jobs} if runs.jobs > 1 else {}),
     }
     return " ".join(["boostplug compare", *(f"--{name} {_quoted(str(value))}" for name, value in options.items())])
 
 
 def _data(runs: Runs) -> Iterator[str]:
     """Yield the arguments that the data are."""
-    paths = runs.origin.paths
+    paths = runs.data.paths
     if paths is not None:
         yield from map(repr, paths.values()) if paths else ["bp.datasets.load_bundled()"]
     else:
@@ -200,14 +200,14 @@ def _frameworks(runs: Runs) -> list[str]:
     return list(dict.fromkeys(method.framework for method in runs.methods))
 
 
-def _seeds(seeds: list[int]) -> int | list[int]:
-    return len(seeds) if seeds == list(range(len(seeds))) else list(seeds)
+def _seeds(seeds: Sequence[int]) -> int | list[int]:
+    return len(seeds) if list(seeds) == list(range(len(seeds))) else list(seeds)
 
 
-def _differing(params: dict[str, Any]) -> dict[str, Any]:
+def _differing(trees: Trees) -> dict[str, Any]:
     """Return those of the trees' parameters that are not the defaults."""
     default = asdict(Trees())
-    return {name: value for name, value in params.items() if value != default[name]}
+    return {name: value for name, value in asdict(trees).items() if value != default[name]}
 
 
 def _metric(metric: Metric) -> str:

@@ -16,8 +16,8 @@ from rich.console import Console
 from scipy import stats
 
 import boostplug as bp
-from boostplug.comparison import result as experiment
-from boostplug.comparison.compare import parse_losses
+from boostplug.comparison import outcomes
+from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.report.__main__ import main
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
@@ -128,8 +128,8 @@ def test_differences_and_p_values_follow_from_the_values_per_query(result):
 
 
 def test_holm_counts_the_comparisons_of_each_framework(parts, monkeypatch):
-    plain = experiment.pooled_test
-    monkeypatch.setattr(experiment, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
+    plain = outcomes.pooled_test
+    monkeypatch.setattr(outcomes, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
     result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["lambdarank", "rank_xendcg", "rank:ndcg"], **QUICK)
     found = {(row["framework"], row["method"]): row["p_holm"] for row in result.document["methods"]}
     assert found["lightgbm", "MPBoost(Log)"] == found["lightgbm", "rank_xendcg"] == pytest.approx(2 * 0.02)
@@ -161,7 +161,7 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
     assert document["settings"]["params"]["num_leaves"] == 15
-    assert document["data"]["test"] == {"queries": 25, "documents": len(result._tests[0].X)}
+    assert document["data"]["test"] == {"queries": 25, "documents": len(result.runs.tests[0].X)}
     table = result.table
     for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):
         assert row["method"] == shown["method"]

@@ -162,7 +162,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
         objective = name if name in own else bp.RankNet()
         methods.append(Method(name, framework, objective, reference and name == own[0]))
     result = reports.result_of(methods, part, metric, seeds=seeds)
-    defined = result._defined(0)
+    defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
     noise = np.random.default_rng(0).normal(0, 0.02, n)
     for method in methods:
         for seed in seeds:
@@ -174,7 +174,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
                 result.add(RunOutcome(method, 0, seed, error="broken"))
                 continue
             validation, test = of_run
-            rng = np.random.default_rng(len(result._outcomes))
+            rng = np.random.default_rng(len(result.runs.outcomes))
             on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
             on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
             of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
@@ -300,11 +300,11 @@ def test_those_within_one_standard_error_are_named():
     close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
     assert {"framework": LGB, "method": "far"} not in close
     found = made(values, n=400)
-    for cell in found._outcomes[:2]:
-        cell.validation_per_query[:] = found._outcomes[0].validation_per_query
+    for cell in found.runs.outcomes[:2]:
+        cell.validation_per_query[:] = found.runs.outcomes[0].validation_per_query
     assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
     assert "Within one standard error of it on the validation queries: b in xgboost.\n" in found.recommendation
-    found._outcomes[1].validation_per_query[:] -= 0.01  # always, which has no standard error
+    found.runs.outcomes[1].validation_per_query[:] -= 0.01  # always, which has no standard error
     assert found.document["recommendation"]["within_one_standard_error"] == []
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.outcomes import Done, Runs
 from boostplug.comparison.recommendation import call, command
 from boostplug.comparison.summary import (
     Curve,
@@ -25,7 +26,7 @@ from boostplug.comparison.summary import (
     Reproduce,
 )
 from boostplug.comparison.training.frameworks import Part
-from boostplug.comparison.training.runs import CUTOFFS, Method, RunOutcome, Runs
+from boostplug.comparison.training.runs import CUTOFFS, Method
 from boostplug.metrics import NDCG
 
 __all__ = ["details"]
@@ -73,7 +74,7 @@ def details(runs: Runs) -> Details:
         cutoffs=_cutoffs(runs, finished),
         importances=_importances(runs, finished),
         queries=Queries(
-            metric=runs.metric.name,
+            metric=runs.plan.metric.name,
             tied_below=_TIED,
             methods=[_of_queries(runs, method, finished) for method in finished],
         ),
@@ -86,11 +87,11 @@ def details(runs: Runs) -> Details:
             )
             for method, done in finished.items()
         ],
-        reproduce=Reproduce(python=call(runs), command=command(runs), data=list(runs.origin.parts)),
+        reproduce=Reproduce(python=call(runs), command=command(runs), data=runs.data.parts()),
     )
 
 
-Finished = dict[Method, dict[tuple[int, int], RunOutcome]]
+Finished = dict[Method, Done]
 
 
 def _named(method: Method) -> dict[str, str]:
@@ -118,11 +119,11 @@ def _curves(runs: Runs, finished: Finished) -> Curves:
         )
         for method, done in finished.items()
     ]
-    return Curves(metric=runs.metric.name, methods=methods)
+    return Curves(metric=runs.plan.metric.name, methods=methods)
 
 
 def _cutoffs(runs: Runs, finished: Finished) -> Cutoffs:
-    name = re.sub("@[^(]*", "", runs.metric.name) if isinstance(runs.metric, NDCG) else "NDCG"
+    name = re.sub("@[^(]*", "", runs.plan.metric.name) if isinstance(runs.plan.metric, NDCG) else "NDCG"
     methods = []
     for method, done in finished.items():
         known = [cell.cutoffs for cell in done.values() if cell.cutoffs is not None]
@@ -172,13 +173,11 @@ class _Values(NamedTuple):
     query: NDArray[np.int64]
 
 
-def _mean_values(
-    runs: Runs, done: dict[tuple[int, int], RunOutcome], common: Sequence[tuple[int, int]]
-) -> dict[int, Floats]:
+def _mean_values(runs: Runs, done: Done, common: Sequence[tuple[int, int]]) -> dict[int, Floats]:
     """Return each fold's values of queries, mean over seeds; NaN where a query has none, or counts for nothing."""
     found = {}
     for fold in sorted({f for f, _ in common}):
-        values = np.mean([done[key].per_query[runs.metric.name] for key in common if key[0] == fold], axis=0)
+        values = np.mean([done[key].per_query[runs.plan.metric.name] for key in common if key[0] == fold], axis=0)
         weight = runs.tests[fold].queries.query_weight
         found[fold] = values if weight is None else np.where(weight > 0, values, np.nan)
     return found
@@ -202,7 +201,7 @@ def _joined(runs: Runs, by_fold: dict[int, Floats]) -> _Values:
 def _of_queries(runs: Runs, method: Method, finished: Finished) -> MethodQueries:
     """Return a method's entry among `queries`."""
     named: dict[str, Any] = _named(method)
-    sign = 1.0 if runs.metric.greater_is_better else -1.0
+    sign = 1.0 if runs.plan.metric.greater_is_better else -1.0
     reference = runs.reference_of(method)
     done, theirs = finished[method], {} if reference is None else finished.get(reference, {})
     common = sorted(set(done) & set(theirs))
@@ -250,7 +249,7 @@ def _described(runs: Runs, places: _Values, i: int) -> dict[str, Any]:
     part = runs.tests[fold]
     queries = part.queries
     rows = slice(queries.boundaries[query], queries.boundaries[query + 1])
-    least = getattr(runs.metric, "relevant", None)
+    least = getattr(runs.plan.metric, "relevant", None)
     labels = queries.labels[rows]
     relevant = queries.labelled_rows[rows] & (labels > 0 if least is None else labels >= least)
     return {
@@ -263,7 +262,7 @@ def _described(runs: Runs, places: _Values, i: int) -> dict[str, Any]:
 
 def _hardest(runs: Runs, finished: Finished) -> list[QueryMean]:
     """Return the queries with the worst mean over the methods."""
-    sign = 1.0 if runs.metric.greater_is_better else -1.0
+    sign = 1.0 if runs.plan.metric.greater_is_better else -1.0
     values = {method: _mean_values(runs, done, sorted(done)) for method, done in finished.items()}
     folds = sorted({fold for of_method in values.values() for fold in of_method})
     if not folds:

@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.summary import DataPart, Setting, Settings
+from boostplug.comparison.summary import Setting, Settings
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Framework, Part, Watch
 from boostplug.comparison.training.trees import Trees
@@ -17,7 +17,7 @@ from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 
-__all__ = ["CUTOFFS", "FoldRuns", "Keeper", "Method", "Origin", "Plan", "RunOutcome", "Runs", "announced"]
+__all__ = ["CUTOFFS", "FoldRuns", "Keeper", "Method", "Plan", "RunOutcome", "announced"]
 
 Floats = NDArray[np.float64]
 Report = Callable[[int, float], bool]
@@ -64,42 +64,6 @@ class RunOutcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
-    """Where the data of a comparison come from, and what they are."""
-
-    paths: Mapping[str, str] | None = None
-    """By the options of ``boostplug compare``: data, or train, valid and test; empty for the bundled set; None where
-    the data are no files."""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """What `compare` was told of DataFrames' columns."""
-    parts: Sequence[DataPart] = ()
-    """Each part of each fold, with a digest of its values."""
-
-
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """What a comparison has trained, on what, and by which metrics."""
-
-    methods: Sequence[Method]
-    cells: Sequence[RunOutcome]
-    tests: Sequence[Part]
-    metric: Metric
-    metrics: Sequence[Metric]
-    settings: Settings
-    origin: Origin
-    codes: Sequence[NDArray[np.int64]] | None = None
-    """For each fold a number for each test query: the same where it is the same query. None: all are different."""
-
-    def finished(self, method: Method) -> dict[tuple[int, int], RunOutcome]:
-        """Return the runs of a method that have not failed, by fold and seed."""
-        return {(cell.fold, cell.seed): cell for cell in self.cells if cell.method == method and cell.error is None}
-
-    def reference_of(self, method: Method) -> Method | None:
-        """Return what a method is compared with: its framework's own LambdaMART, where that is among them."""
-        return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
-
-
-@dataclass(frozen=True, eq=False)
 class Plan:
     """What all runs of a comparison have in common."""
 
@@ -111,6 +75,23 @@ class Plan:
     num_threads: int
     tune: int
     seeds: Sequence[int]
+
+    def settings(self, jobs: int, minutes: float | None) -> Settings:
+        """Return what the summary says of it."""
+        return Settings(
+            metric=self.metric.name,
+            metrics=[m.name for m in self.metrics],
+            greater_is_better=self.metric.greater_is_better,
+            lower_is_better=[m.name for m in self.metrics if not m.greater_is_better],
+            seeds=list(self.seeds),
+            rounds=self.rounds,
+            early_stopping_rounds=self.patience,
+            params=asdict(self.trees),
+            tune=self.tune,
+            num_threads=self.num_threads,
+            jobs=jobs,
+            minutes=minutes,
+        )
 
 
 class Keeper(Protocol):
