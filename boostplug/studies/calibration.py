@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from boostplug.comparison.compare import compare
-from boostplug.comparison.data import content_hashes, query_codes
 from boostplug.comparison.document import as_json, table_lines, versions
+from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.summary import Data, Settings, Size
 from boostplug.comparison.training.frameworks import Part
-from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
@@ -77,26 +76,10 @@ class Sample(NamedTuple):
 
 def outcome(folds: Sequence[Sample]) -> Outcome:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
-    tests = [_part(fold) for fold in folds]
-    codes = query_codes([content_hashes(test) for test in tests]) if len(tests) > 1 else None
     n_seeds = len(folds[0].ours)
-    size = Size(queries=sum(test.queries.n_queries for test in tests), documents=0)
-    settings = Settings(
-        metric=_METRIC.name,
-        metrics=[_METRIC.name],
-        greater_is_better=True,
-        lower_is_better=[],
-        seeds=list(range(n_seeds)),
-        rounds=1,
-        early_stopping_rounds=None,
-        params=vars(Trees()),
-        tune=0,
-        num_threads=1,
-        jobs=1,
-    )
-    data = Data(name="", folds=len(tests), features=1, train=size, valid=size, test=size)
-    codes_of_parts = None if codes is None else [codes, codes]
-    result = CompareResult(data, settings, _METHODS, tests, _METRIC, metrics=[_METRIC], codes=codes_of_parts)
+    data = LoadedData([[part] * 3 for part in map(_part, folds)])
+    plan = Plan(_METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
+    result = CompareResult(data, plan, _METHODS)
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):
             for seed in range(n_seeds):
@@ -195,7 +178,7 @@ def pool(
             early_stopping_rounds=None,
             progress=False,
         )
-        for cell in found.runs.cells:
+        for cell in found.runs.outcomes:
             values[methods.index(cell.method.name), f, cell.seed] = cell.per_query[_METRIC.name]
     rng = np.random.default_rng(0)
     weight = np.exp(0.6 * rng.normal(size=n_queries)) * np.sqrt(fresh.group / fresh.group.mean())
