@@ -23,7 +23,7 @@ from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.kept import Kept, what_runs_depend_on
 from boostplug.comparison.training.runs import RunOutcome
-from boostplug.comparison.training.schedule import Budget, check_picklable, outcomes_in_turn, outcomes_over_processes
+from boostplug.comparison.training.schedule import Budget, check_picklable, outcomes_of
 from boostplug.metrics import Metric
 
 __all__ = ["compare"]
@@ -180,11 +180,7 @@ def compare(
     budget = Budget(minutes)
     with live_table(progress, plan, methods, len(folds), jobs=jobs, minutes=minutes) as (advance, show):
         try:
-            if jobs == 1:
-                outcomes = outcomes_in_turn(plan, folds, methods, kept, advance, budget)
-            else:
-                outcomes = outcomes_over_processes(plan, folds, methods, kept, advance, jobs, budget)
-            _add_in_order(result, outcomes, show)
+            _add_in_order(result, outcomes_of(plan, folds, methods, kept, advance, jobs, budget), show)
             result.out_of_time = budget.limited and bool(result.not_run)
         except KeyboardInterrupt:
             result.interrupted = True

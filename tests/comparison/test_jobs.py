@@ -99,7 +99,7 @@ def test_threads_are_shared_out(tiny, monkeypatch):
         asked.append((plan.num_threads, n_processes))
         yield from ()
 
-    monkeypatch.setattr(module, "outcomes_over_processes", no_cells)
+    monkeypatch.setattr(module, "outcomes_of", no_cells)
     for threads, jobs in ((4, 2), (3, 2), (1, 2)):
         result = bp.compare(*tiny, **{**SMALL, "num_threads": threads}, jobs=jobs)
         assert result.document["settings"]["num_threads"] == asked[-1][0]

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from statistics import fmean
 from time import monotonic
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from boostplug.comparison.training.tuning import OutOfTime
 from boostplug.comparison.training.workers import in_processes
 from boostplug.core.checks import shown
 
-__all__ = ["Budget", "Kind", "Unit", "Worker", "check_picklable", "outcomes_in_turn", "outcomes_over_processes"]
+__all__ = ["Budget", "Kind", "Unit", "Worker", "check_picklable", "outcomes_of"]
 
 Folds = Sequence[Sequence[Part]]
 
@@ -80,62 +81,6 @@ class Budget:
         return fmean(same or alike or [0.0])
 
 
-def outcomes_in_turn(
-    plan: Plan,
-    folds: Folds,
-    methods: Sequence[Method],
-    kept: Keeper | None,
-    advance: Callable[[str, int], None],
-    budget: Budget,
-) -> Iterator[RunOutcome]:
-    """Yield the outcomes of the runs, of all methods with a fold and a seed before the next.
-
-    Within a budget all folds come with the first seed before any with the second, and once it is known how long each
-    method takes, such a turn begins as a whole or not at all; none begins after one that was cut short. So methods have
-    the same runs where that is possible.
-
-    Parameters
-    ----------
-    plan : Plan
-    folds : sequence of (train, valid, test)
-    methods : sequence of Method
-    kept : Keeper or None
-    advance : callable
-        As `progress_bar` yields it.
-    budget : Budget
-    """
-    runs = [FoldRuns(plan, f, fold, kept, advance, is_late=lambda: budget.left < 0.0) for f, fold in enumerate(folds)]
-    turns = [(f, seed) for f in range(len(folds)) for seed in plan.seeds]
-    if budget.limited:
-        turns = [(f, seed) for seed in plan.seeds for f in range(len(folds))]
-    tuned: set[tuple[int, Method]] = set()
-    last, whole = 0, True
-    for f, seed in turns:
-        if f != last:
-            runs[last].forget()
-            last = f
-        due = {
-            method: Kind(method.framework, method.name, bool(plan.tune) and (f, method) not in tuned)
-            for method in methods
-            if kept is None or kept.outcome(method, f, seed) is None
-        }
-        begins = whole and not (budget.knows(due.values()) and not budget.fits(due.values()))
-        for method in methods:
-            if method in due and not (begins and budget.fits([due[method]])):
-                whole = False  # what still fits would be ahead of what was left out
-                continue
-            start = budget.clock()
-            try:
-                cell = runs[f].outcome(method, seed)
-            except OutOfTime:
-                whole = False
-                continue
-            if method in due:
-                budget.took(due[method], budget.clock() - start)
-                tuned.add((f, method))
-            yield cell
-
-
 @dataclass(frozen=True, eq=False)
 class Unit:
     """What one process does without another: runs of a method on a fold, all of them where it must be tuned first."""
@@ -148,32 +93,55 @@ class Unit:
     """Seconds until tuning ends."""
 
 
+def _no_step(_description: str, _steps: int) -> None:
+    pass
+
+
 class Worker:
-    """Trains units in a process, and keeps each run and each setting that tuning tries as soon as it is finished.
+    """Trains units, and keeps each run and each setting that tuning tries as soon as it is finished.
 
     The data of a fold are binned once for each framework, as long as units of one fold follow one another.
+
+    Parameters
+    ----------
+    plan : Plan
+    folds : sequence of (train, valid, test)
+    methods : sequence of Method
+    kept : Keeper or None
+    advance, is_late : callable, optional
+        As `FoldRuns` takes them; not in another process, where `Unit.left` says when it is late.
     """
 
-    def __init__(self, plan: Plan, folds: Folds, methods: Sequence[Method], kept: Keeper | None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folds: Folds,
+        methods: Sequence[Method],
+        kept: Keeper | None,
+        advance: Callable[[str, int], None] = _no_step,
+        is_late: Callable[[], bool] | None = None,
+    ) -> None:
         self._plan, self._folds, self._methods, self._kept = plan, folds, methods, kept
-        self._binned: tuple[int, FoldRuns] | None = None
+        self._advance, self._is_late = advance, is_late
+        self._runs: dict[int, FoldRuns] = {}
 
     def __call__(self, unit: Unit) -> list[RunOutcome]:
         """Return the runs of a unit; none if time is up before its method is tuned."""
-        if self._binned is None or self._binned[0] != unit.fold:
-            self._binned = None
-            runs = FoldRuns(self._plan, unit.fold, self._folds[unit.fold], self._kept, lambda *_: None)
-            self._binned = unit.fold, runs
-        runs, end = self._binned[1], monotonic() + unit.left
-        runs.is_late = lambda: monotonic() > end
-        cells = []
+        new = FoldRuns(self._plan, unit.fold, self._folds[unit.fold], self._kept, self._advance)
+        runs = self._runs.setdefault(unit.fold, new)
+        for other in self._runs.values():
+            if other is not runs:
+                other.forget()
+        end = monotonic() + unit.left
+        runs.is_late = self._is_late or (lambda: monotonic() > end)
+        found = []
         with suppress(OutOfTime):
             for seed in unit.seeds:
-                cells.append(runs.outcome(self._methods[unit.method], seed))  # noqa: PERF401 (kept if the next ends it)
-        return cells
+                found.append(runs.outcome(self._methods[unit.method], seed))  # noqa: PERF401 (kept if the next ends it)
+        return found
 
 
-def outcomes_over_processes(
+def outcomes_of(
     plan: Plan,
     folds: Folds,
     methods: Sequence[Method],
@@ -184,6 +152,11 @@ def outcomes_over_processes(
 ) -> Iterator[RunOutcome]:
     """Yield the outcomes of all runs as they are finished, those that are kept first.
 
+    A turn is the runs of all methods with a fold and a seed. Within a budget all folds come with the first seed before
+    any with the second, and none begins after a turn that was cut short; in one process, once it is known how long each
+    method takes, a turn begins as a whole or not at all. So methods have the same runs where that is possible. Over
+    processes, all runs of a method on a fold begin together where it must be tuned first.
+
     Parameters
     ----------
     plan : Plan
@@ -191,13 +164,11 @@ def outcomes_over_processes(
     folds : sequence of (train, valid, test)
     methods : sequence of Method
     kept : Keeper or None
-        Picklable.
+        Picklable, for several processes.
     advance : callable
         As `progress_bar` yields it.
     n_processes : int
     budget : Budget
-        Without tuning, it lets one run begin at a time, all folds with a seed before the next; with it, all runs of a
-        method on a fold.
 
     Raises
     ------
@@ -207,43 +178,59 @@ def outcomes_over_processes(
     units = []
     for fold in range(len(folds)):
         for i, method in enumerate(methods):
-            cells = [] if kept is None else [kept.outcome(method, fold, seed) for seed in plan.seeds]
-            done = {cell.seed: cell for cell in cells if cell is not None}
-            for cell in done.values():
-                advance("", _steps(plan, cell))
-                yield cell
+            found = [] if kept is None else [kept.outcome(method, fold, seed) for seed in plan.seeds]
+            done = {run.seed: run for run in found if run is not None}
+            for run in done.values():
+                advance("", _steps(plan, run))
+                yield run
             left = tuple(seed for seed in plan.seeds if seed not in done)
-            units += [Unit(fold, i, seeds) for seeds in ([left] if plan.tune else zip(left, strict=True)) if seeds]
+            together = [left] if plan.tune and n_processes > 1 else zip(left, strict=True)
+            units += [Unit(fold, i, seeds) for seeds in together if seeds]
 
     def turn(unit: Unit) -> tuple[int, int]:
-        return plan.seeds.index(unit.seeds[0]), unit.fold
+        place = plan.seeds.index(unit.seeds[0])
+        return (place, unit.fold) if budget.limited else (unit.fold, place)
 
-    if budget.limited and not plan.tune:
-        units.sort(key=turn)
+    units.sort(key=turn)
+    n_processes = min(n_processes, max(1, len(units)))
+    inline = n_processes == 1
     started: dict[int, float] = {}
+    tuned: set[tuple[int, int]] = set()
+    cut: list[tuple[int, int]] = []  # the turn of which something was left out: none begins after it
 
     def kind(unit: Unit) -> Kind:
-        return Kind(methods[unit.method].framework, methods[unit.method].name, len(unit.seeds) > 1)
+        method, tunes = methods[unit.method], bool(plan.tune) and (unit.fold, unit.method) not in tuned
+        return Kind(method.framework, method.name, tunes)
 
     def begun() -> Iterator[Unit]:
-        cut = None  # the turn of which something was left out: none begins after it
-        for unit in units:
-            if cut not in {None, turn(unit)}:
+        for at, of_turn in groupby(units, turn):
+            due = list(of_turn)
+            kinds = [kind(unit) for unit in due]
+            if cut or (inline and budget.knows(kinds) and not budget.fits(kinds)):
                 return
-            if budget.fits([kind(unit)]):
+            for unit in due:
+                if not budget.fits([kind(unit)]):
+                    cut.append(at)  # what still fits of this turn begins
+                    continue
                 begins = replace(unit, left=budget.left) if plan.tune and budget.limited else unit
                 started[id(begins)] = budget.clock()
-                advance(announced(methods[unit.method], unit.seeds[0], unit.fold), 0)
+                if not inline:
+                    advance(announced(methods[unit.method], unit.seeds[0], unit.fold), 0)
                 yield begins
-            else:
-                cut = turn(unit)
 
     work = Worker(plan, folds, methods, kept)
-    for unit, finished in in_processes(work, begun(), min(n_processes, max(1, len(units)))):
-        budget.took(kind(unit), budget.clock() - started[id(unit)])
-        for cell in finished:
-            yield replace(cell, method=methods[unit.method])  # this process's own, by which it is known
-            advance("", _steps(plan, cell))
+    if inline:
+        work = Worker(plan, folds, methods, kept, advance, lambda: budget.left < 0.0)
+    for unit, finished in in_processes(work, begun(), n_processes):
+        if finished:
+            budget.took(kind(unit), budget.clock() - started[id(unit)])
+            tuned.add((unit.fold, unit.method))
+        else:
+            cut.append(turn(unit))
+        for run in finished:
+            yield replace(run, method=methods[unit.method])  # this process's own, by which it is known
+            if not inline:
+                advance("", _steps(plan, run))
 
 
 def _steps(plan: Plan, cell: RunOutcome) -> int:
