@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from importlib import metadata
 from io import TextIOWrapper
 from itertools import combinations
@@ -185,62 +184,62 @@ def compare(
     Exit status: 0, also where --minutes were too few; 1 if a run failed (the table shows the others) or a file could
     not be written; 2 for what makes no sense; 130 after Ctrl-C, 143 after SIGTERM.
     """
-    with _ended_by_signals() as signals, _plain_warnings("compare"):
-        try:
-            files = {"--data": data, "--train": train, "--valid": valid, "--test": test}
-            _check_outputs({"--json": json, "--report": report}, _files_read(files, store or _STORE))
-            folder = _check_store(store, needed=resume)
-            from boostplug.comparison.compare import compare as run
-            from boostplug.comparison.console import progress_bar
+    paths = {"data": data, "train": train, "valid": valid, "test": test}
+    folder: Path | None = None
+    hint = "; add --resume to go on"
+    with _reported("compare", "interrupted before any training", lambda: hint * (folder is not None)) as signals:
+        files = {f"--{option}": path for option, path in paths.items()}
+        _check_outputs({"--json": json, "--report": report}, _files_read(files, store or _STORE))
+        folder = _check_store(store, needed=resume)
+        from boostplug.comparison.compare import compare as run
+        from boostplug.comparison.console import progress_bar
 
-            with progress_bar(True, 1) as advance:
-                advance("reading the data", 0)
-                folds, name = _load(data, train, valid, test)
-            params = {"num_leaves": leaves, "learning_rate": learning_rate}
-            result = run(
-                folds,
-                losses=_split(losses),
-                baselines=_split(baselines),
-                frameworks=_split(frameworks),
-                rounds=rounds,
-                seeds=seeds,
-                metric=metric,
-                early_stopping_rounds=early_stopping or None,
-                params={key: value for key, value in params.items() if value is not None},
-                tune=tune,
-                num_threads=threads,
-                jobs=jobs,
-                progress=True,
-                data=name,
-                store=folder,
-                resume=resume,
-                minutes=minutes,
-            )
-            paths = {"data": data, "train": train, "valid": valid, "test": test}
-            given = {option: str(path) for option, path in paths.items() if path is not None}
-            result.origin = replace(result.origin, paths=given)
-        except RuntimeError as error:  # a process has died
-            _complain("compare", f"{error}; add --resume to go on" if folder is not None else str(error))
-            raise typer.Exit(_FAILED) from None
-        except (ValueError, OSError, ImportError) as error:
-            _complain("compare", str(error))
-            raise typer.Exit(_REFUSED) from None
-        except KeyboardInterrupt:
-            _complain("compare", "interrupted before any training")
-            raise typer.Exit(signals()) from None
+        with progress_bar(True, 1) as advance:
+            advance("reading the data", 0)
+            folds, name = _load(data, train, valid, test)
+        params = {"num_leaves": leaves, "learning_rate": learning_rate}
+        result = run(
+            folds,
+            losses=_split(losses),
+            baselines=_split(baselines),
+            frameworks=_split(frameworks),
+            rounds=rounds,
+            seeds=seeds,
+            metric=metric,
+            early_stopping_rounds=early_stopping or None,
+            params={key: value for key, value in params.items() if value is not None},
+            tune=tune,
+            num_threads=threads,
+            jobs=jobs,
+            progress=True,
+            data=name,
+            store=folder,
+            resume=resume,
+            minutes=minutes,
+        )
+        result.runs.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
     unwritten = _write("compare", {json: result.to_json, report: result.to_html}) | _show("compare", result)
-    whole = not (result.interrupted or result.failed or unwritten)
-    if result.kept is not None and store is None and whole and not result.out_of_time:
+    failed = result.failed or unwritten
+    _keep_or_remove(
+        result, folder, done=not (failed or result.interrupted or result.out_of_time), named=store is not None
+    )
+    if result.interrupted:
+        raise typer.Exit(signals())
+    if failed:
+        raise typer.Exit(_FAILED)
+
+
+def _keep_or_remove(result: Any, folder: Path | None, *, done: bool, named: bool) -> None:
+    """Remove what a comparison keeps, when all is done, from the default folder; else say where it is."""
+    if result.kept is None:
+        return
+    if not done:
+        what = "interrupted; " if result.interrupted else "the time is up; " if result.out_of_time else ""
+        _complain("compare", f"{what}the finished trainings are kept in {folder}: add --resume to go on from them")
+    elif not named:
         result.kept.unlink(missing_ok=True)
         with suppress(OSError):  # others' results are in it
             _STORE.rmdir()
-    elif result.kept is not None and (result.out_of_time or not whole):
-        what = "interrupted; " if result.interrupted else "the time is up; " if result.out_of_time else ""
-        _complain("compare", f"{what}the finished trainings are kept in {folder}: add --resume to go on from them")
-    if result.interrupted:
-        raise typer.Exit(signals())
-    if not whole:
-        raise typer.Exit(_FAILED)
 
 
 @app.command()
@@ -267,15 +266,15 @@ def bench(
     """
     ended = failed = 0
     results = []
-    with _ended_by_signals() as signals, _plain_warnings("bench"):
-        try:
-            _check_outputs({"--json": json})
-            from boostplug.core.threads import threads_of_framework
-            from boostplug.studies.speed import BENCHES, SHORT, BenchResults
-            from boostplug.studies.speed import bench as run
+    with _reported("bench", "interrupted") as signals:
+        _check_outputs({"--json": json})
+        from boostplug.core.threads import threads_of_framework
+        from boostplug.studies.speed import BENCHES, SHORT, BenchResults
+        from boostplug.studies.speed import bench as run
 
-            scale = (SHORT if short else 1.0) if scale is None else scale
-            repeat = (1 if short else 3) if repeat is None else repeat
+        scale = (SHORT if short else 1.0) if scale is None else scale
+        repeat = (1 if short else 3) if repeat is None else repeat
+        try:
             for name in BENCHES if what == "all" else (what,):
                 try:
                     with threads_of_framework(threads):
@@ -283,9 +282,6 @@ def bench(
                 except RuntimeError as error:  # a process that measures has failed
                     _complain("bench", f"{name}: {error}")
                     failed = _FAILED
-        except (ValueError, OSError, ImportError) as error:
-            _complain("bench", str(error))
-            raise typer.Exit(_REFUSED) from None
         except KeyboardInterrupt:
             _complain("bench", "interrupted")
             ended = signals()
@@ -325,27 +321,17 @@ def replicate(
     after SIGTERM.
     """
     kept = "" if json is None else "; the same command goes on where it was"
-    with _ended_by_signals() as signals, _plain_warnings("replicate"):
-        try:
-            _check_outputs({"--json": json}, {"--data": _files_below(data)} if data and json and json.exists() else {})
-            from boostplug.studies.replication import replicate as run
+    with _reported("replicate", f"interrupted{kept}", lambda: kept):
+        _check_outputs({"--json": json}, {"--data": _files_below(data)} if data and json and json.exists() else {})
+        from boostplug.studies.replication import replicate as run
 
-            if figures is not None:
-                from boostplug.comparison.drawing import require_matplotlib
+        if figures is not None:
+            from boostplug.comparison.report.drawing import require_matplotlib
 
-                _check_folder("--figures", figures)
-                _refuse_same({"--json": json, "--figures": figures})
-                require_matplotlib()
-            result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
-        except KeyboardInterrupt:
-            _complain("replicate", f"interrupted{kept}")
-            raise typer.Exit(signals()) from None
-        except RuntimeError as error:  # a process has died
-            _complain("replicate", f"{error}{kept}")
-            raise typer.Exit(_FAILED) from None
-        except (ValueError, OSError, ImportError) as error:
-            _complain("replicate", str(error))
-            raise typer.Exit(_REFUSED) from None
+            _check_folder("--figures", figures)
+            _refuse_same({"--json": json, "--figures": figures})
+            require_matplotlib()
+        result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
     unwritten = _write("replicate", {figures: result.to_figures}) | _show("replicate", result)
     if unwritten or result.failed:
         raise typer.Exit(_FAILED)
@@ -360,28 +346,21 @@ def warmup() -> None:
 
     Exit status: 0; 1 if it cannot be kept; 130 after Ctrl-C, 143 after SIGTERM, after which the same command goes on.
     """
-    with _ended_by_signals() as signals, _plain_warnings("warmup"):
-        try:
-            from boostplug.comparison.console import progress_bar
-            from boostplug.warm_up import names
-            from boostplug.warm_up import warmup as run
+    with _reported("warmup", "interrupted; the same command goes on where it was", refused=_FAILED):
+        from boostplug.comparison.console import progress_bar
+        from boostplug.warm_up import names
+        from boostplug.warm_up import warmup as run
 
-            left = iter([*names(), ""])
-            with progress_bar(True, len(names())) as advance:
+        left = iter([*names(), ""])
+        with progress_bar(True, len(names())) as advance:
 
-                def show(name: str, n_compiled: int, seconds: float) -> None:
-                    if n_compiled:
-                        typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
-                    advance(next(left, ""), 1)
+            def show(name: str, n_compiled: int, seconds: float) -> None:
+                if n_compiled:
+                    typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
+                advance(next(left, ""), 1)
 
-                advance(next(left), 0)
-                done = run(show)
-        except KeyboardInterrupt:
-            _complain("warmup", "interrupted; the same command goes on where it was")
-            raise typer.Exit(signals()) from None
-        except OSError as error:
-            _complain("warmup", str(error))
-            raise typer.Exit(_FAILED) from None
+            advance(next(left), 0)
+            done = run(show)
     if _show("warmup", done):
         raise typer.Exit(_FAILED)
 
@@ -396,38 +375,64 @@ def doctor(json: Annotated[Path | None, typer.Option(help="Write what was found 
     Exit status: 0; 1 if something that is installed does not work, or the file could not be written; 2 for what makes
     no sense; 130 after Ctrl-C, 143 after SIGTERM.
     """
-    with _ended_by_signals() as signals, _plain_warnings("doctor"):
-        try:
-            _check_outputs({"--json": json})
-            from boostplug.comparison.console import progress_bar
-            from boostplug.doctor import N_TRIALS
-            from boostplug.doctor import doctor as run
+    with _reported("doctor", "interrupted"):
+        _check_outputs({"--json": json})
+        from boostplug.comparison.console import progress_bar
+        from boostplug.doctor import N_TRIALS
+        from boostplug.doctor import doctor as run
 
-            with progress_bar(True, N_TRIALS) as advance:
-                found = run(advance)
-        except (ValueError, OSError) as error:
-            _complain("doctor", str(error))
-            raise typer.Exit(_REFUSED) from None
-        except KeyboardInterrupt:
-            _complain("doctor", "interrupted")
-            raise typer.Exit(signals()) from None
+        with progress_bar(True, N_TRIALS) as advance:
+            found = run(advance)
     unwritten = _write("doctor", {json: found.to_json}) | _show("doctor", found)
     if unwritten or found.problems:
         raise typer.Exit(_FAILED)
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[Callable[[], int]]:
-    """Let SIGTERM end a command as Ctrl-C does; yield a function that returns the exit status of what has ended it."""
+def _reported(
+    command: str, interrupted: str, hint: Callable[[], str] = str, *, refused: int = _REFUSED
+) -> Iterator[Callable[[], int]]:
+    """Run a command: its warnings and errors become messages, and SIGTERM ends it as Ctrl-C does.
+
+    Parameters
+    ----------
+    command : str
+    interrupted : str
+        What is said after Ctrl-C.
+    hint : callable
+        What is added to the message that a process has died.
+    refused : int
+        The exit status of what makes no sense.
+
+    Yields
+    ------
+    callable
+        Returns the exit status of what has interrupted the command.
+    """
     caught: list[int] = []
 
     def end(number: int, _frame: object) -> None:
         caught.append(number)
         raise KeyboardInterrupt
 
+    def status() -> int:
+        return _TERMINATED if caught else _INTERRUPTED
+
     before = signal.signal(signal.SIGTERM, end)
     try:
-        yield lambda: _TERMINATED if caught else _INTERRUPTED
+        with _plain_warnings(command):
+            yield status
+    except typer.Exit:
+        raise
+    except KeyboardInterrupt:
+        _complain(command, interrupted)
+        raise typer.Exit(status()) from None
+    except RuntimeError as error:  # a process has died
+        _complain(command, f"{error}{hint()}")
+        raise typer.Exit(_FAILED) from None
+    except (ValueError, OSError, ImportError) as error:
+        _complain(command, str(error))
+        raise typer.Exit(refused) from None
     finally:
         signal.signal(signal.SIGTERM, before)
 

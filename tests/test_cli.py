@@ -17,7 +17,7 @@ import boostplug as bp
 from boostplug import cli
 from boostplug.comparison import console
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import FRAMEWORKS
+from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.datasets import letor, make_ranking
 from boostplug.studies.replication import run as replicate
 
@@ -373,7 +373,7 @@ def test_a_process_as_a_shell_runs_it(folder):
     """SIGTERM from outside, an output without Greek letters, and no terminal."""
     code = (
         "import sys, os, signal\n"
-        "from boostplug.comparison.training import FRAMEWORKS\n"
+        "from boostplug.comparison.training.frameworks import FRAMEWORKS\n"
         "run = FRAMEWORKS['lightgbm'].run\n"
         "def stop(self, objective, *args):\n"
         "    if objective == 'regression': os.kill(os.getpid(), signal.SIGTERM)\n"

@@ -38,12 +38,13 @@ CODE = """
 import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
-from boostplug.comparison.drawing import require_matplotlib
+from boostplug.comparison.report.drawing import require_matplotlib
+from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.result import CompareResult
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)
-result = CompareResult({{"methods": []}}, [], [], None)
+result = CompareResult(LoadedData([]), None, [])
 __file__ = {file!r}
 for call in {calls!r}:
     try:

@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from boostplug.comparison.training import Part
+from boostplug.comparison.training.frameworks import Part
 from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import Table, align_columns, is_frame, refuse_uncomputed, split_columns, table_of
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
@@ -26,6 +26,10 @@ class Columns(NamedTuple):
     label: str | None = None
     qid: str = "qid"
     weight: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """Return the names that are not the defaults."""
+        return {what: name for what, name in self._asdict().items() if name != Columns._field_defaults[what]}
 
     def check(self) -> "Columns":
         """Return itself, refusing what is no name."""

@@ -8,9 +8,8 @@ from statistics import fmean
 from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
-from boostplug.comparison.cells import Cell, Method
 from boostplug.comparison.console import progress_bar
-from boostplug.comparison.runs import Plan, announced
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome, announced
 from boostplug.core.text import visible
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def live_table(
     *,
     jobs: int = 1,
     minutes: float | None = None,
-) -> Iterator[tuple[Callable[[str, int], None], Callable[[Cell], None]]]:
+) -> Iterator[tuple[Callable[[str, int], None], Callable[[RunOutcome], None]]]:
     """Yield ``advance(description, steps)`` and ``add(cell)`` of a table on stderr that goes when the work is done.
 
     Where stderr is no terminal, or `shown` is False, it is as `progress_bar` has it.
@@ -96,7 +95,7 @@ class Board:
         self._steps = 0
         self._start = clock()
         self._end = math.inf if minutes is None else self._start + 60.0 * minutes
-        self._cells: dict[Method, list[Cell]] = {method: [] for method in methods}
+        self._outcomes: dict[Method, list[RunOutcome]] = {method: [] for method in methods}
         self._runs = {
             announced(method, seed, fold): (method, seed, fold)
             for method in methods
@@ -113,9 +112,9 @@ class Board:
             self._at_work = {**self._at_work, description: self._clock()}
             self._drawn = None
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: RunOutcome) -> None:
         """Take a run that has ended."""
-        self._cells[cell.method] = [*self._cells[cell.method], cell]
+        self._outcomes[cell.method] = [*self._outcomes[cell.method], cell]
         name = announced(cell.method, cell.seed, cell.fold)
         self._at_work = {other: since for other, since in self._at_work.items() if other != name}
         self._drawn = None
@@ -149,7 +148,7 @@ class Board:
     def _mean(self, method: Method) -> float | None:
         """Return the mean of the metric over the runs that are finished; None where none is, or it has no value."""
         name = self._plan.metric.name
-        values = [cell.test[name] for cell in self._cells[method] if cell.error is None]
+        values = [cell.test[name] for cell in self._outcomes[method] if cell.error is None]
         return fmean(values) if values and not math.isnan(fmean(values)) else None
 
     def _table(self, rows: Sequence[Method], width: int) -> "RenderableType":
@@ -166,7 +165,7 @@ class Board:
         lines = []
         for method in rows:
             now = [self._said(name) for name in self._at_work if self._runs[name][0] == method]
-            mean, cells = means[method], self._cells[method]
+            mean, cells = means[method], self._outcomes[method]
             failed = mean is None and any(cell.error is not None for cell in cells)
             value = ("failed" if failed else "") if mean is None else f"{mean:.4f}"
             runs = f"{sum(cell.error is None for cell in cells)}/{planned}"
@@ -193,14 +192,14 @@ class Board:
         for line, style in lines:
             table.add_row(*(line[i] if i == 3 else Text(str(line[i])) for i in shown), style=style)
         left = [method for method in self._methods if method not in rows]
-        done = sum(len(self._cells[method]) == planned for method in left)
+        done = sum(len(self._outcomes[method]) == planned for method in left)
         more = f"and {len(left)} more, {done} of them finished; shown: at work, then the best so far"
         return Group(table, Text(more, "dim", no_wrap=True, overflow="ellipsis")) if left else table
 
     def _said(self, name: str) -> str:
         method, seed, fold = self._runs[name]
         of_fold = f", fold {fold + 1}" if self._n_folds > 1 else ""
-        tunes = self._plan.tune and not any(cell.fold == fold for cell in self._cells[method])
+        tunes = self._plan.tune and not any(cell.fold == fold for cell in self._outcomes[method])
         return f"{'tuning, ' if tunes else ''}seed {seed}{of_fold}"
 
     def _bar(self, width: int) -> "RenderableType":
@@ -223,14 +222,14 @@ class Board:
         A training is taken to last as long as those of its method on average, else of its framework, else as all.
         """
         seconds = {
-            method: [cell.seconds for cell in self._cells[method] if cell.seconds is not None]
+            method: [cell.seconds for cell in self._outcomes[method] if cell.seconds is not None]
             for method in self._methods
         }
         if not any(seconds.values()):
             return None
         total = 0.0
         for method in self._methods:
-            cells = self._cells[method]
+            cells = self._outcomes[method]
             tuned = {cell.fold for cell in cells}
             steps = self._n_folds * len(self._plan.seeds) - len(cells)
             steps += self._plan.tune * (self._n_folds - len(tuned))

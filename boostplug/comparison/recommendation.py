@@ -1,17 +1,23 @@
-"""What a comparison recommends, as an estimator that means the same trees, and as the line of code that makes one."""
+"""Code from a comparison: the estimator that it recommends, and the call and the command that make it again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.comparison.outcomes import Runs
+from boostplug.comparison.training.frameworks import FRAMEWORKS
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
-from boostplug.core.naming import parameters
+from boostplug.core.naming import distinct_names, parameters
 from boostplug.core.values import is_value
-from boostplug.losses import Loss, LossSum
+from boostplug.losses import LOSSES, Loss, LossSum
+from boostplug.metrics import Metric
 
-__all__ = ["code", "estimator", "expression"]
+__all__ = ["METRICS", "call", "code", "command", "estimator", "expression"]
 
 # What changes no tree, or as little as a seed does: it stands in the estimator, and not in the line of code.
 _NOT_SHOWN = {
@@ -106,3 +112,127 @@ def expression(value: Any, *, place: str = "bp.") -> str:
 def _plain(value: Any) -> Any:
     """Return Python's number in place of NumPy's, whose ``repr`` asks for an import."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
+"""Those that `compare` shows by default."""
+
+
+def call(runs: Runs) -> str:
+    """Return the call of `compare` that does the same, the data by their paths or as ``train, valid, test``."""
+    plan = runs.plan
+    trees = _differing(plan.trees)
+    losses = _losses(runs)
+    as_list = f"[{', '.join(map(expression, losses.values()))}]"
+    as_mapping = "{" + ", ".join(f"{name!r}: {expression(loss)}" for name, loss in losses.items()) + "}"
+    arguments = {
+        "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
+        "baselines": repr(_baselines(runs)),
+        "frameworks": repr(_frameworks(runs)),
+        "rounds": repr(plan.rounds),
+        "seeds": repr(_seeds(plan.seeds)),
+        "metrics": f"[{', '.join(map(_metric, plan.metrics))}]",
+        "metric": _metric(plan.metric),
+        "early_stopping_rounds": repr(plan.patience),
+        **({"params": repr(trees)} if trees else {}),
+        **({"tune": repr(plan.tune)} if plan.tune else {}),
+        "num_threads": repr(plan.num_threads * runs.jobs),
+        **({"jobs": repr(runs.jobs)} if runs.jobs > 1 else {}),
+        **{name: repr(column) for name, column in runs.data.columns.given().items()},
+    }
+    return f"bp.compare({', '.join([*_data(runs), *(f'{name}={value}' for name, value in arguments.items())])})"
+
+
+def command(runs: Runs) -> str | None:
+    """Return the command that does the same; None where it takes no such data, losses, metrics or plan."""
+    plan, paths = runs.plan, runs.data.paths
+    trees, losses = _differing(plan.trees), _losses(runs)
+    if (
+        paths is None
+        or not {"num_leaves", "learning_rate"}.issuperset(trees)
+        or not isinstance(_seeds(plan.seeds), int)
+        or list(plan.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), plan.metric]))
+        or not _is_read_back(plan.metric)
+        or list(losses) != distinct_names(list(losses.values()))
+        or not all(map(_is_spelt, losses.values()))
+        or not losses
+        or not (names := _baselines(runs))
+    ):
+        return None
+    known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
+    everything = list(dict.fromkeys(loss for variants in LOSSES.values() for loss in variants))
+    options = {
+        **paths,
+        **({} if list(losses.values()) == everything else {"losses": ", ".join(map(_spelt, losses.values()))}),
+        **({} if names == known else {"baselines": ",".join(names)}),
+        "frameworks": ",".join(_frameworks(runs)),
+        "rounds": plan.rounds,
+        "early-stopping": plan.patience or 0,
+        "seeds": len(plan.seeds),
+        "metric": plan.metric.name,
+        **({"leaves": trees["num_leaves"]} if "num_leaves" in trees else {}),
+        **({"learning-rate": trees["learning_rate"]} if "learning_rate" in trees else {}),
+        **({"tune": plan.tune} if plan.tune else {}),
+        "threads": plan.num_threads * runs.jobs,
+        **({"jobs": runs.jobs} if runs.jobs > 1 else {}),
+    }
+    return " ".join(["boostplug compare", *(f"--{name} {_quoted(str(value))}" for name, value in options.items())])
+
+
+def _data(runs: Runs) -> Iterator[str]:
+    """Yield the arguments that the data are."""
+    paths = runs.data.paths
+    if paths is not None:
+        yield from map(repr, paths.values()) if paths else ["bp.datasets.load_bundled()"]
+    else:
+        yield from ["train", "valid", "test"] if len(runs.tests) == 1 else ["folds"]
+
+
+def _losses(runs: Runs) -> dict[str, Loss]:
+    return {method.name: method.objective for method in runs.methods if isinstance(method.objective, Loss)}
+
+
+def _baselines(runs: Runs) -> list[str]:
+    return [method.objective for method in runs.methods if isinstance(method.objective, str)]
+
+
+def _frameworks(runs: Runs) -> list[str]:
+    return list(dict.fromkeys(method.framework for method in runs.methods))
+
+
+def _seeds(seeds: Sequence[int]) -> int | list[int]:
+    return len(seeds) if list(seeds) == list(range(len(seeds))) else list(seeds)
+
+
+def _differing(trees: Trees) -> dict[str, Any]:
+    """Return those of the trees' parameters that are not the defaults."""
+    default = asdict(Trees())
+    return {name: value for name, value in asdict(trees).items() if value != default[name]}
+
+
+def _metric(metric: Metric) -> str:
+    return repr(metric.name) if _is_read_back(metric) else expression(metric)
+
+
+def _is_read_back(metric: Metric) -> bool:
+    try:
+        return bool(Metric.parse(metric.name) == metric)
+    except ValueError:
+        return False
+
+
+def _spelt(loss: Loss) -> str:
+    return expression(loss, place="")
+
+
+def _is_spelt(loss: Loss) -> bool:
+    """Return whether the command reads a loss from how it is spelt."""
+    try:
+        return Loss.parse(_spelt(loss)) == (loss,)
+    except ValueError:
+        return False
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a shell takes it, in double quotes where it holds single ones."""
+    return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else quote(text)

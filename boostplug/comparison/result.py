@@ -1,38 +1,44 @@
 """`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostplug.comparison import recommendation, report
-from boostplug.comparison.cells import Cell, Method, Origin, Runs
-from boostplug.comparison.details import details
-from boostplug.comparison.document import as_json, versions
+from boostplug.comparison import recommendation
+from boostplug.comparison.document import as_json, plain, versions
+from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.machine import machine
-from boostplug.comparison.significance import Pooled, holm, merge_repeated, pooled_test, standard_error
-from boostplug.comparison.training import FRAMEWORKS, Part
-from boostplug.comparison.trees import Trees
-from boostplug.comparison.tuning import tuned_objective
-from boostplug.comparison.webpage import page
-from boostplug.core.best_round import BestRound
+from boostplug.comparison.outcomes import FLIPS, LEVEL, Runs
+from boostplug.comparison.report.details import details
+from boostplug.comparison.report.page import page
+from boostplug.comparison.report.text import latex, markdown, render, text
+from boostplug.comparison.report.words import advice
+from boostplug.comparison.significance import holm
+from boostplug.comparison.summary import (
+    Comparison,
+    Details,
+    Mean,
+    MethodSummary,
+    Named,
+    PlannedRun,
+    Recommendation,
+    RunSummary,
+    Test,
+    from_json,
+    to_json,
+)
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
 from boostplug.losses import Loss
-from boostplug.metrics import Metric
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Cell", "CompareResult", "Method"]
-
-Floats = NDArray[np.float64]
-
-_FLIPS = 20_000
-_LEVEL = 0.95  # of intervals
-_LEAST = float(np.finfo(np.float64).tiny)  # of a sum of weights that is divided by
+__all__ = ["CompareResult"]
 
 
 class CompareResult:
@@ -46,358 +52,138 @@ class CompareResult:
         Whether its budget, `minutes`, did.
     kept : Path or None
         The file that keeps the results of its trainings, where `compare` was given a `store`.
-    origin : Origin
-        Where the data come from, and what they are.
+    runs : Runs
+        What was trained, on what, and what came of each run.
     """
 
     def __init__(
         self,
-        settings: dict[str, Any],
+        data: LoadedData,
+        plan: Plan,
         methods: Sequence[Method],
-        tests: Sequence[Part],
-        metric: Metric,
-        valid_weights: Sequence[Floats | None] | None = None,
         *,
-        metrics: Sequence[Metric] = (),
-        origin: Origin | None = None,
-        codes: Sequence[Sequence[NDArray[np.int64]]] | None = None,
+        jobs: int = 1,
+        minutes: float | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
-        self._settings, self._methods, self._tests, self._metric = settings, tuple(methods), tuple(tests), metric
-        self._valid_weights = (None,) * len(tests) if valid_weights is None else tuple(valid_weights)
-        self._metrics, self.origin = tuple(metrics), origin or Origin()
-        self._valid_codes = None if codes is None else codes[0]
-        self._test_codes = None if codes is None else codes[1]
-        self._cells: list[Cell] = []
-        self._notes: list[str] = []
-        self._warnings: list[str] = []
-        self._tested: dict[Any, Pooled] = {}  # by method and runs
+        self.runs = Runs(data, plan, tuple(methods), jobs)
+        self._minutes, self._notes, self._warnings = minutes, list(notes), [*data.warnings, *data.shared_data()]
 
-    @classmethod
-    def new(
-        cls,
-        methods: Sequence[Method],
-        tests: Sequence[Part],
-        *,
-        metrics: Sequence[Metric],
-        metric: Metric,
-        seeds: Sequence[int],
-        settings: dict[str, Any],
-        data: dict[str, Any],
-        notes: Sequence[str],
-        warnings: Sequence[str] = (),
-        valid_weights: Sequence[Floats | None] | None = None,
-        codes: Sequence[Sequence[NDArray[np.int64]]] | None = None,
-        origin: Origin | None = None,
-    ) -> "CompareResult":
-        """Return a result without runs.
-
-        `valid_weights` are those of each fold's validation queries, None all 1; `codes` number the validation and the
-        test queries of each fold, as `boostplug.comparison.identity.query_codes` does.
-        """
-        whole = {
-            "data": data,
-            "settings": {
-                "metric": metric.name,
-                "metrics": [m.name for m in metrics],
-                "greater_is_better": metric.greater_is_better,
-                "lower_is_better": [m.name for m in metrics if not m.greater_is_better],
-                "seeds": list(seeds),
-                **settings,
-            },
-        }
-        result = cls(whole, methods, tests, metric, valid_weights, metrics=metrics, origin=origin, codes=codes)
-        result._notes, result._warnings = list(notes), list(warnings)
-        return result
-
-    def add(self, cell: Cell) -> None:
+    def add(self, outcome: RunOutcome) -> None:
         """Add the outcome of a run, and what is to be said of it below the table, once."""
-        self._cells.append(cell)
-        self._notes += [note for note in dict.fromkeys(cell.notes) if note not in self._notes]
+        self.runs.outcomes.append(outcome)
+        self._notes += [note for note in dict.fromkeys(outcome.notes) if note not in self._notes]
 
     @property
     def failed(self) -> bool:
         """Whether a run failed; the table names it, and the reasons stand below."""
-        return any(cell.error for cell in self._cells)
+        return any(run.error for run in self.runs.outcomes)
 
     @property
     def not_run(self) -> list[dict[str, Any]]:
         """The runs that were planned and have not ended, each by framework, method, fold (from 0) and seed."""
-        there = {(cell.method, cell.fold, cell.seed) for cell in self._cells}
+        return [*map(to_json, self._not_run())]
+
+    def _not_run(self) -> list[PlannedRun]:
+        there = {(run.method, run.fold, run.seed) for run in self.runs.outcomes}
         return [
-            {"framework": method.framework, "method": method.name, "fold": fold, "seed": seed}
-            for fold in range(len(self._tests))
-            for seed in self._settings["settings"]["seeds"]
-            for method in self._methods
+            PlannedRun(framework=method.framework, method=method.name, fold=fold, seed=seed)
+            for fold in range(len(self.runs.data.folds))
+            for seed in self.runs.plan.seeds
+            for method in self.runs.methods
             if (method, fold, seed) not in there
         ]
 
     @property
     def document(self) -> dict[str, Any]:
         """All of it as JSON's types: what `to_json` writes and the tables show."""
-        methods = [self._summary(method) for method in self._methods]
-        comparisons: dict[str, int] = {}
-        for framework in dict.fromkeys(row["framework"] for row in methods):
-            tested = [row for row in methods if row["framework"] == framework and row["p"] is not None]
-            comparisons[framework] = len(tested)
-            for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
-                row["p_holm"] = float(p)
-        return {
-            "schema": report.SCHEMA,
-            "versions": versions(),
-            **self._settings,
-            "test": {
-                "kind": "paired randomisation over queries, two-sided",
-                "flips": _FLIPS,
-                "correction": "Holm, within each framework",
-                "comparisons": comparisons,
-                "queries": self._n_defined,
-                "repeated": self._n_repeated,
-                "interval": "Student's t over queries, within folds",
-                "level": _LEVEL,
-            },
-            "interrupted": self.interrupted,
-            "out_of_time": self.out_of_time,
-            "not_run": self.not_run,
-            "warnings": list(self._warnings),
-            "notes": list(self._notes),
-            "methods": methods,
-            "recommendation": self._recommended(),
-        }
+        return dict(to_json(self.summary))
 
     @property
-    def runs(self) -> Runs:
-        """What was trained, on what, and what came of each run."""
-        settings = self._settings["settings"]
-        asked = (self._metric, self._metrics, settings, self.origin)
-        return Runs(self._methods, self._cells, self._tests, *asked, self._test_codes)
+    def summary(self) -> Comparison:
+        """All of it as values."""
+        runs = self.runs
+        methods = [_summary(runs, method) for method in runs.methods]
+        comparisons: dict[str, int] = {}
+        for framework in dict.fromkeys(row.framework for row in methods):
+            tested = {i: row.p for i, row in enumerate(methods) if row.framework == framework and row.p is not None}
+            comparisons[framework] = len(tested)
+            for i, p in zip(tested, holm([*tested.values()]).tolist(), strict=True):
+                methods[i] = replace(methods[i], p_holm=p)
+        return Comparison(
+            versions=versions(),
+            data=runs.data.summary(),
+            settings=runs.plan.settings(runs.jobs, self._minutes),
+            test=Test(
+                kind="paired randomisation over queries, two-sided",
+                flips=FLIPS,
+                correction="Holm, within each framework",
+                comparisons=comparisons,
+                queries=runs.n_defined(),
+                repeated=runs.n_repeated(),
+                interval="Student's t over queries, within folds",
+                level=LEVEL,
+            ),
+            interrupted=self.interrupted,
+            out_of_time=self.out_of_time,
+            not_run=self._not_run(),
+            warnings=list(self._warnings),
+            notes=list(self._notes),
+            methods=methods,
+            recommendation=self._recommended(),
+        )
 
     @property
     def details(self) -> dict[str, Any]:
         """What a report shows beside `document`, in JSON's types, computed when it is asked for.
 
         Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
-        how to do it again: see `boostplug.comparison.details`.
+        how to do it again: see `boostplug.comparison.report.details`.
         """
-        return details(self)
+        return dict(plain(to_json(details(self.runs))))
 
-    def _done(self, method: Method) -> dict[tuple[int, int], Cell]:
-        return self.runs.finished(method)
-
-    def _defined(self, fold: int) -> NDArray[np.bool_]:
-        queries = self._tests[fold].queries
-        return ~np.isnan(self._metric.per_query(np.zeros(queries.n_rows), queries))
-
-    @property
-    def _n_defined(self) -> int:
-        """Number of test queries that the metric is defined on; one that stands in several folds counts once."""
-        defined = [self._defined(fold) for fold in range(len(self._tests))]
-        if self._test_codes is None:
-            return int(sum(map(np.sum, defined)))
-        return len(np.unique(np.concatenate([c[d] for c, d in zip(self._test_codes, defined, strict=True)])))
-
-    @property
-    def _n_repeated(self) -> int:
-        """How often a test query stands in one more fold."""
-        if self._test_codes is None:
-            return 0
-        return sum(map(len, self._test_codes)) - len(np.unique(np.concatenate(self._test_codes)))
-
-    def _summary(self, method: Method) -> dict[str, Any]:
-        done = self._done(method)
-        cells = list(done.values())
-        mine = [cell for cell in self._cells if cell.method == method]
-        reference = self._reference_of(method)
-        found = None if reference in (None, method) else self._against(method, reference)
-        return {
-            "framework": method.framework,
-            "method": method.name,
-            "objective": repr(method.objective) if isinstance(method.objective, Loss) else method.objective,
-            "built_in": isinstance(method.objective, str),
-            "reference": None if reference is None or reference == method else reference.name,
-            "runs_planned": self._planned,
-            "runs_finished": len(cells),
-            "validation": _mean_and_spread([cell.validation for cell in cells]),
-            "test": {
-                name: _mean_and_spread([cell.test[name] for cell in cells])
-                for name in self._settings["settings"]["metrics"]
-            },
-            "difference": None if found is None else found.difference,
-            "interval": None if found is None else list(found.interval),
-            "z": None if found is None else found.z,
-            "p": None if found is None else found.p,
-            "p_holm": None,
-            "seconds_per_round": _mean([cell.seconds_per_round for cell in cells]),
-            "rounds": _mean([cell.rounds for cell in cells]),
-            "errors": list(dict.fromkeys(cell.error for cell in mine if cell.error)),
-            "runs": [
-                {
-                    "fold": cell.fold,
-                    "seed": cell.seed,
-                    "rounds": cell.rounds,
-                    "rounds_trained": cell.rounds_trained,
-                    "seconds_per_round": cell.seconds_per_round,
-                    "validation": cell.validation,
-                    "test": cell.test,
-                    "error": cell.error,
-                    "tuned": cell.tuned,
-                }
-                for cell in mine
-            ],
-        }
-
-    def _against(self, method: Method, reference: Method) -> Pooled | None:
-        """Return the difference between two methods over the runs that both have finished.
-
-        Each fold weighs the same, and in it each query: what is tested is the difference of the table. A query that
-        stands in several folds counts once, by its mean over them.
-        """
-        ours, theirs = self._done(method), self._done(reference)
-        common = tuple(sorted(set(ours) & set(theirs)))
-        if not common:
-            return None
-        key = (method, reference, common)
-        if key not in self._tested:
-            folds = sorted({f for f, _ in common})
-            a, b = (
-                [
-                    np.mean([cells[key].per_query[self._metric.name] for key in common if key[0] == f], axis=0)
-                    for f in folds
-                ]
-                for cells in (ours, theirs)
-            )
-            self._tested[key] = pooled_test(
-                a,
-                b,
-                weight=[self._weight(f) for f in folds],
-                codes=None if self._test_codes is None else [self._test_codes[f] for f in folds],
-                counts="sets",
-                level=_LEVEL,
-                flips=_FLIPS,
-            )
-        return self._tested[key]
-
-    def _weight(self, fold: int) -> Floats:
-        queries = self._tests[fold].queries
-        return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
-
-    def _candidates(self) -> tuple[list[Method], list[tuple[int, int]]]:
-        """Return the methods among which the validation part chooses, and the runs that all of them have finished.
-
-        Those that have finished all their runs; where none has, or not all was run, those that have got
-        as far as most.
-        """
-        done = {method: set(self._done(method)) for method in self._methods}
-        finished = [method for method, runs in done.items() if len(runs) == self._planned]
-        if not finished or self.interrupted or self.out_of_time:
-            everywhere = sorted({run for runs in done.values() for run in runs})
-            if not everywhere:
-                return [], []
-            most = max(everywhere, key=lambda run: sum(run in runs for runs in done.values()))
-            finished = [method for method, runs in done.items() if most in runs]
-        return finished, sorted(set.intersection(*(done[method] for method in finished)))
-
-    @property
-    def _planned(self) -> int:
-        return len(self._tests) * len(self._settings["settings"]["seeds"])
-
-    def _chosen(self) -> tuple[Method, dict[Method, float], list[tuple[int, int]]] | None:
-        """Return the method that is best on validation, what all candidates have there, and by which runs."""
-        methods, runs = self._candidates()
-        means = {method: float(np.mean([self._done(method)[run].validation for run in runs])) for method in methods}
-        means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
-        if not means:
-            return None
-        ahead = BestRound(greater_is_better=self._metric.greater_is_better)  # of equal ones the first
-        for mean in means.values():
-            ahead.add(mean)
-        return list(means)[ahead.number - 1], means, runs
-
-    def _estimator(self, method: Method, runs: Sequence[tuple[int, int]]) -> dict[str, Any]:
-        """Return what `recommendation.estimator` takes: where settings differ between folds, those of the first."""
-        cells = [self._done(method)[run] for run in runs]
-        settings = self._settings["settings"]
-        objective, parameters = method.objective, {}
-        if (tuned := cells[0].tuned) is not None:
-            cells = [cell for cell in cells if cell.fold == cells[0].fold]
-            objective, parameters = tuned_objective(objective, tuned["drawn"]), tuned["parameters"]
-        trees = Trees.of(settings["params"])
-        kind = FRAMEWORKS[method.framework]
-        seed = settings["seeds"][0]
-        return {
-            "framework": method.framework,
-            "objective": objective,
-            "params": kind.params_of_run(trees, settings["num_threads"], objective, seed, parameters),
-            "rounds": max(1, int(np.mean([cell.rounds for cell in cells]) + 0.5)),
-        }
-
-    def _recommended(self) -> dict[str, Any] | None:
-        """Return what is best on the validation part, in JSON's types; the test part has no say in it."""
-        chosen = self._chosen()
+    def _recommended(self) -> Recommendation | None:
+        """Return what is best on the validation part; the test part has no say in it."""
+        chosen = self.runs.best(partial=self._is_partial)
         if chosen is None:
             return None
         method, means, runs = chosen
-        reference = self._reference_of(method)
-        found = None if reference in (None, method) else self._against(method, reference)
-        of_estimator = self._estimator(method, runs)
-        objective = of_estimator["objective"]
-        return {
-            "framework": method.framework,
-            "method": method.name,
-            "objective": repr(objective) if isinstance(objective, Loss) else objective,
-            "validation": means[method],
-            "test": float(np.mean([self._done(method)[run].test[self._metric.name] for run in runs])),
-            "runs": len(runs),
-            "among": len(means),
-            "within_one_standard_error": [
-                {"framework": other.framework, "method": other.name}
+        reference, found = self.runs.reference_of(method), self.runs.contrast(method)
+        of_estimator = self.runs.estimator(method, runs)
+        return Recommendation(
+            framework=method.framework,
+            method=method.name,
+            objective=_spelt(of_estimator["objective"]),
+            validation=means[method],
+            test=float(np.mean([self.runs.finished(method)[run].test[self.runs.plan.metric.name] for run in runs])),
+            runs=len(runs),
+            among=len(means),
+            within_one_standard_error=[
+                Named(framework=other.framework, method=other.name)
                 for other in means
-                if other != method and self._is_close(method, other, runs)
+                if other != method and self.runs.is_close(method, other, runs)
             ],
-            "is_reference": method.is_reference,
-            "reference": None if reference is None else reference.name,
-            "difference": None if found is None else found.difference,
-            "interval": None if found is None else list(found.interval),
-            "p": None if found is None else found.p,
-            "queries": None if found is None else found.n_queries,
-            "rounds": of_estimator["rounds"],
-            "params": of_estimator["params"],
-            "code": recommendation.code(**of_estimator, weighted="weighted" in self._settings["data"]),
-        }
+            is_reference=method.is_reference,
+            reference=None if reference is None else reference.name,
+            difference=None if found is None else found.difference,
+            interval=None if found is None else list(found.interval),
+            p=None if found is None else found.p,
+            queries=None if found is None else found.n_queries,
+            rounds=of_estimator["rounds"],
+            params=of_estimator["params"],
+            code=recommendation.code(**of_estimator, weighted=self.runs.data.summary().weighted),
+        )
 
-    def _is_close(self, best: Method, other: Method, runs: Sequence[tuple[int, int]]) -> bool:
-        """Return whether another method is within one standard error of the best on validation, by its queries."""
-        differences, weight, strata, codes = [], [], [], []
-        for fold in sorted({f for f, _ in runs}):
-            values = [
-                [self._done(method)[run].validation_per_query for run in runs if run[0] == fold]
-                for method in (best, other)
-            ]
-            if any(of_run is None for of_method in values for of_run in of_method):
-                return False
-            a, b = (np.mean(of_method, axis=0) for of_method in values)  # type: ignore[arg-type]
-            differences.append(a - b)
-            given = self._valid_weights[fold]
-            of_queries = np.ones(len(a)) if given is None else given
-            weight.append(of_queries / max(_LEAST, of_queries[~np.isnan(a)].sum()))
-            strata.append(np.full(len(a), fold))
-            codes.append(np.arange(len(a)) if self._valid_codes is None else self._valid_codes[fold])
-        d, v, s, c = map(np.concatenate, (differences, weight, strata, codes))
-        if self._valid_codes is not None:
-            there = ~np.isnan(d)
-            d, v, s = merge_repeated(d[there], v[there], s[there], c[there])
-        error = standard_error(d, weight=v, strata=s)
-        mean = float(np.nansum(v * d) / v[~np.isnan(d)].sum())
-        return abs(mean) <= error
-
-    def _reference_of(self, method: Method) -> Method | None:
-        return self.runs.reference_of(method)
+    @property
+    def _is_partial(self) -> bool:
+        return self.interrupted or self.out_of_time
 
     @property
     def recommendation(self) -> str:
         """In words: the method that is best on the validation part, what to expect of it, and its line of code."""
-        return "\n".join(report.advice(self.document))
+        return "\n".join(advice(self.summary))
 
     @property
     def best(self) -> Any:
@@ -415,11 +201,11 @@ class CompareResult:
         ValueError
             If no run is finished.
         """
-        chosen = self._chosen()
+        chosen = self.runs.best(partial=self._is_partial)
         if chosen is None:
             raise ValueError("nothing is best: no run is finished (the table names the reasons)")
         method, _, runs = chosen
-        return recommendation.estimator(**self._estimator(method, runs))
+        return recommendation.estimator(**self.runs.estimator(method, runs))
 
     @property
     def table(self) -> Any:
@@ -433,18 +219,16 @@ class CompareResult:
         runs; the validation value; the difference to the framework's own LambdaMART, the ends of its interval, its
         standardised value z, p and Holm's p; seconds per round, rounds, runs finished and planned; errors.
         """
-        rows = []
-        for row in self.document["methods"]:
-            flat = {key: row[key] for key in ("framework", "method", "objective")}
-            for name, value in row["test"].items():
-                flat[name], flat[f"{name} ±"] = value["mean"], value["spread"]
-            flat["validation"] = row["validation"]["mean"]
-            flat["difference"] = row["difference"]
-            flat["interval_low"], flat["interval_high"] = row["interval"] or (None, None)
-            flat |= {key: row[key] for key in ("z", "p", "p_holm", "seconds_per_round", "rounds")}
-            flat |= {key: row[key] for key in ("runs_finished", "runs_planned")}
-            rows.append(flat | {"error": "; ".join(row["errors"])})
-        return _pandas().DataFrame(rows)
+        pd, rows = _pandas(), []
+        for row in self.summary.methods:
+            flat: dict[str, Any] = {"framework": row.framework, "method": row.method, "objective": row.objective}
+            for name, value in row.test.items():
+                flat |= {name: value.mean, f"{name} ±": value.spread}
+            flat |= {"validation": row.validation.mean, "difference": row.difference}
+            flat["interval_low"], flat["interval_high"] = row.interval or (None, None)
+            numbers = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned")
+            rows.append(flat | {name: getattr(row, name) for name in numbers} | {"error": "; ".join(row.errors)})
+        return pd.DataFrame(rows)
 
     @property
     def per_query(self) -> Any:
@@ -454,18 +238,13 @@ class CompareResult:
         """
         pd = _pandas()
         frames = []
-        for cell in self._cells:
-            if cell.error is None:
-                test = self._tests[cell.fold]
-                keys = {
-                    "framework": cell.method.framework,
-                    "method": cell.method.name,
-                    "fold": cell.fold,
-                    "seed": cell.seed,
-                }
+        for run in self.runs.outcomes:
+            if run.error is None:
+                test = self.runs.tests[run.fold]
+                keys = {"framework": run.method.framework, "method": run.method.name}
                 weight = test.queries.query_weight
-                weighted = {} if weight is None else {"weight": weight}
-                frames.append(pd.DataFrame({**keys, "query": test.ids, **weighted, **cell.per_query}))
+                queries = {"query": test.ids} | ({} if weight is None else {"weight": weight})
+                frames.append(pd.DataFrame({**keys, "fold": run.fold, "seed": run.seed, **queries, **run.per_query}))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def to_json(self, path: str | Path) -> None:
@@ -478,11 +257,11 @@ class CompareResult:
         The recommendation, the differences with their intervals, all methods, learning curves, single queries won and
         lost, NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
         """
-        write_file(path, page(self.document, self.details, machine()))
+        write_file(path, page(self.summary, from_json(Details, self.details), machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and what stands below it as Markdown; without `path`, return it."""
-        return _written(report.markdown(self.document), path)
+        return _written(markdown(self.summary), path)
 
     def to_latex(
         self, path: str | Path | None = None, *, caption: str | None = None, label: str | None = None
@@ -498,17 +277,43 @@ class CompareResult:
         caption, label : str, optional
             With either, a ``table`` environment holds the ``tabular``. The caption is LaTeX as it stands.
         """
-        return _written(report.latex(self.document, caption, label), path)
+        return _written(latex(self.summary, caption, label), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield from report.render(self.document, console, options)
+        yield from render(self.summary, console, options)
 
     def __repr__(self) -> str:
-        done, planned = (sum(row[key] for row in self.document["methods"]) for key in ("runs_finished", "runs_planned"))
-        return f"CompareResult({len(self._methods)} methods, {done} of {planned} runs); print it for the table"
+        runs, n = self.runs, len(self.runs.methods)
+        done = sum(run.error is None for run in runs.outcomes)
+        return f"CompareResult({n} methods, {done} of {runs.n_planned * n} runs); print it for the table"
 
     def __str__(self) -> str:
-        return report.text(self.document)
+        return text(self.summary)
+
+
+def _summary(runs: Runs, method: Method) -> MethodSummary:
+    done, mine = list(runs.finished(method).values()), [run for run in runs.outcomes if run.method == method]
+    reference, found = runs.reference_of(method), runs.contrast(method)
+    return MethodSummary(
+        framework=method.framework,
+        method=method.name,
+        objective=_spelt(method.objective),
+        built_in=isinstance(method.objective, str),
+        reference=None if reference is None or reference == method else reference.name,
+        runs_planned=runs.n_planned,
+        runs_finished=len(done),
+        validation=_mean_and_spread([run.validation for run in done]),
+        test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in runs.plan.metrics},
+        difference=None if found is None else found.difference,
+        interval=None if found is None else list(found.interval),
+        z=None if found is None else found.z,
+        p=None if found is None else found.p,
+        p_holm=None,
+        seconds_per_round=_mean([run.seconds_per_round for run in done]),
+        rounds=_mean([run.rounds for run in done]),
+        errors=list(dict.fromkeys(run.error for run in mine if run.error)),
+        runs=[RunSummary(**{f.name: getattr(run, f.name) for f in fields(RunSummary)}) for run in mine],
+    )
 
 
 def _written(text: str, path: str | Path | None) -> str | None:
@@ -523,9 +328,13 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
+def _mean_and_spread(values: Sequence[float]) -> Mean:
     """Return mean and standard deviation (ddof 1; None for a single value)."""
-    return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+    return Mean(mean=_mean(values), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+
+
+def _spelt(objective: Loss | str) -> str:
+    return repr(objective) if isinstance(objective, Loss) else objective
 
 
 def _pandas() -> Any:

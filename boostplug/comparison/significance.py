@@ -73,6 +73,7 @@ def randomisation_test(
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0
+    # Not scipy.stats.permutation_test: its random resamples do not leave out the queries that are equal.
     observed = abs(differences.sum()) * (1.0 - _ROUNDING)
     n = len(differences)
     if n < 62 and 2**n <= flips:
@@ -171,6 +172,7 @@ def bootstrap_interval(
     if sizes.max(initial=0) < 2:
         return float("nan"), float("nan")
     rng = np.random.default_rng(random_state)
+    # Not scipy.stats.bootstrap: it knows neither weights nor strata.
     observed, means, influences = 0.0, np.zeros(n_resamples), []
     for stratum in strata_there:
         here = s == stratum
@@ -454,6 +456,7 @@ def t_interval(
     mean, error = float(v @ d), standard_error(d, weight=v, strata=s)
     if np.isnan(error):
         return Interval(mean, -float("inf"), float("inf"))
+    # Not scipy.stats.ttest_1samp: it knows neither weights nor strata.
     parts = [v[s == stratum] / v[s == stratum].max() for stratum in np.unique(s)]
     counted = sum((part @ part) ** 2 / (part**4).sum() for part in parts)
     half = float(stats.t.ppf(0.5 + 0.5 * level, max(1.0, counted - len(parts)))) * error

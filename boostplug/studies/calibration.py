@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.comparison.cells import Cell, Method
 from boostplug.comparison.compare import compare
 from boostplug.comparison.document import as_json, table_lines, versions
-from boostplug.comparison.identity import content_hashes, query_codes
+from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import Part
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
@@ -76,25 +76,15 @@ class Sample(NamedTuple):
 
 def outcome(folds: Sequence[Sample]) -> Outcome:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
-    tests = [_part(fold) for fold in folds]
-    codes = query_codes([content_hashes(test) for test in tests]) if len(tests) > 1 else None
     n_seeds = len(folds[0].ours)
-    result = CompareResult.new(
-        _METHODS,
-        tests,
-        metrics=[_METRIC],
-        metric=_METRIC,
-        seeds=range(n_seeds),
-        settings={"params": vars(Trees()), "num_threads": 1},
-        data={"test": {"queries": sum(test.queries.n_queries for test in tests)}},
-        notes=[],
-        codes=None if codes is None else [codes, codes],
-    )
+    data = LoadedData([[part] * 3 for part in map(_part, folds)])
+    plan = Plan(_METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
+    result = CompareResult(data, plan, _METHODS)
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):
             for seed in range(n_seeds):
                 mean = {_METRIC.name: float(np.nanmean(values[seed]))}
-                result.add(Cell(method, number, seed, 1, test=mean, per_query={_METRIC.name: values[seed]}))
+                result.add(RunOutcome(method, number, seed, 1, test=mean, per_query={_METRIC.name: values[seed]}))
     found = result.document["methods"][1]
     low, high = found["interval"]
     return Outcome(found["difference"], low, high, found["p"], found["z"])
@@ -188,7 +178,7 @@ def pool(
             early_stopping_rounds=None,
             progress=False,
         )
-        for cell in found.runs.cells:
+        for cell in found.runs.outcomes:
             values[methods.index(cell.method.name), f, cell.seed] = cell.per_query[_METRIC.name]
     rng = np.random.default_rng(0)
     weight = np.exp(0.6 * rng.normal(size=n_queries)) * np.sqrt(fresh.group / fresh.group.mean())

@@ -1,7 +1,6 @@
 """Which trainings begin within a budget, and what a partial result says."""
 
 import itertools
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -10,12 +9,10 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug.cli import app
 from boostplug.comparison import compare as module
-from boostplug.comparison import parallel
-from boostplug.comparison.budget import Budget, Kind
-from boostplug.comparison.cells import Method
-from boostplug.comparison.runs import Plan
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.runs import Method, Plan
+from boostplug.comparison.training.schedule import Budget, Kind, Unit, Worker
+from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
 
 SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
@@ -192,18 +189,16 @@ def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
     assert without_times(again) == without_times(whole)
 
 
-def test_tuning_ends_in_other_processes_too(tiny, monkeypatch):
+def test_tuning_ends_in_other_processes_too(tiny):
     pytest.importorskip("optuna")
-    monkeypatch.setattr(parallel, "_LAST", {})
     metric = bp.NDCG(5)
     plan = Plan(metric, [metric], Trees(), 2, None, 1, 2, [0])
     folds = [[Part(part.X, part.queries, part.qid) for part in tiny]]
-    unit = parallel._Unit(0, Method("lambdarank", "lightgbm", "lambdarank"), (0,), {}, left=-1.0)
-    said = []
-    parallel._worked(plan, folds, unit, said.append)
-    assert [piece.kind for piece in said] == ["steps"]  # that it has begun
-    parallel._worked(plan, folds, replace(unit, left=100.0), said.append)
-    assert [piece.kind for piece in said if piece.kind != "steps"] == ["trial", "trial", "cell"]
+    worker = Worker(plan, folds, [Method("lambdarank", "lightgbm", "lambdarank")], None)
+    assert worker(Unit(0, 0, (0,), left=-1.0)) == []
+    (cell,) = worker(Unit(0, 0, (0,), left=100.0))
+    assert cell.error is None
+    assert cell.tuned is not None
 
 
 def test_the_command(clock, tmp_path, monkeypatch):

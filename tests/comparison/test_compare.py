@@ -10,17 +10,18 @@ from io import StringIO
 import lightgbm as lgb
 import numpy as np
 import pytest
+import reports
 import xgboost as xgb
 from rich.console import Console
 from scipy import stats
 
 import boostplug as bp
-from boostplug.comparison import report, webpage
-from boostplug.comparison import result as experiment
-from boostplug.comparison.compare import parse_losses
+from boostplug.comparison import outcomes
+from boostplug.comparison.arguments import parse_losses
+from boostplug.comparison.report.__main__ import main
 from boostplug.comparison.significance import holm, randomisation_test
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import Fold
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
@@ -127,8 +128,8 @@ def test_differences_and_p_values_follow_from_the_values_per_query(result):
 
 
 def test_holm_counts_the_comparisons_of_each_framework(parts, monkeypatch):
-    plain = experiment.pooled_test
-    monkeypatch.setattr(experiment, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
+    plain = outcomes.pooled_test
+    monkeypatch.setattr(outcomes, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
     result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["lambdarank", "rank_xendcg", "rank:ndcg"], **QUICK)
     found = {(row["framework"], row["method"]): row["p_holm"] for row in result.document["methods"]}
     assert found["lightgbm", "MPBoost(Log)"] == found["lightgbm", "rank_xendcg"] == pytest.approx(2 * 0.02)
@@ -160,7 +161,7 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
     assert document["settings"]["params"]["num_leaves"] == 15
-    assert document["data"]["test"] == {"queries": 25, "documents": len(result._tests[0].X)}
+    assert document["data"]["test"] == {"queries": 25, "documents": len(result.runs.tests[0].X)}
     table = result.table
     for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):
         assert row["method"] == shown["method"]
@@ -176,7 +177,7 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
         if row["difference"] is not None:
             ends = "{:+.4f} [{:+.4f}, {:+.4f}]".format(row["difference"], *row["interval"])
             assert ends.replace("0.", ".") in line
-    assert report.markdown(document) == report.markdown(result.document)
+    assert reports.markdown(document) == reports.markdown(result.document)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
@@ -198,7 +199,7 @@ def test_long_names_fold_in_a_narrow_table(result):
     document["methods"][3]["method"] = "MPBoost(Log(lam=12.5), hessian=gentle, normalization=query)"
     buffer = StringIO()
     console = Console(file=buffer, width=80)
-    for part in report.render(document, console, console.options):
+    for part in reports.render(document, console, console.options):
         console.print(part)
     lines = buffer.getvalue().splitlines()
     width = next(line.index("NDCG@5") for line in lines if "NDCG@5" in line)
@@ -209,9 +210,9 @@ def test_long_names_fold_in_a_narrow_table(result):
 
 def test_text_with_long_names_has_the_frameworks_as_headings(result):
     document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
-    assert any(line.strip().startswith("lightgbm   lambdarank") for line in report.text(document).splitlines())
+    assert any(line.strip().startswith("lightgbm   lambdarank") for line in reports.text(document).splitlines())
     document["methods"][3]["method"] = "x" * 30
-    lines = report.text(document).splitlines()
+    lines = reports.text(document).splitlines()
     assert "lightgbm" in [line.strip() for line in lines]
     assert max(map(len, lines)) <= 130
 
@@ -226,11 +227,11 @@ def test_pages(result, tmp_path):
     assert page.startswith("# toy\n")
     assert page.count("\n| lightgbm |") == 4
     result.to_json(tmp_path / "out.json")
-    report.main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
+    main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
     assert (tmp_path / "again.md").read_text() == page
     (tmp_path / "other.json").write_text("{}")
     with pytest.raises(SystemExit, match=r"is no result of boostplug\.compare/2, but None"):
-        report.main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
+        main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
 
 
 def test_the_page_colours_the_difference_and_its_p_alone(result):
@@ -239,7 +240,7 @@ def test_the_page_colours_the_difference_and_its_p_alone(result):
         row["p_holm"] = None if row["difference"] is None else 1.0
     document["methods"][1] |= {"difference": 0.25, "interval": [0.1, 0.4], "p_holm": 0.01}
     document["methods"][2] |= {"difference": -0.25, "interval": [-0.4, -0.1], "p_holm": 0.02}
-    assert set(re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', webpage.page(document))) == {
+    assert set(re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', reports.page(document))) == {
         ("up", "+.2500 [+.1000, +.4000]"), ("up", ".010"), ("down", "-.2500 [-.4000, -.1000]"), ("down", ".020")
     }  # fmt: skip
 
@@ -261,7 +262,7 @@ def test_the_least_error_is_the_best(errors):
     best = min(means, key=means.get)
     assert best != max(means, key=means.get)
     bold = [
-        line for line in report.markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line
+        line for line in reports.markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line
     ]
     assert len(bold) == 1
     assert f"| {best} |" in bold[0]
@@ -275,7 +276,7 @@ def test_a_lower_error_is_an_improvement(errors, difference, style):
     for row in document["methods"]:
         row["p_holm"] = None if row["difference"] is None else 1.0
     document["methods"][1] |= {"difference": difference, "interval": None, "p_holm": 0.01}
-    assert re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', webpage.page(document)) == [
+    assert re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', reports.page(document)) == [
         (style, f"{difference:+.4f}".replace("0.", ".")), (style, ".010")
     ]  # fmt: skip
 

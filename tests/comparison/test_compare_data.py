@@ -9,12 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
+from reports import result_of
 
 import boostplug as bp
-from boostplug.comparison.cells import Cell, Method
-from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import Part
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.datasets import Fold
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
@@ -191,6 +190,11 @@ def test_differences_weigh_queries(weighted, of_weighted):
     assert "weighted: means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
 
 
+def weighed(part, weight):
+    queries = part.queries
+    return Part(part.X, bp.Queries(queries.labels, group=part.group, weight=weight))
+
+
 def test_weights_decide_who_is_close_to_the_recommended_one(parts):
     """A method that is worse on validation queries of no weight alone is as good."""
     part = Part(parts[1].X, parts[1].queries, parts[1].qid)
@@ -199,20 +203,10 @@ def test_weights_decide_who_is_close_to_the_recommended_one(parts):
     methods.append(Method("RankNet", "lightgbm", bp.RankNet()))
     worse = np.arange(n) % 2 == 0
     for weight, close in ((None, []), (np.where(worse, 0.0, 1.0), ["RankNet"]), (np.where(worse, 1.0, 2.0), [])):
-        made = CompareResult.new(
-            methods,
-            [part],
-            metrics=[bp.NDCG(10)],
-            metric=bp.NDCG(10),
-            seeds=[0],
-            settings={"params": vars(Trees()), "num_threads": 1},
-            data={"test": {"queries": n}},
-            notes=[],
-            valid_weights=[weight],
-        )
+        made = result_of(methods, part, bp.NDCG(10), valid=weighed(part, weight))
         for method, values in zip(methods, (np.full(n, 0.5), np.where(worse, 0.4, 0.5)), strict=True):
             test = {"test": {"NDCG@10": 0.5}, "per_query": {"NDCG@10": np.full(n, 0.5)}}
-            made.add(Cell(method, 0, 0, validation=values.mean(), validation_per_query=values, **test))
+            made.add(RunOutcome(method, 0, 0, validation=values.mean(), validation_per_query=values, **test))
         found = made.document["recommendation"]
         assert found["method"] == "lambdarank"
         assert [other["method"] for other in found["within_one_standard_error"]] == close

@@ -15,10 +15,9 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli import app
-from boostplug.comparison import training
-from boostplug.comparison.details import details
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import FRAMEWORKS, Watch
+from boostplug.comparison.training import frameworks as training
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.datasets import make_ranking
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
@@ -75,7 +74,7 @@ def boosters(parts, result):
 
 def test_it_is_json_and_names_the_methods_in_order(result, found):
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert details(result) == found
+    assert result.details == found
     names = [(row["framework"], row["method"]) for row in result.document["methods"]]
     for part in (found["curves"], found["cutoffs"], found["importances"], found["queries"]):
         assert [(entry["framework"], entry["method"]) for entry in part["methods"]] == names

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.comparison import report
 from boostplug.comparison.document import as_json, as_json_gz, read
+from boostplug.comparison.report.__main__ import main
 from boostplug.studies.replication import page
 from boostplug.studies.replication.report import SCHEMA
 
-COMPARE = ("boostplug.compare/2", lambda *files: report.main([files[0], files[1]]))
+COMPARE = ("boostplug.compare/2", lambda *files: main([files[0], files[1]]))
 REPLICATE = (SCHEMA, lambda source, target: page.store(Path(source), Path(target)))
 
 
@@ -70,6 +70,6 @@ def test_any_part_of_a_result_may_be_of_another_shape(result, tmp_path):
         for wrong in (None, [], 3, "x"):
             (tmp_path / "in.json").write_text(json.dumps({**whole, key: wrong}))
             try:
-                report.main([str(tmp_path / "in.json"), str(tmp_path / "page.md")])
+                main([str(tmp_path / "in.json"), str(tmp_path / "page.md")])
             except SystemExit as error:
                 assert "in.json is not a whole result of" in str(error)  # noqa: PT017 (some shapes pass)

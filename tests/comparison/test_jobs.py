@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import active_children
-from multiprocessing.connection import Connection
 
 import pytest
 from typer.testing import CliRunner
@@ -15,7 +14,7 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug.cli import app
 from boostplug.comparison import compare as module
-from boostplug.comparison.workers import pieces_from_processes
+from boostplug.comparison.training.workers import in_processes
 from boostplug.datasets import make_ranking
 
 SECONDS = 240  # in which a hang fails
@@ -100,7 +99,7 @@ def test_threads_are_shared_out(tiny, monkeypatch):
         asked.append((plan.num_threads, n_processes))
         yield from ()
 
-    monkeypatch.setattr(module, "cells_over_processes", no_cells)
+    monkeypatch.setattr(module, "outcomes_of", no_cells)
     for threads, jobs in ((4, 2), (3, 2), (1, 2)):
         result = bp.compare(*tiny, **{**SMALL, "num_threads": threads}, jobs=jobs)
         assert result.document["settings"]["num_threads"] == asked[-1][0]
@@ -179,23 +178,13 @@ def test_the_command_takes_jobs_and_says_that_a_process_has_died(tmp_path, monke
     assert "a worker process has died; what was finished before is kept; add --resume to go on" in done.stderr
 
 
-def test_pieces_come_with_their_jobs():
-    found = list(pieces_from_processes(says_all, ["ab", "", "c"], 2))
-    assert sorted(found) == [("ab", "a"), ("ab", "b"), ("c", "c")]
+def test_results_come_with_their_jobs():
+    assert sorted(in_processes(len, ["ab", "", "c"], 2)) == [("", 0), ("ab", 2), ("c", 1)]
 
 
-def test_the_death_of_a_process_within_a_message_is_said():
-    with pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"):
-        list(pieces_from_processes(dies_while_it_writes, ["a long message"], 1))
-
-
-def dies_while_it_writes(job, say):
-    def half(self, message, *_more):
-        os.write(self.fileno(), message[: len(message) // 2])
-        os._exit(1)
-
-    Connection._send = half
-    say(job)
+def test_an_error_in_a_process_is_raised_here():
+    with pytest.raises(ZeroDivisionError, match="by zero"):
+        list(in_processes(eval, ["1", "1 / 0"], 2))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
@@ -204,20 +193,14 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import time\n"
-        "from boostplug.comparison.workers import pieces_from_processes\n"
-        "def work(job, say):\n"
-        "    say(job)\n"
+        "from boostplug.comparison.training.workers import in_processes\n"
+        "def work(job):\n"
+        "    print(job, flush=True)\n"
         "    time.sleep(1000)\n"
         'if __name__ == "__main__":\n'
-        "    for job, _ in pieces_from_processes(work, ['begun', 'begun'], 2):\n"
-        "        print(job, flush=True)\n"
+        "    list(in_processes(work, ['begun', 'begun'], 2))\n"
     )
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         assert [parent.stdout.readline() for _ in range(2)] == ["begun\n", "begun\n"]
         parent.kill()
         assert parent.communicate(timeout=60) == ("", None)
-
-
-def says_all(job, say):
-    for letter in job:
-        say(letter)

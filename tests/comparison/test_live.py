@@ -14,10 +14,9 @@ from rich.console import Console
 
 import boostplug as bp
 from boostplug.comparison import live
-from boostplug.comparison.cells import Cell, Method
 from boostplug.comparison.live import Board, live_table
-from boostplug.comparison.runs import Plan, announced
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome, announced
+from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
 
 METHODS = [
@@ -33,7 +32,7 @@ def plan_of(metric="NDCG@10", *, tune=0, seeds=3):
 
 
 def cell(method, value, *, seed=0, fold=0, metric="NDCG@10", **more):
-    return Cell(method, fold, seed, test={metric: value}, **more)
+    return RunOutcome(method, fold, seed, test={metric: value}, **more)
 
 
 def drawn(board, width=80, height=24):
@@ -59,7 +58,7 @@ def test_all_methods_stand_in_their_order():
     board.advance(announced(methods[0], 1, 0), 0)
     board.add(cell(methods[0], 0.5, seed=1))
     board.advance("", 1)
-    board.add(Cell(methods[1], 0, 0, error="RuntimeError: broken"))
+    board.add(RunOutcome(methods[1], 0, 0, error="RuntimeError: broken"))
     board.advance("", 1)
     board.advance(announced(methods[2], 1, 1), 0)
     lines = drawn(board, 120)

@@ -10,10 +10,10 @@ from math import exp
 
 import pytest
 from browser import chromium
+from reports import page
 
-from boostplug.comparison.webpage import page
-from boostplug.comparison.webpage.curves import mean_curve
-from boostplug.comparison.webpage.scale import Scale, ticks
+from boostplug.comparison.report.charts import Scale, ticks
+from boostplug.comparison.report.curves import mean_curve
 
 VOID = {"br", "input", "meta"}
 HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"

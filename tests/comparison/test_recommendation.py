@@ -5,16 +5,16 @@ from html import escape
 
 import numpy as np
 import pytest
+import reports
 import xgboost as xgb
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison import recommendation, report
-from boostplug.comparison.cells import Cell, Method
-from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
-from boostplug.comparison.tuning import tuned_objective
+from boostplug.comparison import recommendation
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.values import Range
 from boostplug.datasets import make_ranking
 from boostplug.losses import LOSSES
@@ -156,25 +156,13 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
     metric = bp.Metric.parse(metric)
     part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
     part = Part(part.X, part.queries, part.qid)
-    sizes = {"queries": n, "documents": part.queries.n_rows}
     methods = []
     for framework, name in values:
         own = FRAMEWORKS[framework].baselines
         objective = name if name in own else bp.RankNet()
         methods.append(Method(name, framework, objective, reference and name == own[0]))
-    result = CompareResult.new(
-        methods,
-        [part],
-        metrics=[metric],
-        metric=metric,
-        seeds=seeds,
-        settings={
-            "rounds": 9, "early_stopping_rounds": 3, "params": vars(Trees()), "tune": 0, "num_threads": 1, "jobs": 1,
-        },
-        data={"name": "made", "folds": 1, "features": 2, "train": sizes, "valid": sizes, "test": sizes},
-        notes=[],
-    )  # fmt: skip
-    defined = result._defined(0)
+    result = reports.result_of(methods, part, metric, seeds=seeds)
+    defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
     noise = np.random.default_rng(0).normal(0, 0.02, n)
     for method in methods:
         for seed in seeds:
@@ -183,15 +171,15 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
             if of_run is None:
                 continue
             if of_run == "failed":
-                result.add(Cell(method, 0, seed, error="broken"))
+                result.add(RunOutcome(method, 0, seed, error="broken"))
                 continue
             validation, test = of_run
-            rng = np.random.default_rng(len(result._cells))
+            rng = np.random.default_rng(len(result.runs.outcomes))
             on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
             on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
             of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
             of_validation = {"validation": validation, "validation_per_query": on_validation}
-            result.add(Cell(method, 0, seed, rounds=5 + seed, **of_validation, **of_test))
+            result.add(RunOutcome(method, 0, seed, rounds=5 + seed, **of_validation, **of_test))
     return result
 
 
@@ -312,11 +300,11 @@ def test_those_within_one_standard_error_are_named():
     close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
     assert {"framework": LGB, "method": "far"} not in close
     found = made(values, n=400)
-    for cell in found._cells[:2]:
-        cell.validation_per_query[:] = found._cells[0].validation_per_query
+    for cell in found.runs.outcomes[:2]:
+        cell.validation_per_query[:] = found.runs.outcomes[0].validation_per_query
     assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
     assert "Within one standard error of it on the validation queries: b in xgboost.\n" in found.recommendation
-    found._cells[1].validation_per_query[:] -= 0.01  # always, which has no standard error
+    found.runs.outcomes[1].validation_per_query[:] -= 0.01  # always, which has no standard error
     assert found.document["recommendation"]["within_one_standard_error"] == []
 
 
@@ -325,6 +313,6 @@ def test_every_page_ends_in_it(result, tmp_path):
     assert words[-1].startswith("    bp.") or words[-1].startswith("    xgb.")
     text = " ".join(str(result).split())
     assert " ".join(result.recommendation.split()) == text[text.index("Recommended: ") :]
-    assert report.markdown(result.document).endswith(f"\n```python\n{words[-1].strip()}\n```\n")
+    assert reports.markdown(result.document).endswith(f"\n```python\n{words[-1].strip()}\n```\n")
     result.to_html(tmp_path / "out.html")
     assert f"<p>{escape(words[0], quote=False)}</p>" in (tmp_path / "out.html").read_text()

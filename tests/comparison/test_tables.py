@@ -5,11 +5,10 @@ import re
 from itertools import pairwise
 
 import pytest
+import reports
 
-from boostplug.comparison import report
 from boostplug.comparison.console import as_text
 from boostplug.comparison.document import as_json
-from boostplug.comparison.webpage import page
 
 
 def test_latex(result, tmp_path):
@@ -45,13 +44,13 @@ def test_what_latex_reads_as_commands_is_escaped(result):
     document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
     document["methods"][3]["method"] = r"a_b & 50% {c} \d #1 x^2 ~ $ <|>"
     name = r"a\_b \& 50\% \{c\} \textbackslash{}d \#1 x\textasciicircum{}2 \textasciitilde{} \$ $<$\textbar{}$>$"
-    assert f"\n{name} & " in report.latex(document)
+    assert f"\n{name} & " in reports.latex(document)
 
 
 def test_notes_stay_comments(result):
     """Each on one line, whatever stands in it."""
     document = {**result.document, "notes": ["one\ntwo"]}
-    assert "% Note: one two" in report.latex(document).splitlines()
+    assert "% Note: one two" in reports.latex(document).splitlines()
 
 
 def test_markdown_without_a_path_is_returned(result, tmp_path):
@@ -71,22 +70,22 @@ def with_hostile_names(result):
 
 
 def test_markdown_escapes_html_and_the_bounds_of_cells(result):
-    text = report.markdown(with_hostile_names(result))
+    text = reports.markdown(with_hostile_names(result))
     assert "<img" not in text
     assert text.startswith("# &lt;img src=x onerror=alert(1)&gt; &amp; a")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows} == {11}
     assert any("&lt;img" in row and "a&#124;b" in row for row in rows)
-    assert report.markdown({**result.document, "notes": ["one\n| two |"]}).count("\n- Note: one | two |\n") == 1
+    assert reports.markdown({**result.document, "notes": ["one\n| two |"]}).count("\n- Note: one | two |\n") == 1
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "terminal"])
 def test_invisible_characters_are_shown(form, result):
     document = with_hostile_names(result)
     if form == "terminal":
-        text = as_text(lambda console: report.render(document, console, console.options), 300)
+        text = as_text(lambda console: reports.render(document, console, console.options), 300)
     else:
-        text = {"text": report.text, "markdown": report.markdown, "latex": report.latex, "html": page}[form](document)
+        text = getattr(reports, "page" if form == "html" else form)(document)
     assert not [character for character in text if not character.isprintable() and character not in "\n\xa0"]
     escaped = text.replace(r"\textbackslash{}", "\\")
     for code in (r"\u202egnp\u2066", r"\x1b[2J\u200b"):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.comparison import tuning
-from boostplug.comparison.store import Store, head_of
-from boostplug.comparison.training import FRAMEWORKS, Watch
-from boostplug.comparison.trees import Trees
-from boostplug.comparison.tuning import TREE_SPACE, Outcome, tuned_objective
+from boostplug.comparison.training import tuning
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
+from boostplug.comparison.training.store import Store, head_of
+from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import TREE_SPACE, Outcome, tuned_objective
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -143,7 +143,7 @@ def test_what_was_drawn_makes_the_loss_again(loss):
     """From JSON, which is what the store and the document have of it."""
     training = Training()
     best = tuned(training, loss, trials=6)
-    drawn = json.loads(json.dumps(best.as_dict()["drawn"]))
+    drawn = json.loads(json.dumps(best.setting.drawn))
     assert best.parameters  # not the given setting
     assert tuned_objective(loss, drawn) == best.objective
     assert set(drawn) == set(loss.search_space)
@@ -189,7 +189,7 @@ def test_a_framework_without_names_draws_rate_and_leaves():
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_a_watch_ends_a_training_that_is_pruned(parts, name):
-    from boostplug.comparison.training import Part
+    from boostplug.comparison.training.frameworks import Part
 
     pieces = [Part(part.X, part.queries) for part in parts]
     seen = []

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import boostplug as bp
-from boostplug.comparison.compare import parse_losses
-from boostplug.comparison.kept import fingerprint
+from boostplug.comparison.arguments import parse_losses
+from boostplug.comparison.training.kept import fingerprint
 from boostplug.losses import LOSSES
 from boostplug.losses.relative import Relative
 

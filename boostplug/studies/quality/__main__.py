@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from boostplug.comparison.document import as_json, filled, read
-from boostplug.comparison.store import head_of
+from boostplug.comparison.training.store import head_of
 from boostplug.core.files import write_file
 from boostplug.core.threads import get_num_threads
 from boostplug.studies.quality.page import draw, tables

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training import Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import Part, Watch
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.losses import Loss
 

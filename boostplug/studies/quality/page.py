@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.comparison.document import table_lines
-from boostplug.comparison.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 
 __all__ = ["draw", "tables"]
 

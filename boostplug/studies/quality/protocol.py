@@ -7,8 +7,8 @@ trains its own cells alone.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from boostplug.comparison.cells import Method
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.runs import Method
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.naming import distinct_names
 from boostplug.losses import (
     AdaRank,

@@ -7,10 +7,10 @@ from typing import Any
 
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import plain, versions
-from boostplug.comparison.runs import FoldRuns, Plan
-from boostplug.comparison.store import Store, head_of
-from boostplug.comparison.training import FRAMEWORKS
-from boostplug.comparison.workers import in_processes
+from boostplug.comparison.training.frameworks import FRAMEWORKS
+from boostplug.comparison.training.runs import FoldRuns, Plan
+from boostplug.comparison.training.store import Store, head_of
+from boostplug.comparison.training.workers import in_processes
 from boostplug.studies.quality.catboost import CatBoost
 from boostplug.studies.quality.protocol import PARTS, Job, jobs_of
 from boostplug.studies.quality.sets import SETS, share_of
@@ -82,7 +82,7 @@ def _trained(folder: Path, job: Job) -> dict[str, Any]:
         parts = (share_of(train, job.share), valid, test)
         frameworks = {**FRAMEWORKS, CatBoost.name: CatBoost}
         _LAST[job.group] = FoldRuns(plan, job.fold, parts, None, _no_step, frameworks)
-    cell = _LAST[job.group].cell(job.method, job.seed)
+    cell = _LAST[job.group].outcome(job.method, job.seed)
     found = {name: getattr(cell, name) for name in _KEPT}
     return dict(plain(found | {"per_query": {name: values.tolist() for name, values in cell.per_query.items()}}))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training import Part
+from boostplug.comparison.training.frameworks import Part
 from boostplug.data.queries import Queries
 from boostplug.datasets import load_fold, load_folds, load_letor
 from boostplug.datasets.movielens import load_movielens

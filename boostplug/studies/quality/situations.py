@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.training import Part
+from boostplug.comparison.training.frameworks import Part
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 

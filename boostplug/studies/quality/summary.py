@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.cells import Method
 from boostplug.comparison.significance import bootstrap_interval, holm, pooled_test, randomisation_test
+from boostplug.comparison.training.runs import Method
 from boostplug.metrics import Metric
 from boostplug.studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
 from boostplug.studies.quality.sets import SETS

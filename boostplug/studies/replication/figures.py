@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 from boostplug.studies.replication.outcome import extent
 
 __all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]

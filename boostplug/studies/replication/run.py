@@ -7,8 +7,8 @@ from typing import Any
 
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import versions
-from boostplug.comparison.store import Store
-from boostplug.comparison.workers import in_processes
+from boostplug.comparison.training.store import Store
+from boostplug.comparison.training.workers import in_processes
 from boostplug.core.checks import check_integer
 from boostplug.core.threads import get_num_threads
 from boostplug.studies.replication.outcome import Outcome
@@ -65,7 +65,7 @@ def replicate(
     FileNotFoundError
         If the folder does not exist, or holds none of the data sets.
     OSError
-        If a file cannot be written, or another run is at work on ``<json>.parts``.
+        If a file cannot be written.
     ValueError
         If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run or is damaged.
     RuntimeError

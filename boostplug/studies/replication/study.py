@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from boostplug.comparison.store import digest
+from boostplug.comparison.training.store import digest
 from boostplug.datasets import RankingData
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker

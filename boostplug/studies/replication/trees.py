@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from boostplug.comparison.training import lightgbm_dataset
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import lightgbm_dataset
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.checks import check_number
 from boostplug.core.extras import imported
 from boostplug.losses import Loss

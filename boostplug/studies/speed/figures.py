@@ -9,7 +9,7 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 
 __all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]
 

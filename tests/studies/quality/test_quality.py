@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from boostplug.comparison.cells import Method
 from boostplug.comparison.document import filled, marks
-from boostplug.comparison.training import FRAMEWORKS, Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.runs import Method
+from boostplug.comparison.training.trees import Trees
 from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
 from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet

@@ -93,7 +93,7 @@ def test_parts_that_are_none_and_processes_that_die(tmp_path, monkeypatch):
     done = runner.invoke(app, ["replicate", "toy", "--json", str(tmp_path / "toy.json")])
     assert done.exit_code == 2
     assert done.stderr.startswith("boostplug replicate: ")
-    assert "toy.json.parts is damaged in line 1, or was not written by this program; remove it" in done.stderr
+    assert "toy.json.parts is damaged, or was not written by this program (file is not a database)" in done.stderr
 
     def die(*_):
         raise RuntimeError("a process of the replication has died")

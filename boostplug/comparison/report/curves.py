@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from math import ceil
+from statistics import fmean
 
-from boostplug.comparison.report import NONE, short
-from boostplug.comparison.webpage.charts import Series, line_chart
-from boostplug.comparison.webpage.markup import Child, Markup, el
-from boostplug.comparison.webpage.methods import Shown, label, swatch
-from boostplug.comparison.webpage.scale import Scale
-from boostplug.comparison.webpage.tables import Cell, Column, number, table, value
-from boostplug.comparison.webpage.view import View, folded, key_of
+from boostplug.comparison.report.charts import Scale, Series, line_chart
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
+from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, label, method_table, swatch
 
 __all__ = ["curves", "cutoffs", "legend", "mean_curve"]
 
@@ -18,16 +16,18 @@ _MOST_POINTS = 200  # of a curve
 
 def curves(view: View) -> Child:
     """Return the learning curves."""
-    part = view.detail("curves")
-    found = [(method, entry) for method, entry in view.with_details(part) if any(r["values"] for r in entry["runs"])]
+    if view.details is None:
+        return None
+    metric, entries = view.details.curves.metric, view.details.curves.methods
+    found = [(method, entry) for method, entry in view.with_details(entries) if any(r.values for r in entry.runs)]
     if not found:
         return None
     series = []
     for method, entry in found:
-        mean = mean_curve([run["values"] for run in entry["runs"]])
-        best, rounds = method.summary["validation"]["mean"], method.summary["rounds"]
-        marked = None if rounds is None else min(mean, key=lambda point: abs(point[0] - rounds))
-        note = f": {short(best)} after {rounds:.0f} rounds" if best is not None and rounds is not None else ""
+        mean = mean_curve([run.values for run in entry.runs])
+        best, rounds = method.summary.validation.mean, method.summary.rounds or 0.0  # not 0: it has finished runs
+        marked = min(mean, key=lambda point: abs(point[0] - rounds), default=None)
+        note = "" if best is None else f": {short(best)} after {rounds:.0f} rounds"
         series.append(Series(method, mean, marked, note))
     longest = max((one.points[-1][0] for one in series if one.points), default=1.0)
     y = Scale.around(_in_sight(series))
@@ -36,11 +36,10 @@ def curves(view: View) -> Child:
     if not ticks or ticks[0][0] > 1:
         ticks = [(1.0, "1"), *(tick for tick in ticks if across.at(tick[0]) > 0.04)]
     first = found[0][0]
-    metric = part["metric"]
     described = (
         f"Lines: {metric} on the validation part after each round, for {len(series)} methods. "
-        f"{first.full_name} is best: {short(first.summary['validation']['mean'])} after "
-        f"{first.summary['rounds']:.0f} rounds. The table below has the best value and round of each method."
+        f"{first.full_name} is best: {short(first.summary.validation.mean)} after "
+        f"{first.summary.rounds or 0:.0f} rounds. The table below has the best value and round of each method."
     )
     chart = line_chart(
         series,
@@ -53,46 +52,35 @@ def curves(view: View) -> Child:
     )
     rows = []
     for method, entry in found:
-        runs = entry["runs"]
-        last = [run["values"][-1] for run in runs if run["values"]]
+        last = [run.values[-1] for run in entry.runs if run.values]
+        best_round = method.summary.rounds
         rows.append(
-            [
-                Cell(label(method), method.name.lower()),
-                Cell(method.framework, method.framework),
-                value(method.summary["validation"]["mean"]),
-                number(method.summary["rounds"], ".0f"),
-                Cell(_span([run["best_round"] for run in runs]), method.summary["rounds"]),
-                value(sum(last) / len(last) if last else None),
-            ]
+            (
+                method,
+                [
+                    value(method.summary.validation.mean),
+                    number(best_round, ".0f"),
+                    Cell(_span([run.best_round for run in entry.runs]), best_round),
+                    value(fmean(known) if (known := [end for end in last if end is not None]) else None),
+                ],
+            )
         )
     columns = [
-        Column("method", numbers=False),
-        Column("framework", numbers=False),
         Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
         Column("best round", descending=False),
         Column("of the runs", descending=False),
         Column("at the end", descending=view.sign > 0),
     ]
-    several = len(view.document["settings"]["seeds"]) * view.folds > 1
+    several = len(view.document.settings.seeds) * view.folds > 1
+    caption = (
+        f"{metric} on the validation part after each round"
+        + (", mean over the runs; one that has stopped counts on with its last value. " if several else ". ")
+        + _about_marks(view, several=several)
+        + "Lines without a colour are the other methods."
+    )
     return [
-        el(
-            "figure",
-            el(
-                "figcaption",
-                f"{metric} on the validation part after each round"
-                + (", mean over the runs; one that has stopped counts on with its last value. " if several else ". ")
-                + _about_marks(view, several=several)
-                + "Lines without a colour are the other methods.",
-                id="about-curves",
-            ),
-            el("div", chart, legend(view, [method for method, _ in found]), class_="beside-legend"),
-            role="group",
-            aria_labelledby="about-curves",
-        ),
-        folded(
-            "Best values and rounds as a table",
-            table("Best rounds", columns, rows, frameworks=[method.framework for method, _ in found]),
-        ),
+        figure("curves", caption, chart, legend(view, [method for method, _ in found])),
+        folded("Best values and rounds as a table", method_table("Best rounds", columns, rows)),
     ]
 
 
@@ -164,20 +152,22 @@ def _in_sight(series: Sequence[Series]) -> list[float]:
 
 def cutoffs(view: View) -> Child:
     """Return NDCG over cut-offs: the lines are differences to a reference, beside which all else looks alike."""
-    part = view.detail("cutoffs")
-    found = [(m, e) for m, e in view.with_details(part) if any(mean is not None for mean in e["means"])]
+    if view.details is None:
+        return None
+    part = view.details.cutoffs
+    found = [(m, e) for m, e in view.with_details(part.methods) if any(mean is not None for mean in e.means)]
     if not found:
         return None
-    at, name = part["at"], part["metric"]
+    at, name = part.at, part.metric
     base = _reference_of_all([method for method, _ in found])
-    own = next((entry["means"] for method, entry in found if method is base), [0.0] * len(at))
+    own = next((entry.means for method, entry in found if method is base), [0.0] * len(at))
     series = []
     for method, entry in found:
-        known = [(i, mean) for i, mean in enumerate(entry["means"]) if mean is not None]
-        points = [(float(i), mean - own[i]) for i, mean in known if own[i] is not None]
+        known = [(i, mean) for i, mean in enumerate(entry.means) if mean is not None]
+        points = [(float(i), mean - less) for i, mean in known if (less := own[i]) is not None]
         note = ": " + ", ".join(f"{name}@{at[i]} {short(mean)}" for i, mean in known)
         series.append(Series(method, points, note=note, every=True))
-    less = "" if base is None else f" less that of {base.full_name if view.several else base.name}"
+    minus = "" if base is None else f" less that of {base.full_name if view.several else base.name}"
     y = Scale.around([v for one in series if one.method.colour != "c0" for _, v in one.points] or [0.0, 1.0])
     last = max(1, len(at) - 1)
     chart = line_chart(
@@ -186,34 +176,24 @@ def cutoffs(view: View) -> Child:
         lambda i: i / last,
         [(float(i), str(k)) for i, k in enumerate(at)],
         x_label="cut-off k",
-        y_label=f"{name}@k on test{less}",
-        described=f"Lines: {name} on test{less} at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
+        y_label=f"{name}@k on test{minus}",
+        described=f"Lines: {name} on test{minus} at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
         "the table below has all values.",
     )
-    columns = [Column("method", numbers=False), Column("framework", numbers=False), *(Column(f"@{k}") for k in at)]
-    rows = [
-        [Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *map(value, entry["means"])]
-        for m, entry in found
-    ]
     coloured = [method for method, _ in found if method.colour != "c0"]
+    caption = (
+        f"{name} of the first k documents, mean over the test queries{minus and f',{minus}'}. "
+        + ("" if base is None else f"{base.name} itself: {_listed(name, at, own)}. ")
+        + "In colour are those chosen at the learning curves; the grey lines are the other methods."
+    )
+    shown = method_table(
+        f"{name} by cut-off, test means",
+        [Column(f"@{k}") for k in at],
+        [(method, [*map(value, entry.means)]) for method, entry in found],
+    )
     return [
-        el(
-            "figure",
-            el(
-                "figcaption",
-                f"{name} of the first k documents, mean over the test queries{less and f',{less}'}. "
-                + ("" if base is None else f"{base.name} itself: {_listed(name, at, own)}. ")
-                + "In colour are those chosen at the learning curves; the grey lines are the other methods.",
-                id="about-cutoffs",
-            ),
-            el("div", chart, key_of(view, coloured, [m for m, _ in found]), class_="beside-legend"),
-            role="group",
-            aria_labelledby="about-cutoffs",
-        ),
-        folded(
-            f"{name} at all cut-offs as a table",
-            table(f"{name} by cut-off, test means", columns, rows, frameworks=[m.framework for m, _ in found]),
-        ),
+        figure("cutoffs", caption, chart, key_of(view, coloured, [m for m, _ in found])),
+        folded(f"{name} at all cut-offs as a table", shown),
     ]
 
 

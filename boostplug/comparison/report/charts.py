@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import floor, log10
+from math import ceil, floor, log10
 from typing import TypeVar
 
-from boostplug.comparison.report import without_zero
-from boostplug.comparison.webpage.markup import Child, Markup, el
-from boostplug.comparison.webpage.methods import Shown, mark
-from boostplug.comparison.webpage.scale import Scale
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import without_zero
+from boostplug.comparison.report.view import Shown, mark
 
-__all__ = ["Series", "axis_texts", "line_chart", "percent_of", "scatter"]
+__all__ = ["Scale", "Series", "axis_texts", "line_chart", "percent_of", "scatter", "ticks"]
 
 _T = TypeVar("_T")
 
@@ -24,7 +23,60 @@ _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
 _LETTER = 0.0085  # of the width of a plot where there is room for labels: what a letter takes
 _TURNS = 0.65  # beyond it labels stand to the left of their marks
+_FEWEST = 4  # ticks that say what an axis is
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LONGEST = 24  # characters of a label at the end of a line; the legend has the whole name
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis from `low` to `high`, along which places are from 0 to 1; logarithmic where asked."""
+
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    @classmethod
+    def around(cls, values: Sequence[float], *, margin: float = 0.06, logarithmic: bool = False) -> "Scale":
+        """Return the axis that holds all of some values, and a little more."""
+        low, high = min(values), max(values)
+        if logarithmic:
+            factor = max((high / low) ** margin, 1.15)
+            return cls(low / factor, high * factor, logarithmic=True)
+        space = margin * (high - low) or 0.05 * abs(high) or 1.0
+        return cls(low - space, high + space)
+
+    def at(self, value: float) -> float:
+        """Return the place of a value, beyond 0 and 1 where it is out of the axis."""
+        if self.logarithmic:
+            return log10(value / self.low) / log10(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
+
+    def within(self, value: float) -> float:
+        """Return the place of a value, or the end of the axis that it is beyond."""
+        return min(1.0, max(0.0, self.at(value)))
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers on the axis."""
+        if not self.logarithmic:
+            return ticks(self.low, self.high)
+        decades = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+        for steps in ((1, 2, 5), range(1, 10)):
+            found = [step * 10.0**decade for decade in decades for step in steps]
+            found = [value for value in found if self.low <= value <= self.high]
+            if len(found) >= _FEWEST:
+                return found
+        return ticks(self.low, self.high)
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Return at most so many multiples of a round number from `low` to `high`."""
+    least = (high - low) / most
+    power = 10.0 ** floor(log10(least))
+    step = next(power * factor for factor in _STEPS if power * factor >= least * (1 - 1e-9))
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [k * step + 0.0 for k in range(first, last + 1)]
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,15 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from boostplug.comparison.webpage.curves import curves, cutoffs
-from boostplug.comparison.webpage.forest import differences
-from boostplug.comparison.webpage.markup import Child, Markup, el
-from boostplug.comparison.webpage.methods import of_frameworks
-from boostplug.comparison.webpage.outcomes import queries
-from boostplug.comparison.webpage.overview import methods
-from boostplug.comparison.webpage.setup import reproduce, setup
-from boostplug.comparison.webpage.trees import features, time
-from boostplug.comparison.webpage.verdict import caveats, recommendation
-from boostplug.comparison.webpage.view import View
+from boostplug.comparison.report.curves import curves, cutoffs
+from boostplug.comparison.report.forest import differences
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.outcomes import queries
+from boostplug.comparison.report.setup import reproduce, setup
+from boostplug.comparison.report.trees import features, time
+from boostplug.comparison.report.verdict import caveats, methods, recommendation
+from boostplug.comparison.report.view import View, of_frameworks
+from boostplug.comparison.summary import Comparison, Details
 
 __all__ = ["page"]
 
@@ -32,20 +31,19 @@ _SECTIONS = (
 )
 
 
-def page(document: dict[str, Any], details: dict[str, Any] | None = None, machine: dict[str, Any] | None = None) -> str:
+def page(document: Comparison, details: Details | None = None, machine: dict[str, Any] | None = None) -> str:
     """Return a comparison as a self-contained page.
 
     Parameters
     ----------
-    document : dict
-        `CompareResult.document`, also as JSON has it.
-    details : dict, optional
-        What `boostplug.comparison.details.details` returns; without, the page has what the document knows.
+    document : Comparison
+    details : Details, optional
+        Without, the page has what the document knows.
     machine : dict, optional
         What `boostplug.comparison.machine.machine` returns.
     """
     view = View(document, details, machine)
-    name = document["data"]["name"]
+    name = document.data.name
     shown = [(id_, head, short, made) for id_, head, short, section in _SECTIONS if (made := section(view))]
     title = f"boostplug compare: {name}" if name else "boostplug compare"
     style, script = (files(__package__).joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
@@ -62,7 +60,7 @@ def page(document: dict[str, Any], details: dict[str, Any] | None = None, machin
         ),
         el(
             "footer",
-            el("p", f"Made by boostplug {document['versions'].get('boostplug', '')}. This file fetches nothing."),
+            el("p", f"Made by boostplug {document.versions.get('boostplug', '')}. This file fetches nothing."),
         ),
         el("p", class_="unseen", role="status", id="said"),
         el("script", Markup(script)),
@@ -86,13 +84,13 @@ def page(document: dict[str, Any], details: dict[str, Any] | None = None, machin
 def _in_short(view: View) -> str:
     """Return in a line what was compared on what."""
     document = view.document
-    data, settings = document["data"], document["settings"]
+    data, settings = document.data, document.settings
     frameworks = " and ".join(name for name, _ in of_frameworks(view.methods))
-    n, seeds = len(view.methods), len(settings["seeds"])
+    n, seeds = len(view.methods), len(settings.seeds)
     runs = f"{seeds} seed{'s' * (seeds != 1)}" + (f" × {view.folds} folds" if view.folds > 1 else "")
     return (
-        f"{n} method{'s' * (n != 1)} in {frameworks}, {runs}, at most {settings['rounds']:,} rounds; "
-        f"{data['test']['queries']:,} test queries, {data['features']:,} features. "
+        f"{n} method{'s' * (n != 1)} in {frameworks}, {runs}, at most {settings.rounds:,} rounds; "
+        f"{data.test.queries:,} test queries, {data.features:,} features. "
         f"Chosen by {view.metric} on the validation part, judged on the test part."
     )
 

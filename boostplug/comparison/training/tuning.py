@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from boostplug.comparison.training import Framework
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.summary import Setting
+from boostplug.comparison.training.frameworks import Framework
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import needed_by
 from boostplug.core.values import Range
@@ -61,9 +62,10 @@ class Tuned:
     drawn: Mapping[str, Any]
     """What `suggest` drew for a loss, as `tuned_objective` reads it."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it in JSON's types."""
-        return {"objective": str(self.objective), "drawn": dict(self.drawn), "parameters": dict(self.parameters)}
+    @property
+    def setting(self) -> Setting:
+        """What the summary says of it."""
+        return Setting(objective=str(self.objective), drawn=dict(self.drawn), parameters=dict(self.parameters))
 
 
 def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | str:

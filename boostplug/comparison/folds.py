@@ -1,14 +1,25 @@
-"""Which documents and queries stand in several parts of a comparison, by their ids and by their content."""
+"""`LoadedData`: the folds of a comparison and what is said of them, such as queries that stand in several parts."""
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training import Part
+from boostplug.comparison.data import PARTS, Columns, folds_of, name_of_folder
+from boostplug.comparison.summary import Data, DataPart, Size
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.kept import print_of_part
+from boostplug.core.threads import Computed
+from boostplug.estimators.inputs import with_float32_labels
 
-__all__ = ["Content", "content_hashes", "query_codes", "shared_data_warning"]
+__all__ = ["Content", "LoadedData", "content_hashes", "query_codes", "shared_data_warning"]
 
 Hashes = NDArray[np.uint64]
 
@@ -18,6 +29,109 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _LABEL = np.uint64(0x9E3779B97F4A7C15)
 _MOST_NAMED = 3
+_DIGITS = 16  # of a digest, enough to tell data apart
+
+
+@dataclass(eq=False)
+class LoadedData:
+    """The data of a comparison.
+
+    Parameters
+    ----------
+    folds : sequence of (train, valid, test)
+    name : str
+        What the table calls them.
+    paths : mapping, optional
+        By the options of ``boostplug compare``: data, or train, valid and test; empty for the bundled set; None where
+        the data are no files.
+    columns : Columns
+        Of DataFrames.
+    warnings : sequence of str
+        What came up while they were read.
+    """
+
+    folds: Sequence[Sequence[Part]]
+    name: str = ""
+    paths: Mapping[str, str] | None = None
+    columns: Columns = field(default_factory=Columns)
+    warnings: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
+        """Return the data that `compare` was given, checked."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            folds = folds_of(train, valid, test, columns)
+            for fold in folds:
+                with_float32_labels(fold[0].queries)
+        given = {"data": train} if valid is None else dict(zip(PARTS, (train, valid, test), strict=True))
+        paths = None
+        if all(isinstance(path, (str, PathLike)) for path in given.values()):
+            paths = {option: str(path) for option, path in given.items()}
+            name = name or (name_of_folder(Path(train)) if valid is None else None)
+        return cls(folds, str(name or ""), paths, columns, list(dict.fromkeys(str(w.message) for w in caught)))
+
+    @property
+    def tests(self) -> list[Part]:
+        """The test part of each fold."""
+        return [test for _, _, test in self.folds]
+
+    @Computed
+    def fingerprints(self) -> list[list[dict[str, str]]]:
+        """Digests of each part of each fold."""
+        return [[print_of_part(part) for part in fold] for fold in self.folds]
+
+    @Computed
+    def contents(self) -> list[list["Content"]]:
+        """The hashes of each part of each fold."""
+        return [[content_hashes(part) for part in fold] for fold in self.folds]
+
+    def codes(self, part: int) -> list[NDArray[np.int64]] | None:
+        """Return for each fold a number for each query of a part, by its place: the same where it is the same query.
+
+        None: all are different, as in a single fold.
+        """
+        return None if len(self.folds) == 1 else query_codes([fold[part] for fold in self.contents])
+
+    def shared_data(self) -> list[str]:
+        """Return a warning for each two parts of a fold that have data in common."""
+        found = []
+        for f, fold in enumerate(self.contents):
+            where = f"Fold {f + 1}: " if len(self.folds) > 1 else ""
+            for (a, name_a), (b, name_b) in combinations(zip(fold, PARTS, strict=True), 2):
+                warning = shared_data_warning(a, b, name_a, name_b)
+                found += [] if warning is None else [f"{where}{warning[0].upper()}{warning[1:]}"]
+        return found
+
+    def summary(self) -> Data:
+        """Return what was compared on, by name and size."""
+        train, valid, test = (
+            Size(queries=sum(p.queries.n_queries for p in parts), documents=sum(p.queries.n_rows for p in parts))
+            for parts in zip(*self.folds, strict=True)
+        )
+        return Data(
+            name=self.name,
+            folds=len(self.folds),
+            features=int(self.folds[0][0].X.shape[1]),
+            train=train,
+            valid=valid,
+            test=test,
+            weighted=any(part.queries.row_weight is not None for fold in self.folds for part in fold),
+        )
+
+    def parts(self) -> list[DataPart]:
+        """Return each part of each fold, with a digest of its values."""
+        return [
+            DataPart(
+                part=name,
+                fold=f,
+                queries=part.queries.n_queries,
+                documents=part.queries.n_rows,
+                fingerprint=joblib.hash(found)[:_DIGITS],
+            )
+            for f, (fold, prints) in enumerate(zip(self.folds, self.fingerprints, strict=True))
+            for name, part, found in zip(PARTS, fold, prints, strict=True)
+        ]
 
 
 class Content(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.call import assign
 from boostplug.adapters.options import LIGHTGBM, XGBOOST, without_options
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import column_names, shown
 from boostplug.core.extras import imported

@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields, replace
 from io import BytesIO
 from pathlib import Path
 from types import FunctionType
@@ -15,13 +15,15 @@ from typing import Any
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 
-from boostplug.comparison.cells import Cell, Method
 from boostplug.comparison.data import PARTS
 from boostplug.comparison.document import versions
-from boostplug.comparison.store import Store, differences, digest, head_of
-from boostplug.comparison.training import Part
-from boostplug.comparison.tuning import Outcome
+from boostplug.comparison.summary import Settings, from_json, to_json
+from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.store import Store, differences, digest, head_of
+from boostplug.comparison.training.tuning import Outcome
 from boostplug.core.checks import shown
 from boostplug.data.queries import Queries
 from boostplug.losses import Loss
@@ -29,20 +31,12 @@ from boostplug.metrics import Metric
 
 __all__ = ["Kept", "fingerprint", "print_of_part", "to_json_types", "users_modules", "what_runs_depend_on"]
 
+Floats = NDArray[np.float64]
+
 _COUNT = ("boostplug", "numpy", "numba")  # versions that results hang on, beside those of the frameworks
+_COUNTED_SETTINGS = ("rounds", "early_stopping_rounds", "params", "tune", "num_threads", "metric", "metrics")
 _PATTERN = "compare-*.results"
 _IDENTITY = ("method", "fold", "seed", "error")  # of a run: not written, or in its key
-_ARRAYS = ("validation_per_query", "curve", "gains", "cutoffs")
-_TYPES: dict[str, Any] = {
-    **dict.fromkeys(("rounds", "rounds_trained"), int),
-    **dict.fromkeys(("validation", "value", "seconds_per_round"), (int, float)),
-    **dict.fromkeys(("test", "per_query"), dict),
-    **dict.fromkeys(("curve", "values", "notes"), list),
-    **dict.fromkeys(("validation_per_query", "gains", "cutoffs"), (list, type(None))),
-    "tuned": (dict, type(None)),
-    "seconds": (int, float, type(None)),
-    "pruned": bool,
-}
 _KNOWN = frozenset({"boostplug", "numpy", *sys.stdlib_module_names})  # whose code is known by their versions
 _ROWS = 1 << 16  # of a table at once
 
@@ -65,7 +59,7 @@ class Kept:
     Raises
     ------
     OSError
-        If the folder or the file cannot be written, or another process is at work on it.
+        If the folder or the file cannot be written.
     ValueError
         If there are results and `resume` is not set; or it is set, and there are only those of other comparisons; or
         what is there is damaged, or contradicts itself.
@@ -116,40 +110,36 @@ class Kept:
                     "store"
                 )
 
-    def cell(self, method: Method, fold: int, seed: int) -> Cell | None:
+    def outcome(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a run that is finished."""
         found = self._found(method, fold, f"seed {seed}")
         if found is None:
             return None
-        values = {name: np.array(of_metric, dtype=np.float64) for name, of_metric in found["per_query"].items()}
-        arrays = {name: np.array(found[name], dtype=np.float64) for name in _ARRAYS if found[name] is not None}
-        return Cell(method, fold, seed, **{**found, **arrays, "per_query": values, "notes": tuple(found["notes"])})
+        return replace(_decoded(found), method=method, fold=fold, seed=seed)
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: RunOutcome) -> None:
         """Keep a run; what failed is tried again by the next comparison."""
         if cell.error is None and cell.method in self._names:
-            found = {name: value for name, value in vars(cell).items() if name not in _IDENTITY}
-            found["per_query"] = {name: of_metric.tolist() for name, of_metric in cell.per_query.items()}
-            found |= {name: found[name].tolist() for name in _ARRAYS if found[name] is not None}
+            found = {name: to_json(value) for name, value in vars(cell).items() if name not in _IDENTITY}
             self.store.add(self._key(cell.method, cell.fold, f"seed {cell.seed}"), found)
 
     def trial(self, method: Method, fold: int, number: int) -> Outcome | None:
         """Return what came of a setting that tuning has tried."""
         found = self._found(method, fold, f"trial {number}")
-        return None if found is None else Outcome(**found)
+        return None if found is None else from_json(Outcome, found)
 
     def add_trial(self, method: Method, fold: int, number: int, outcome: Outcome) -> None:
         """Keep what came of a setting."""
         if method in self._names:
-            self.store.add(self._key(method, fold, f"trial {number}"), asdict(outcome))
+            self.store.add(self._key(method, fold, f"trial {number}"), to_json(outcome))
 
     def close(self) -> Path | None:
-        """Let others at the file; return it, where there is anything in it."""
-        if self.store.done:
-            self.store.close()
-            return self.store.path
-        self.store.remove()
-        return None
+        """Close the file and return it; remove it where nothing is in it."""
+        if self.store.is_empty:
+            self.store.remove()
+            return None
+        self.store.close()
+        return self.store.path
 
     def _found(self, method: Method, fold: int, which: str) -> Any:
         return self.store.done.get(self._key(method, fold, which)) if method in self._names else None
@@ -162,17 +152,18 @@ def what_runs_depend_on(
     folds: Sequence[Sequence[Mapping[str, str]]],
     frameworks: Iterable[str],
     metrics: Iterable[Metric],
-    settings: Mapping[str, Any],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Return what each run depends on, beside its method, fold and seed; `folds` are their parts' `print_of_part`."""
-    counted = (*_COUNT, *frameworks, *(["optuna"] if settings["tune"] else []))
+    counted = (*_COUNT, *frameworks, *(["optuna"] if settings.tune else []))
     found = versions(*counted)
     return {
         "what": "trainings of boostplug compare, 4",
         "versions": {**{name: found.get(name) for name in counted}, "boostplug's code": _code_of_this_package()},
         "settings": {
-            **to_json_types(settings),
-            "files named in params": _files_named_in(settings["params"]),
+            **to_json_types({name: getattr(settings, name) for name in _COUNTED_SETTINGS}),
+            **({"seed of the tuning": settings.seeds[0]} if settings.tune else {}),
+            "files named in params": _files_named_in(settings.params),
             "the metrics' parameters": joblib.hash([fingerprint(metric) for metric in metrics]),
         },
         "data": {
@@ -255,7 +246,7 @@ class _Pickler(pickle.Pickler):
 
 def _code_of_this_package() -> str:
     """Return a digest of this package's source files: in a clone the code changes while the version stays."""
-    folder = Path(__file__).parents[1]
+    folder = Path(__file__).parents[2]
     files = [file for file in sorted(folder.rglob("*.py")) if folder / "studies" not in file.parents]
     return str(joblib.hash([(str(file.relative_to(folder)), file.read_bytes()) for file in files]))
 
@@ -295,46 +286,49 @@ _KEY = re.compile(r"fold (\d+) \| (.+) \| (seed|trial) (\d+)")
 
 
 def _fault_of_entry(key: str, found: Any, tests: Sequence[Part], metrics: Sequence[Metric]) -> str | None:
-    """Return what is wrong with an entry of a store, which may have been damaged or made by hand."""
+    """Return what is wrong with an entry of a store, which may have been made by hand."""
     known = _KEY.fullmatch(key)
     if known is None or not 1 <= int(known[1]) <= len(tests):
         return "is of no fold of this comparison"
-    if known[3] == "trial":
-        return None if _is_of(found, Outcome) and _are_numbers(found["values"]) else "is no result of a setting"
-    if not _is_of(found, Cell):
-        return "is no result of a training"
-    queries, per_query, curve = tests[int(known[1]) - 1].queries, found["per_query"], found["curve"]
-    values = [*per_query.values(), *(found[name] for name in _ARRAYS if found[name] is not None)]
-    if not all(map(_are_numbers, values)) or any(len(v) != queries.n_queries for v in per_query.values()):
+    try:
+        if known[3] == "trial":
+            from_json(Outcome, found)
+            return None
+        run = _decoded(found)
+    except (KeyError, TypeError):
+        return f"is no result of a {'training' if known[3] == 'seed' else 'setting'}"
+    queries = tests[int(known[1]) - 1].queries
+    if any(len(values) != queries.n_queries for values in run.per_query.values()):
         return "does not hold a number for each test query"
     names = {metric.name for metric in metrics}
-    if not per_query.keys() == found["test"].keys() == names or not 1 <= found["rounds"] <= len(curve):
+    if (
+        run.curve is None
+        or not run.per_query.keys() == run.test.keys() == names
+        or not 1 <= run.rounds <= len(run.curve)
+    ):
         return "lacks metrics or rounds"
-    told, expected = [found["validation"]], [curve[found["rounds"] - 1]]
+    told, expected = [run.validation], [run.curve[run.rounds - 1]]
     for metric in metrics:
         if not metric.couples_queries:
-            told.append(found["test"][metric.name])
-            expected.append(_mean(per_query[metric.name], queries))
-    if not _are_numbers(told) or not np.allclose(told, expected, rtol=1e-9, atol=1e-12, equal_nan=True):
+            told.append(run.test[metric.name])
+            expected.append(_mean(run.per_query[metric.name], queries))
+    if not np.allclose(told, expected, rtol=1e-9, atol=1e-12, equal_nan=True):
         return "contradicts itself: a mean is not that of its values"
     return None
 
 
-def _mean(values: Sequence[float], queries: Queries) -> float:
+def _decoded(found: Any) -> RunOutcome:
+    """Return a run from its entry, which lacks what is in its key."""
+    if not isinstance(found, dict) or found.keys() | {*_IDENTITY} != {f.name for f in fields(RunOutcome)}:
+        raise TypeError
+    outcome: RunOutcome = from_json(RunOutcome, {**found, "method": Method("", "", ""), "fold": 0, "seed": 0})
+    return outcome
+
+
+def _mean(values: Floats, queries: Queries) -> float:
     weight = np.ones(len(values)) if queries.query_weight is None else queries.query_weight
     defined = ~np.isnan(values) & (weight > 0)
-    return float(np.average(np.asarray(values)[defined], weights=weight[defined])) if defined.any() else float("nan")
-
-
-def _is_of(found: Any, kind: type) -> bool:
-    """Return whether an entry has the fields of a dataclass, and each of them a type that it may have."""
-    if not isinstance(found, dict) or found.keys() != {field.name for field in fields(kind)} - {*_IDENTITY}:
-        return False
-    return all(isinstance(found[name], types) for name, types in _TYPES.items() if name in found)
-
-
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(v, (int, float)) for v in values)
+    return float(np.average(values[defined], weights=weight[defined])) if defined.any() else float("nan")
 
 
 def _warn_of_own_code(values: Sequence[Any], what: str) -> None:

@@ -1,26 +1,66 @@
-"""The runs of a comparison: each is taken from what is kept of it, or trained, after tuning where that is asked for."""
+"""What a comparison trains, and what came of it; each run is taken from what is kept, or trained, after tuning."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison import tuning
-from boostplug.comparison.cells import CUTOFFS, Cell, Method
-from boostplug.comparison.training import FRAMEWORKS, Framework, Part, Watch
-from boostplug.comparison.trees import Trees
+from boostplug.comparison.summary import Setting, Settings
+from boostplug.comparison.training import tuning
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Framework, Part, Watch
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 
-__all__ = ["FoldRuns", "Keeper", "Plan", "announced"]
+__all__ = ["CUTOFFS", "FoldRuns", "Keeper", "Method", "Plan", "RunOutcome", "announced"]
 
 Floats = NDArray[np.float64]
 Report = Callable[[int, float], bool]
+
+CUTOFFS = (1, 2, 3, 5, 10, 20, 50)
+"""Of the NDCG that is kept of each run."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """An objective in a framework; the reference is what the framework's other methods are compared with."""
+
+    name: str
+    framework: str
+    objective: Loss | str
+    is_reference: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class RunOutcome:
+    """The outcome of one run: one method, one fold, one seed."""
+
+    method: Method
+    fold: int
+    seed: int
+    rounds: int = 0
+    rounds_trained: int = 0
+    seconds_per_round: float = 0.0
+    validation: float = 0.0
+    test: dict[str, float] = field(default_factory=dict)
+    per_query: dict[str, Floats] = field(default_factory=dict)
+    error: str | None = None
+    tuned: Setting | None = None
+    notes: tuple[str, ...] = ()
+    validation_per_query: Floats | None = None
+    curve: Floats | None = None
+    """The metric on the validation part after each round."""
+    gains: Floats | None = None
+    """Of each feature: the gains of its splits in the model at its best round; None where the framework has none."""
+    cutoffs: Floats | None = None
+    """NDCG on the test part at each of `CUTOFFS`; None where the grades allow none."""
+    seconds: float | None = None
+    """Of the whole training, with the metric after each round."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +76,31 @@ class Plan:
     tune: int
     seeds: Sequence[int]
 
+    def settings(self, jobs: int, minutes: float | None) -> Settings:
+        """Return what the summary says of it."""
+        return Settings(
+            metric=self.metric.name,
+            metrics=[m.name for m in self.metrics],
+            greater_is_better=self.metric.greater_is_better,
+            lower_is_better=[m.name for m in self.metrics if not m.greater_is_better],
+            seeds=list(self.seeds),
+            rounds=self.rounds,
+            early_stopping_rounds=self.patience,
+            params=asdict(self.trees),
+            tune=self.tune,
+            num_threads=self.num_threads,
+            jobs=jobs,
+            minutes=minutes,
+        )
+
 
 class Keeper(Protocol):
     """What keeps finished runs and settings that were tried, and returns those of an earlier comparison."""
 
-    def cell(self, method: Method, fold: int, seed: int) -> Cell | None:
+    def outcome(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a run that is finished."""
 
-    def add(self, cell: Cell) -> None:
+    def add(self, cell: RunOutcome) -> None:
         """Keep a run."""
 
     def trial(self, method: Method, fold: int, number: int) -> tuning.Outcome | None:
@@ -92,7 +149,7 @@ class FoldRuns:
         self._binned: dict[str, Framework | Exception] = {}
         self._tuned: dict[Method, tuning.Tuned | None] = {}
 
-    def cell(self, method: Method, seed: int) -> Cell:
+    def outcome(self, method: Method, seed: int) -> RunOutcome:
         """Return the outcome of one run.
 
         Raises
@@ -102,10 +159,6 @@ class FoldRuns:
         """
         plan = self._plan
         self._advance(announced(method, seed, self._number), 0)
-        cell = None if self._kept is None else self._kept.cell(method, self._number, seed)
-        if cell is not None:
-            self._advance("", 1 + self._trials_of(seed))
-            return cell
         setting = None
         if plan.tune:
             if method not in self._tuned:
@@ -193,11 +246,11 @@ class FoldRuns:
             raise tuning.OutOfTime
         return tuning.Outcome(watch.best_value, watch.values, watch.pruned)
 
-    def _run(self, method: Method, seed: int, tuned: tuning.Tuned | None) -> Cell:
+    def _run(self, method: Method, seed: int, tuned: tuning.Tuned | None) -> RunOutcome:
         """Return the outcome of a training; what goes wrong in it is an outcome too."""
         plan, framework, queries = self._plan, self._framework(method.framework), self._parts[2].queries
         if isinstance(framework, Exception):
-            return Cell(method, self._number, seed, error=_reason(framework))
+            return RunOutcome(method, self._number, seed, error=_reason(framework))
         watch, notes = self._watch(), []
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -210,7 +263,7 @@ class FoldRuns:
                 if issubclass(warning.category, UserWarning)
             ]
             if not np.isfinite(scores).all():
-                return Cell(
+                return RunOutcome(
                     method, self._number, seed, error="its scores on the test part are not finite", notes=tuple(notes)
                 )
             with threads_of_framework(plan.num_threads):
@@ -220,8 +273,8 @@ class FoldRuns:
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
                 cutoffs = _at_cutoffs(plan.metric, scores, queries)
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
-            return Cell(method, self._number, seed, error=_reason(error), notes=tuple(notes))
-        return Cell(
+            return RunOutcome(method, self._number, seed, error=_reason(error), notes=tuple(notes))
+        return RunOutcome(
             method,
             self._number,
             seed,
@@ -236,7 +289,7 @@ class FoldRuns:
             curve=np.array(watch.values),
             gains=watch.gains,
             cutoffs=cutoffs,
-            tuned=None if tuned is None else tuned.as_dict(),
+            tuned=None if tuned is None else tuned.setting,
             notes=tuple(notes),
         )
 

@@ -1,0 +1,283 @@
+"""The arguments of `compare`, checked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, product
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from boostplug.adapters.options import is_dart
+from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.comparison.data import PARTS
+from boostplug.comparison.recommendation import METRICS
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, check_columns
+from boostplug.comparison.training.runs import Method, Plan
+from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import require_optuna
+from boostplug.core.checks import check_flag, check_instance, check_integer, check_number, shown
+from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
+from boostplug.core.naming import distinct_names
+from boostplug.core.threads import get_num_threads
+from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, table_of
+from boostplug.losses import LOSSES, Loss
+from boostplug.metrics import Metric
+
+__all__ = [
+    "Losses",
+    "check_trainable",
+    "frameworks_of",
+    "limits_of",
+    "methods_of",
+    "metrics_of",
+    "note_on_weights",
+    "parse_losses",
+    "plan_of",
+    "store_of",
+]
+
+Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
+Folds = Sequence[Sequence[Part]]
+
+_LARGEST_SEED = 2**31 - 1
+_MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
+_MOST_ROUNDS = 1_000_000
+_MOST_TRIALS = 10_000
+_MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
+
+
+def plan_of(
+    metric: Metric,
+    metrics: Sequence[Metric],
+    *,
+    rounds: int,
+    seeds: int | Iterable[int],
+    early_stopping_rounds: int | None,
+    params: Mapping[str, Any] | None,
+    tune: int,
+    num_threads: int | None,
+    jobs: int,
+) -> Plan:
+    """Return what all runs have in common, checked; `num_threads` are shared out over `jobs` processes."""
+    trees, seed_list = Trees.of(params), _seeds(seeds)
+    rounds = check_integer("rounds", rounds, 1, remedy="100 is the default", most=_MOST_ROUNDS)
+    tune = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
+    if early_stopping_rounds is not None:
+        otherwise = ", or None for no early stopping"
+        early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
+    otherwise = ", or None for OMP_NUM_THREADS, or all cores"
+    asked = get_num_threads() if num_threads is None else num_threads
+    threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
+    return Plan(metric, metrics, trees, rounds, early_stopping_rounds, max(1, threads // jobs), tune, seed_list)
+
+
+def limits_of(jobs: int, minutes: float | None) -> tuple[int, float | None]:
+    """Return how many processes train, and for how long, checked."""
+    jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
+    if minutes is not None:
+        minutes = check_number("minutes", minutes, above=0, otherwise=", or None for no limit")
+    return jobs, minutes
+
+
+def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
+    """Return the folder that keeps what is finished, checked."""
+    if check_flag("resume", resume) and store is None:
+        raise ValueError("resume goes on from what a folder keeps; name it as store")
+    if store is not None and not isinstance(store, (str, PathLike)):
+        raise TypeError(f"store must be the path of a folder; got {shown(store)}")
+    return None if store is None else Path(store)
+
+
+def parse_losses(losses: Losses) -> dict[str, Loss]:
+    """Return losses by the names that the table gives them.
+
+    Parameters
+    ----------
+    losses : iterable of names and losses, mapping, or None
+        As `compare` takes them.
+
+    Returns
+    -------
+    dict of str to Loss
+
+    Raises
+    ------
+    ValueError
+        If a name is not in the registry; the message lists the names that are.
+    """
+    if isinstance(losses, Mapping):
+        for name, loss in losses.items():
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                raise ValueError(f"losses has the name {name!r}; name losses by strings of one line")
+            _check_loss(loss, f"losses[{name!r}]")
+        return dict(losses)
+    chosen: list[Loss] = []
+    for item in LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
+        if isinstance(item, str):
+            chosen.extend(Loss.parse(item))
+        else:
+            _check_loss(item, "an item of losses")
+            chosen.append(item)
+    # By parameters too: to a class with a constructor of its own the equality that it inherits says less.
+    chosen = list({(loss, repr(loss.get_params())): loss for loss in chosen}.values())
+    return dict(zip(distinct_names(chosen), chosen, strict=True))
+
+
+def _several(values: Any, what: str, single: type | tuple[type, ...]) -> list[Any]:
+    """Return a single value, or several, as a list."""
+    if isinstance(values, single):
+        return [values]
+    if isinstance(values, type):
+        raise ValueError(f"{what} is the class {values.__name__}; pass {values.__name__}()")
+    try:
+        return list(values)
+    except TypeError:
+        raise ValueError(f"{what} must be one of the {what} or a list of them, got {values!r}") from None
+
+
+def _check_loss(loss: Any, what: str) -> None:
+    check_instance(what, loss, Loss, "MPBoost()")
+    try:
+        hash(loss)
+    except TypeError as error:
+        raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
+
+
+def metrics_of(
+    folds: Folds, metric: Metric | str, metrics: Metric | str | Iterable[Metric | str]
+) -> tuple[Metric, list[Metric], list[str]]:
+    """Return the metric that chooses, all metrics, and a note on each that nobody asked for and that is left out.
+
+    Those are left out that are undefined on every query of a test part.
+    """
+    main, by_default = Metric.parse(metric), metrics is METRICS
+    columns = list(dict.fromkeys([*map(Metric.parse, _several(metrics, "metrics", (str, Metric))), main]))
+    notes: dict[Metric, str] = {}
+    for fold in folds:
+        for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (main,)), ("test", fold[2], columns)):
+            weight = part.queries.query_weight
+            if weight is not None and not np.any(weight):
+                raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")
+            for one in needed:
+                try:
+                    values = one.per_query(np.zeros(part.queries.n_rows), part.queries)
+                except ValueError as error:
+                    raise ValueError(f"{one.name} cannot be computed on {name}: {error}") from None
+                if np.isnan(values).all():
+                    why = f"undefined on every query of {name}: {_why_undefined(one, part)}"
+                    if one == main or not by_default:
+                        raise ValueError(f"{one.name} is {why}")
+                    notes[one] = f"{one.name} is left out, {why}."
+    return main, [one for one in columns if one not in notes], list(notes.values())
+
+
+def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:
+    """Return a note where weights differ within a query and XGBoost's own ranking objectives are compared."""
+    built_in = any(isinstance(m.objective, str) and m.objective.startswith("rank:") for m in methods)
+    weights = [(q.row_weight, q.boundaries[q.query_of_row]) for q in (fold[0].queries for fold in folds)]
+    if not built_in or not any(w is not None and (w != w[first]).any() for w, first in weights):
+        return []
+    note = (
+        "Weights differ within queries: XGBoost's own ranking objectives take one weight per query, the mean of its "
+        "rows; all other methods take the weights of the rows."
+    )
+    return [note]
+
+
+def _why_undefined(metric: Metric, part: Part) -> str:
+    grade, most = getattr(metric, "relevant", None), part.queries.labels.max()
+    if grade is None or not 0 < most < grade:
+        return "it has no relevant document"
+    return (
+        f"labels up to {most:g} do not reach {grade:g}, from which on a document is relevant to it "
+        f"(metrics= of bp.compare takes {type(metric).__name__}(relevant=…))"
+    )
+
+
+def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
+    """Raise where a framework refuses the data or the parameters, and where tuning lacks its library."""
+    _check_readable(folds, frameworks)
+    _check_framework_parameters(plan.trees, frameworks, plan.patience)
+    if plan.tune:
+        require_optuna()
+
+
+def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
+    """Raise where a framework refuses features, as the first rows of a DataFrame show, or reads parts differently."""
+    for fold, framework in product(folds, frameworks):
+        for name, part in zip(PARTS, fold, strict=True):
+            if framework == "xgboost":
+                refuse_infinite(part.X, f"{name}: X")
+                refuse_sparse_beside_dense(table_of(part.X, least=0), table_of(fold[0].X, least=0), f"{name}: X")
+            if is_frame(part.X):
+                try:
+                    check_columns(framework, part.X[:1])
+                except ValueError as error:
+                    raise ValueError(f"{name}: {framework} cannot read the columns: {error}") from None
+
+
+def _check_framework_parameters(trees: Trees, frameworks: Sequence[str], early_stopping_rounds: int | None) -> None:
+    """Raise for a parameter that a framework does not know, and for dropout with early stopping."""
+    for framework in frameworks:
+        given = getattr(trees, framework)
+        refuse_unknown_parameters(framework, given, f"params[{framework!r}]")
+        if early_stopping_rounds is not None and is_dart(given):
+            raise ValueError(
+                f"params[{framework!r}] asks for dart, whose later rounds change earlier trees, so that the model of "
+                "the best round is gone when training stops; pass early_stopping_rounds=None, or another booster"
+            )
+
+
+def _seeds(seeds: int | Iterable[int]) -> list[int]:
+    if isinstance(seeds, str) or not np.iterable(seeds):
+        remedy = "give how many, or a list of seeds"
+        return list(range(check_integer("seeds", seeds, 1, remedy=remedy, most=_MOST_SEEDS)))
+    chosen = [check_integer("each of seeds", seed, 0, most=_LARGEST_SEED) for seed in islice(seeds, _MOST_SEEDS + 1)]
+    if not chosen or len(set(chosen)) < len(chosen) or len(chosen) > _MOST_SEEDS:
+        raise ValueError(
+            f"seeds must be 1 to {_MOST_SEEDS} different integers from 0 to {_LARGEST_SEED}, got {shown(chosen)}"
+        )
+    return chosen
+
+
+def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[str]]:
+    """Return the frameworks to compare in, and a note for each that is left out."""
+    names = list(dict.fromkeys(FRAMEWORKS if asked is None else _several(asked, "frameworks", str)))
+    unknown = [name for name in names if name not in FRAMEWORKS]
+    if unknown or not names:
+        listed = ", ".join(map(repr, unknown)) or "none given"
+        raise ValueError(f"frameworks must be of {', '.join(FRAMEWORKS)}; got {listed}")
+    absent = failed_imports(names)
+    if absent and (asked is not None or len(absent) == len(names)):
+        name, error = next(iter(absent.items()))
+        remedy = install(*absent) if all(map(is_missing, absent, absent.values())) else remedy_of(name, error)
+        raise ImportError(f"{' and '.join(absent)} cannot be imported ({error}): {remedy}", name=name)
+    notes = [
+        f"{name} is not installed and left out ({install(name)})."
+        if is_missing(name, error)
+        else f"{name} cannot be imported ({error}) and is left out ({remedy_of(name, error)})."
+        for name, error in absent.items()
+    ]
+    return [name for name in names if name not in absent], notes
+
+
+def methods_of(frameworks: Sequence[str], losses: Losses, baselines: str | Iterable[str] | None) -> list[Method]:
+    """Return what is compared: in each framework the baselines, and then the losses."""
+    losses = parse_losses(losses)
+    known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
+    wanted = known if baselines is None else _several(baselines, "baselines", str)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}")
+    taken = [name for name in losses if name in known]
+    if taken:
+        raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
+    methods = []
+    for framework in frameworks:
+        own = FRAMEWORKS[framework].baselines
+        methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
+        methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
+    if not methods:
+        raise ValueError("there is nothing to compare: losses and baselines are both empty")
+    return methods

@@ -1,0 +1,182 @@
+"""`Runs`: what a comparison has trained, and what its outcomes say: differences to a reference, the best method."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.significance import Pooled, merge_repeated, pooled_test, standard_error
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome
+from boostplug.comparison.training.tuning import tuned_objective
+from boostplug.core.best_round import BestRound
+from boostplug.core.threads import Computed
+
+__all__ = ["FLIPS", "LEVEL", "Done", "Run", "Runs"]
+
+Floats = NDArray[np.float64]
+Run = tuple[int, int]
+"""A fold and a seed."""
+Done = dict[Run, RunOutcome]
+
+FLIPS = 20_000
+LEVEL = 0.95  # of intervals
+_LEAST = float(np.finfo(np.float64).tiny)  # of a sum of weights that is divided by
+
+
+@dataclass(eq=False)
+class Runs:
+    """What a comparison has trained, on what, and by which metrics."""
+
+    data: LoadedData
+    plan: Plan
+    methods: Sequence[Method]
+    jobs: int = 1
+    outcomes: list[RunOutcome] = field(default_factory=list)
+    _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method and runs
+
+    @Computed
+    def tests(self) -> list[Part]:
+        """The test part of each fold."""
+        return self.data.tests
+
+    @Computed
+    def codes(self) -> list[NDArray[np.int64]] | None:
+        """As `LoadedData.codes`, of the test parts."""
+        return self.data.codes(2)
+
+    @Computed
+    def _valid_codes(self) -> list[NDArray[np.int64]] | None:
+        return self.data.codes(1)
+
+    @property
+    def n_planned(self) -> int:
+        """Number of runs of each method."""
+        return len(self.data.folds) * len(self.plan.seeds)
+
+    def finished(self, method: Method) -> Done:
+        """Return the runs of a method that have not failed, by fold and seed."""
+        return {(run.fold, run.seed): run for run in self.outcomes if run.method == method and run.error is None}
+
+    def reference_of(self, method: Method) -> Method | None:
+        """Return what a method is compared with: its framework's own LambdaMART, where that is among them."""
+        return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
+
+    def n_defined(self) -> int:
+        """Return on how many test queries the metric is defined; one that stands in several folds counts once."""
+        metric = self.plan.metric
+        defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.tests]
+        if self.codes is None:
+            return int(sum(map(np.sum, defined)))
+        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.codes, defined, strict=True)])))
+
+    def n_repeated(self) -> int:
+        """Return how often a test query stands in one more fold."""
+        return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
+
+    def contrast(self, method: Method) -> Pooled | None:
+        """Return the difference of a method to its reference, over the runs that both have finished.
+
+        Each fold weighs the same, and in it each query: what is tested is the difference of the table. A query that
+        stands in several folds counts once, by its mean over them.
+        """
+        reference = self.reference_of(method)
+        if reference is None or reference == method:
+            return None
+        ours, theirs = self.finished(method), self.finished(reference)
+        common = tuple(sorted(set(ours) & set(theirs)))
+        if not common:
+            return None
+        key = (method, common)
+        if key not in self._tested:
+            folds = sorted({f for f, _ in common})
+            name = self.plan.metric.name
+            a, b = (
+                [np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for f in folds]
+                for done in (ours, theirs)
+            )
+            self._tested[key] = pooled_test(
+                a,
+                b,
+                weight=[_weight(self.tests[f]) for f in folds],
+                codes=None if self.codes is None else [self.codes[f] for f in folds],
+                counts="sets",
+                level=LEVEL,
+                flips=FLIPS,
+            )
+        return self._tested[key]
+
+    def best(self, *, partial: bool) -> tuple[Method, dict[Method, float], list[Run]] | None:
+        """Return the method that is best on validation, what all candidates have there, and by which runs."""
+        methods, runs = self._candidates(partial=partial)
+        means = {method: float(np.mean([self.finished(method)[run].validation for run in runs])) for method in methods}
+        means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
+        if not means:
+            return None
+        ahead = BestRound(greater_is_better=self.plan.metric.greater_is_better)  # of equal ones the first
+        for mean in means.values():
+            ahead.add(mean)
+        return list(means)[ahead.number - 1], means, runs
+
+    def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
+        """Return the methods among which the validation part chooses, and the runs that all of them have finished.
+
+        Those that have finished all their runs; where none has, or not all was run, those that have got
+        as far as most.
+        """
+        done = {method: set(self.finished(method)) for method in self.methods}
+        finished = [method for method, runs in done.items() if len(runs) == self.n_planned]
+        if not finished or partial:
+            everywhere = sorted({run for runs in done.values() for run in runs})
+            if not everywhere:
+                return [], []
+            most = max(everywhere, key=lambda run: sum(run in runs for runs in done.values()))
+            finished = [method for method, runs in done.items() if most in runs]
+        return finished, sorted(set.intersection(*(done[method] for method in finished)))
+
+    def estimator(self, method: Method, runs: Sequence[Run]) -> dict[str, Any]:
+        """Return what `recommendation.estimator` takes: where settings differ between folds, those of the first."""
+        done, plan = [self.finished(method)[run] for run in runs], self.plan
+        objective, parameters = method.objective, {}
+        if (tuned := done[0].tuned) is not None:
+            done = [run for run in done if run.fold == done[0].fold]
+            objective, parameters = tuned_objective(objective, tuned.drawn), tuned.parameters
+        kind = FRAMEWORKS[method.framework]
+        return {
+            "framework": method.framework,
+            "objective": objective,
+            "params": kind.params_of_run(plan.trees, plan.num_threads, objective, plan.seeds[0], parameters),
+            "rounds": max(1, int(np.mean([run.rounds for run in done]) + 0.5)),
+        }
+
+    def is_close(self, best: Method, other: Method, runs: Sequence[Run]) -> bool:
+        """Return whether another method is within one standard error of the best on validation, by its queries."""
+        differences, weight, strata, codes = [], [], [], []
+        for fold in sorted({f for f, _ in runs}):
+            values = [
+                [self.finished(method)[run].validation_per_query for run in runs if run[0] == fold]
+                for method in (best, other)
+            ]
+            if any(of_run is None for of_method in values for of_run in of_method):
+                return False
+            a, b = (np.mean(of_method, axis=0) for of_method in values)  # type: ignore[arg-type]
+            differences.append(a - b)
+            of_queries = _weight(self.data.folds[fold][1])
+            weight.append(of_queries / max(_LEAST, of_queries[~np.isnan(a)].sum()))
+            strata.append(np.full(len(a), fold))
+            codes.append(np.arange(len(a)) if self._valid_codes is None else self._valid_codes[fold])
+        d, v, s, c = map(np.concatenate, (differences, weight, strata, codes))
+        if self._valid_codes is not None:
+            there = ~np.isnan(d)
+            d, v, s = merge_repeated(d[there], v[there], s[there], c[there])
+        error = standard_error(d, weight=v, strata=s)
+        mean = float(np.nansum(v * d) / v[~np.isnan(d)].sum())
+        return abs(mean) <= error
+
+
+def _weight(part: Part) -> Floats:
+    queries = part.queries
+    return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight

@@ -1,0 +1,125 @@
+"""What the comparison was made of: data, parameters, versions, machine; and how to make it again."""
+
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
+from boostplug.comparison.report.view import View, copyable, folded, method_table, pairs
+from boostplug.comparison.report.words import about_training, tuned
+
+__all__ = ["reproduce", "setup"]
+
+_SIZES = (Column("queries"), Column("documents"))
+
+
+def setup(view: View) -> Child:
+    """Return data, parameters, versions, machine and notes."""
+    document = view.document
+    data, settings = document.data, document.settings
+    sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
+    parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
+    in_all = f", {view.folds} folds together" if view.folds > 1 else ""
+    params = settings.params
+    common: list[tuple[str, Child]] = [
+        ("metric that stops and chooses", view.metric),
+        ("rounds at most", f"{settings.rounds:,}"),
+        (
+            "early stopping",
+            f"after {n} rounds without a better value" if (n := settings.early_stopping_rounds) else "none",
+        ),
+        ("seeds", ", ".join(map(str, settings.seeds))),
+        ("folds", str(view.folds)),
+        *((key, str(given)) for key, given in params.items() if not isinstance(given, dict)),
+        *(
+            (f"{name} besides", ", ".join(f"{k}={v}" for k, v in given.items()))
+            for name, given in params.items()
+            if isinstance(given, dict) and given
+        ),
+        ("settings tried per method", str(settings.tune) if settings.tune else "none (not tuned)"),
+        ("threads of a training", str(settings.num_threads)),
+        ("trainings at once", str(settings.jobs)),
+    ]
+    if settings.minutes is not None:
+        common.append(("budget in minutes", f"{settings.minutes:g}"))
+    objectives = [
+        (
+            m,
+            [
+                Cell(el("code", m.summary.objective), m.summary.objective, "long"),
+                number(m.summary.rounds, ".0f"),
+                Cell(f"{m.summary.runs_finished} of {m.summary.runs_planned}", m.summary.runs_finished),
+            ],
+        )
+        for m in view.methods
+    ]
+    columns = [Column("objective", numbers=False), Column("rounds"), Column("runs finished")]
+    machine = [
+        (name, str(shown))
+        for name, key in (
+            ("processor", "processor"),
+            ("cores", "cores"),
+            ("memory, GiB", "memory_gib"),
+            ("system", "system"),
+        )
+        if (shown := (view.machine or {}).get(key)) is not None
+    ]
+    features_of = f"{data.features:,} features"
+    weighted = "; weighted: means and tests are by the weights of the queries" if data.weighted else ""
+    undefined = data.test.queries - document.test.queries
+    defined = f" {view.metric} is defined on {document.test.queries:,} of the test queries." if undefined else ""
+    return [
+        el(
+            "div",
+            el(
+                "div",
+                el("h3", "Data"),
+                el("p", f"{data.name and data.name + '; '}{features_of}{weighted}.{defined}"),
+                as_html(Table([Column("part", numbers=False), *_SIZES], parts, f"Parts{in_all}")),
+                el("h3", "Versions"),
+                pairs(list(document.versions.items())),
+                [el("h3", "Machine"), pairs(machine)] if machine else None,
+            ),
+            el("div", el("h3", "Parameters of all methods"), pairs(common)),
+            class_="pair",
+        ),
+        el("p", about_training(document)),
+        folded(
+            "Each method's objective with all its parameters",
+            method_table("Objectives", columns, objectives),
+        ),
+        [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
+        [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,
+    ]
+
+
+def reproduce(view: View) -> Child:
+    """Return how to make the comparison again."""
+    if view.details is None:
+        return None
+    found, fold = view.details.reproduce, view.folds > 1
+    rows = [
+        Row(
+            [
+                Cell(part.part),
+                *([number(part.fold + 1)] if fold else []),
+                number(part.queries),
+                number(part.documents),
+                Cell(el("code", part.fingerprint)),
+            ]
+        )
+        for part in found.data
+    ]
+    columns = [Column("part", numbers=False), *([Column("fold")] if fold else []), *_SIZES]
+    columns.append(Column("fingerprint", numbers=False))
+    return [
+        el("h3", "On the command line"),
+        copyable("the command", found.command)
+        if found.command
+        else el("p", "No command makes this comparison: its data or its losses are Python's own."),
+        el("h3", "In Python"),
+        copyable("the call in Python", f"import boostplug as bp\n\nresult = {found.python}"),
+        el("h3", "The data it was made with"),
+        el(
+            "p",
+            "With the same data the fingerprints are the same; with the same versions the figures are, but for times.",
+        ),
+        as_html(Table(columns, rows, "Fingerprints of the data")),
+    ]

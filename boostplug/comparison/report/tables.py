@@ -1,0 +1,304 @@
+"""A small model of tables, and its writers: a terminal, Markdown, LaTeX, HTML; and how numbers are shown in them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.core.text import visible
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+__all__ = [
+    "NONE",
+    "Cell",
+    "Column",
+    "Row",
+    "Table",
+    "as_html",
+    "as_latex",
+    "as_lines",
+    "as_markdown",
+    "as_rich",
+    "difference",
+    "in_markdown",
+    "interval",
+    "number",
+    "probability",
+    "short",
+    "signed",
+    "value",
+    "without_zero",
+]
+
+NONE = "–"
+_LEAST_NAME = 16  # width to which the first column may be folded
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its head, whether it holds numbers, and whether a first click puts the largest on top."""
+
+    head: str
+    numbers: bool = True
+    descending: bool = True
+    sorted_by: bool = False  # whether the rows stand in its order
+    narrow: str | None = None  # a shorter head, where there is little room
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, and what it is sorted by (None: it comes last)."""
+
+    shown: Child
+    key: float | str | None = None
+    class_: str = ""  # of HTML
+    after: str = ""  # beside what is shown, or below it: a spread, an interval
+    bold: bool = False
+    verdict: int = 0  # 1: significantly better, -1: worse
+
+    @property
+    def text(self) -> str:
+        """All of it as plain text."""
+        return f"{self.shown} {self.after}".rstrip()
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of a row, and the group that it is in, such as a framework."""
+
+    cells: Sequence[Cell]
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows; the first cell of a row is its head."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    caption: str = ""
+
+
+def as_rich(table: Table, *, group_head: str | None, inline: bool) -> "RichTable":
+    """Return a table for a terminal.
+
+    Parameters
+    ----------
+    table : Table
+    group_head : str or None
+        The head of a first column that holds the groups; None: they stand as headings.
+    inline : bool
+        Whether what comes after a value stands beside it, not below it.
+    """
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, int(inline)), collapse_padding=True, pad_edge=False)
+    if group_head is not None:
+        shown.add_column(group_head, no_wrap=True)
+    shown.add_column(table.columns[0].head, no_wrap=inline, overflow="fold", min_width=_LEAST_NAME)
+    for column in table.columns[1:]:
+        head = column.head if inline else column.narrow or column.head
+        shown.add_column(Text(visible(head)), justify="right", no_wrap=True)
+    group = None
+    for row in table.rows:
+        if row.group != group:
+            if group is not None:
+                shown.add_section()
+            group = row.group
+            if group_head is None:
+                shown.add_row(Text(str(group), style="bold"))
+        first = [] if group_head is None else [Text(str(group))]
+        shown.add_row(*first, *(_rich_cell(cell, inline=inline) for cell in row.cells))
+    return shown
+
+
+def _rich_cell(cell: Cell, *, inline: bool) -> "Text":
+    from rich.text import Text
+
+    style = {1: "bold green", -1: "red", 0: "bold" if cell.bold else ""}[cell.verdict]
+    text = Text(visible(str(cell.shown)), style=style)
+    if cell.after:
+        below = cell.after.replace("± ", "±").replace(" ", "\n")
+        text.append(f" {cell.after}" if inline else f"\n{below}", style="not bold" * cell.bold)
+    return text
+
+
+def as_lines(table: Table, n_values: int) -> list[str]:
+    """Return three lines per row, for a terminal too narrow for any table: its name, `n_values` cells, the others."""
+    lines = []
+    for row in table.rows:
+        named = [visible(f"{column.head} {cell.text}") for column, cell in zip(table.columns, row.cells, strict=True)]
+        lines += [visible(f"{row.group} {row.cells[0].shown}")]
+        lines += [f"  {', '.join(cells)}" for cells in (named[1 : n_values + 1], named[n_values + 1 :])]
+    return lines
+
+
+def as_markdown(table: Table, group_head: str) -> list[str]:
+    """Return the lines of a table in Markdown, its groups in a first column."""
+    rows = [
+        [row.group or "", *(f"**{c.shown}** {c.after}".rstrip() if c.bold else c.text for c in row.cells)]
+        for row in table.rows
+    ]
+    rule = ["---", *("---:" if column.numbers else "---" for column in table.columns)]
+    head = [group_head, *(column.head for column in table.columns)]
+    return [
+        "| " + " | ".join(in_markdown(cell).replace("|", "&#124;") for cell in cells) + " |"
+        for cells in (head, rule, *rows)
+    ]
+
+
+def in_markdown(text: str) -> str:
+    """Return a text in one line, with what HTML reads as markup escaped."""
+    return escape(" ".join(visible(text).split()), quote=False)
+
+
+def as_latex(table: Table) -> list[str]:
+    """Return the lines of a ``tabular`` with booktabs, its groups as headings."""
+    lines = [
+        rf"\begin{{tabular}}{{{''.join('r' if column.numbers else 'l' for column in table.columns)}}}",
+        r"\toprule",
+        " & ".join(_in_latex(column.head) for column in table.columns) + r" \\",
+    ]
+    group = None
+    for row in table.rows:
+        if row.group != group:
+            group = row.group
+            lines.append(rf"\midrule \multicolumn{{{len(table.columns)}}}{{l}}{{\emph{{{_in_latex(str(group))}}}}} \\")
+        lines.append(" & ".join(map(_latex_cell, row.cells)) + r" \\")
+    return [*lines, r"\bottomrule", r"\end{tabular}"]
+
+
+def _latex_cell(cell: Cell) -> str:
+    shown, after = _in_latex(str(cell.shown)), _in_latex(cell.after)
+    shown = rf"\textbf{{{shown}}}" if cell.bold else shown
+    after = rf"{{\small{after}}}" if cell.after.startswith("±") else after
+    return f"{shown} {after}".rstrip()
+
+
+_TEX = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "Δ": r"$\Delta$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "↓": r"$\downarrow$",
+    "–": "--",
+    "<": "$<$",
+    ">": "$>$",
+}
+
+
+def _in_latex(text: str) -> str:
+    """Return a text with what LaTeX reads as commands escaped, and minus signs of numbers as such."""
+    escaped = "".join(_TEX.get(character, character) for character in " ".join(visible(text).split()))
+    return re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", escaped)
+
+
+def as_html(
+    table: Table, *, class_: str | None = None, described_by: str | None = None, name: str | None = None
+) -> Markup:
+    """Return a table that can be sorted, in a box of its own that scrolls where it is wide.
+
+    Parameters
+    ----------
+    table : Table
+        Rows with a group can be filtered by it.
+    class_ : str, optional
+    described_by : str, optional
+        The id of what explains it.
+    name : str, optional
+        Of the box that scrolls, where the caption does not say enough by itself.
+    """
+    heads = [
+        el(
+            "th",
+            el("span", column.head),
+            scope="col",
+            class_="n" if column.numbers else None,
+            data_first="descending" if column.descending and column.numbers else "ascending",
+            aria_sort=("descending" if column.descending else "ascending") if column.sorted_by else None,
+        )
+        for column in table.columns
+    ]
+    body = [
+        el(
+            "tr",
+            [_html_cell(c, h, first=h is table.columns[0]) for c, h in zip(row.cells, table.columns, strict=True)],
+            data_framework=row.group,
+        )
+        for row in table.rows
+    ]
+    whole = el(
+        "table",
+        el("caption", el("span", table.caption)),
+        el("thead", el("tr", heads)),
+        el("tbody", [["\n", row] for row in body]),
+        class_=class_,
+        aria_describedby=described_by,
+    )
+    return el("div", whole, class_="scrolls", tabindex=0, role="group", aria_label=name or table.caption)
+
+
+def _html_cell(cell: Cell, column: Column, *, first: bool) -> Markup:
+    after = f" {cell.after}" if cell.after else None
+    classes = ("n" * column.numbers, {1: "up", -1: "down"}.get(cell.verdict), cell.class_)
+    return el(
+        "th" if first else "td",
+        el("b", cell.shown) if cell.bold else cell.shown,
+        el("small", after) if cell.after.startswith("±") else after,
+        scope="row" if first else None,
+        class_=" ".join(filter(None, classes)) or None,
+        data_key=cell.key,
+    )
+
+
+def number(shown: float | None, form: str = ",") -> Cell:
+    """Return a cell of a number; an en dash where there is none."""
+    return Cell(NONE if shown is None else f"{shown:{form}}", shown)
+
+
+def value(shown: float | None) -> Cell:
+    """Return a cell of a metric's value."""
+    return Cell(short(shown), shown)
+
+
+def difference(shown: float | None) -> Cell:
+    """Return a cell of a difference."""
+    return Cell(signed(shown), shown)
+
+
+def short(value: float | None) -> str:
+    """Return four decimals, without a leading zero."""
+    return NONE if value is None else without_zero(f"{value:.4f}")
+
+
+def signed(value: float | None) -> str:
+    """Return four decimals with their sign, without a leading zero."""
+    return NONE if value is None else without_zero(f"{round(value, 4) + 0.0:+.4f}")  # + 0.0: no -.0000
+
+
+def interval(ends: Sequence[float] | None) -> str:
+    """Return the ends of an interval in brackets, nothing where they are not known."""
+    return "" if ends is None else f"[{', '.join(map(signed, ends))}]"
+
+
+def probability(value: float | None) -> str:
+    """Return three decimals, without a leading zero."""
+    if value is None:
+        return NONE
+    return "<.001" if value < 0.0005 else without_zero(f"{value:.3f}")
+
+
+def without_zero(number: str) -> str:
+    """Return a number of a text without the zero before its point."""
+    return re.sub(r"^([+-]?)0\.", r"\1.", number)

@@ -1,0 +1,153 @@
+"""A comparison's table and what stands below it: for a terminal, as plain text, in Markdown and in LaTeX."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from boostplug.comparison.console import as_text
+from boostplug.comparison.report.tables import (
+    NONE,
+    Cell,
+    Column,
+    Row,
+    Table,
+    as_latex,
+    as_lines,
+    as_markdown,
+    as_rich,
+    in_markdown,
+    interval,
+    number,
+    probability,
+    short,
+    signed,
+)
+from boostplug.comparison.report.words import RECOMMENDED, SIGNIFICANT, advice, below_table, is_code, percent
+from boostplug.comparison.summary import Comparison, MethodSummary
+from boostplug.core.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+__all__ = ["latex", "markdown", "render", "table_of", "text"]
+
+_LEAST_NAME = 16  # width to which names may be folded
+_UNLIMITED = 10_000
+_WIDEST = 130  # of text in a file, where a layout has it
+
+
+def table_of(document: Comparison) -> Table:
+    """Return the table: a row per method, in the document's order."""
+    settings = document.settings
+    columns = [
+        Column("method", numbers=False),
+        *(
+            Column(f"{name} ↓", descending=False) if name in settings.lower_is_better else Column(name)
+            for name in settings.metrics
+        ),
+        Column(f"Δ [{percent(document)}]", descending=settings.greater_is_better),
+        Column("p", descending=False),
+        Column("ms/round", descending=False, narrow="ms"),
+        Column("rounds", descending=False),
+    ]
+    return Table(columns, [Row(_cells(document, method), method.framework) for method in document.methods])
+
+
+def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
+    finished, planned, seconds = method.runs_finished, method.runs_planned, method.seconds_per_round
+    found = method.contrast
+    ends, verdict = "" if found is None else interval(found.interval), 0
+    if found is not None and found.p < SIGNIFICANT:
+        verdict = 1 if found.difference * document.settings.sign > 0 else -1
+    return [
+        Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
+        *(_metric_cell(document, method, name) for name in document.settings.metrics),
+        Cell(
+            signed(method.difference),
+            method.difference,
+            after=ends,
+            verdict=verdict,
+        ),
+        Cell(probability(method.p_holm), method.p_holm, verdict=verdict),
+        number(None if seconds is None else 1e3 * seconds, ".1f"),
+        number(method.rounds, ".0f"),
+    ]
+
+
+def _metric_cell(document: Comparison, method: MethodSummary, name: str) -> Cell:
+    settings, found = document.settings, method.test[name]
+    if found.mean is None:
+        state = "failed" if method.errors else "not run"
+        return Cell(state if name == settings.metrics[0] else NONE)
+    spread = f"± {short(found.spread)}" if name == settings.metric and found.spread is not None else ""
+    means = [m.test[name].mean for m in document.methods if m.framework == method.framework]
+    best = (min if name in settings.lower_is_better else max)(mean for mean in means if mean is not None)
+    return Cell(short(found.mean), found.mean, after=spread, bold=found.mean == best)
+
+
+def render(document: Comparison, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+    """Yield the table in the widest layout that fits, and the lines below it."""
+    from rich.text import Text
+
+    table, unlimited = table_of(document), options.update(max_width=_UNLIMITED)
+    slack = max(len(visible(method.method)) for method in document.methods) - _LEAST_NAME  # saved by folding names
+    for group_head, inline, less in (("framework", True, 0), (None, True, 0), (None, False, max(0, slack))):
+        shown = as_rich(table, group_head=group_head, inline=inline)
+        if console.measure(shown, options=unlimited).maximum - less <= options.max_width:
+            yield shown
+            break
+    else:
+        for line in as_lines(table, len(document.settings.metrics)):
+            yield Text(line)
+    yield Text("")
+    for line in below_table(document):
+        yield Text(visible(line), style="bold" if line.startswith(("INCOMPLETE", "PARTIAL", "WARNING")) else "")
+    yield Text("")
+    for line in advice(document):
+        yield Text(visible(line), style="bold" if line.startswith(RECOMMENDED) else "")
+
+
+def text(document: Comparison) -> str:
+    """Return the table as plain text: as wide as the terminal where there is one, else as wide as it needs."""
+    from shutil import get_terminal_size
+
+    width = get_terminal_size((120, 24)).columns if sys.stdout.isatty() else _natural_width(document)
+    return as_text(lambda console: render(document, console, console.options), width)
+
+
+def _natural_width(document: Comparison) -> int:
+    """Return the width of the wide layout, 120 at least; where that is too wide, with frameworks as headings."""
+    from rich.console import Console
+
+    console, table = Console(width=_UNLIMITED), table_of(document)
+    widths = [console.measure(as_rich(table, group_head=head, inline=True)).maximum for head in ("framework", None)]
+    return max(120, widths[0] if widths[0] <= _WIDEST else widths[1])
+
+
+def markdown(document: Comparison) -> str:
+    """Return the table and what stands below it as Markdown."""
+    lines = [
+        f"# {in_markdown(document.data.name or 'Comparison')}",
+        "",
+        *as_markdown(table_of(document), "framework"),
+        "",
+        *(f"- {in_markdown(line)}" for line in below_table(document)),
+        "",
+    ]
+    for line in advice(document):
+        lines += ["```python", visible(line).strip(), "```"] if is_code(line) else [in_markdown(line), ""]
+    return "\n".join(lines) + "\n"
+
+
+def latex(document: Comparison, caption: str | None = None, label: str | None = None) -> str:
+    """Return the table for LaTeX with booktabs, without times and rounds, and what stands below it as comments."""
+    table = table_of(document)
+    lines = [
+        *(f"% {' '.join(visible(line).split())}" for line in below_table(document)),
+        *as_latex(Table(table.columns[:-2], [Row(row.cells[:-2], row.group) for row in table.rows])),
+    ]
+    if caption is not None or label is not None:
+        lines = [r"\begin{table}", r"\centering", *lines]
+        lines += [] if caption is None else [rf"\caption{{{caption}}}"]
+        lines += [] if label is None else [rf"\label{{{label}}}"]
+        lines.append(r"\end{table}")
+    return "\n".join(lines) + "\n"

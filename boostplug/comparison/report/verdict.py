@@ -1,0 +1,116 @@
+"""What a reader must know first: what is missing, what to use, and how sure that is."""
+
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import Column, interval, probability, short, signed, value
+from boostplug.comparison.report.text import table_of
+from boostplug.comparison.report.view import Shown, View, copyable, method_table
+from boostplug.comparison.report.words import (
+    SIGNIFICANT,
+    about_differences,
+    about_means,
+    about_times,
+    advice,
+    is_code,
+    percent,
+    uncompared,
+    unfinished,
+    warning_lines,
+)
+from boostplug.comparison.summary import Comparison, Recommendation
+
+__all__ = ["caveats", "methods", "recommendation"]
+
+
+def caveats(view: View) -> list[str]:
+    """Return what a reader must know before anything else: missing runs, shared data, failures."""
+    document = view.document
+    failed = [m for m in view.methods if m.summary.errors]
+    lines = unfinished(document) + warning_lines(document) + uncompared(document)
+    for method in failed:
+        done = method.summary.runs_finished
+        of = f"{done} of {method.summary.runs_planned} runs finished" if done else "no run finished"
+        lines.append(f"FAILED: {method.full_name}, {of}: {'; '.join(method.summary.errors)}")
+    return lines
+
+
+def recommendation(view: View) -> Child:
+    """Return what to use, how sure that is, and the line of code."""
+    document, found = view.document, view.document.recommendation
+    words = [line for line in advice(document) if not is_code(line)]
+    if found is None:
+        return el("p", words[0], class_="headline")
+    method = next(m for m in view.methods if m.recommended)
+    kind, verdict = _verdict(found, document)
+    figures: list[tuple[str, Child]] = [
+        (f"{view.metric} on test", short(found.test)),
+        (f"{view.metric} on validation", short(found.validation)),
+    ]
+    if (contrast := found.contrast) is not None:
+        figures.append((f"Difference to {contrast.reference} on test", signed(contrast.difference)))
+        if contrast.interval is not None:
+            figures.append((f"{percent(document)} interval", interval(contrast.interval)))
+        figures.append(("p", probability(contrast.p)))
+    figures += _outcome_figures(view, method)
+    figures.append(("Rounds", f"{found.rounds:,}"))
+    if method.summary.seconds_per_round is not None:
+        figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
+    return [
+        el(
+            "p",
+            el("strong", found.method),
+            f" in {found.framework}",
+            class_="headline",
+        ),
+        el("p", verdict, class_=f"verdict {kind}"),
+        el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures], class_="figures"),
+        [el("p", line) for line in words],
+        copyable("the line of code", found.code),
+    ]
+
+
+def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
+    """Return what the test part says of the recommended method: a class of the style sheet, and words."""
+    provisional = "Provisional: " if document.is_partial else ""
+    if found.is_reference:
+        return "open", f"{provisional}the framework's own LambdaMART is best on validation: keep it"
+    contrast = found.contrast
+    if contrast is None:
+        return "open", f"{provisional}best on validation; nothing to compare it with"
+    better = contrast.difference * document.settings.sign > 0
+    if not contrast.p < SIGNIFICANT:
+        other = contrast.reference
+        keep = "" if better else f", and no better on test: nothing here speaks against keeping {other}"
+        return "open", f"{provisional}not significantly different from {other}{keep}"
+    word = "better" if better else "worse"
+    return word, f"{provisional}significantly {word} than {found.reference}"
+
+
+def _outcome_figures(view: View, method: Shown) -> list[tuple[str, Child]]:
+    for other, entry in [] if view.details is None else view.with_details(view.details.queries.methods):
+        if other is method and entry.wins is not None:
+            return [("Queries won / tied / lost", f"{entry.wins:,} / {entry.ties:,} / {entry.losses:,}")]
+    return []
+
+
+def methods(view: View) -> Child:
+    """Return the table of all methods."""
+    document = view.document
+    validation = Column("validation", descending=view.sign > 0, sorted_by=True)
+    marked = " ▲ ▼ and bold: significantly better or worse than the reference (corrected p)."
+    return [
+        method_table(
+            f"Means on test; validation: {view.metric} there, best first",
+            [validation, *table_of(document).columns[1:]],
+            [(m, [value(m.summary.validation.mean), *m.cells[1:]]) for m in view.methods],
+            class_="wide",
+            described_by="about-table",
+        ),
+        el(
+            "div",
+            el("p", about_means(document), marked if any(m.difference.verdict for m in view.methods) else None),
+            [el("p", line) for line in about_differences(document)],
+            el("p", about_times(document)),
+            class_="note",
+            id="about-table",
+        ),
+    ]

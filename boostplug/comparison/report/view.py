@@ -1,0 +1,269 @@
+"""What all sections of the page look at: the methods, their order and colours; and pieces that several have."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html
+from boostplug.comparison.report.text import table_of
+from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
+from boostplug.core.threads import Computed
+
+__all__ = [
+    "Shown",
+    "View",
+    "by_validation",
+    "copyable",
+    "figure",
+    "folded",
+    "key_of",
+    "label",
+    "mark",
+    "method_table",
+    "of_framework",
+    "of_frameworks",
+    "pairs",
+    "swatch",
+]
+
+N = TypeVar("N", bound=Named)
+
+_COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
+_REFERENCE, _NO_COLOUR = "cr", "c0"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One method."""
+
+    number: int  # in the document
+    summary: MethodSummary
+    cells: Sequence[Cell]  # of its row in the comparison's table
+    colour: str  # a class of the style sheet
+    shape: int  # of its framework, from 0
+    recommended: bool
+    reference: bool
+
+    @property
+    def framework(self) -> str:
+        """Its framework's name."""
+        return self.summary.framework
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.summary.method
+
+    @property
+    def full_name(self) -> str:
+        """Its own name and its framework's."""
+        return f"{self.name} ({self.framework})"
+
+    @property
+    def classes(self) -> str:
+        """The style sheet's classes of its marks in figures."""
+        return f"{self.colour} s{self.shape}"
+
+    @property
+    def difference(self) -> Cell:
+        """The difference to its reference, with the interval."""
+        return self.cells[-4]
+
+    @property
+    def p(self) -> Cell:
+        """The corrected p of the difference."""
+        return self.cells[-3]
+
+    @property
+    def milliseconds(self) -> Cell:
+        """The time per round."""
+        return self.cells[-2]
+
+
+def by_validation(document: Comparison) -> list[Shown]:
+    """Return all methods, the best on validation first, those without a value there last.
+
+    In colour are the recommended one, the frameworks' own LambdaMARTs (which share one), the best of each framework,
+    and the best of all as far as colours go.
+    """
+    methods, found = document.methods, document.recommendation
+    values = {i: mean for i, m in enumerate(methods) if (mean := m.validation.mean) is not None and mean == mean}  # noqa: PLR0124 (NaN)
+    best_first = sorted(values, key=lambda i: -document.settings.sign * values[i])
+    chosen = [i for i in best_first if found and methods[i].key == found.key]
+    referred = {(m.framework, m.reference) for m in methods if m.reference}
+    if found and found.is_reference:
+        referred.add(found.key)
+    references = [i for i in best_first if methods[i].key in referred]
+    frameworks = list(dict.fromkeys(m.framework for m in methods))
+    firsts = {methods[i].framework: i for i in reversed(best_first)}
+    coloured = list(
+        dict.fromkeys([*chosen, *references, *(firsts[name] for name in frameworks if name in firsts), *best_first])
+    )
+    coloured = coloured[:_COLOURED]
+    colours = {i: f"c{k}" for k, i in enumerate((i for i in coloured if i not in references), start=1)}
+    colours |= dict.fromkeys((i for i in coloured if i in references), _REFERENCE)
+    rows = table_of(document).rows
+    return [
+        Shown(
+            number=i,
+            summary=methods[i],
+            cells=rows[i].cells,
+            colour=colours.get(i, _NO_COLOUR),
+            shape=frameworks.index(methods[i].framework),
+            recommended=i in chosen,
+            reference=methods[i].key in referred,
+        )
+        for i in [*best_first, *(i for i in range(len(methods)) if i not in values)]
+    ]
+
+
+def of_frameworks(methods: Sequence[Shown]) -> list[tuple[str, list[Shown]]]:
+    """Return the methods of each framework, the frameworks in the document's order."""
+    names = dict.fromkeys(m.framework for m in sorted(methods, key=lambda m: m.number))
+    return [(name, [m for m in methods if m.framework == name]) for name in names]
+
+
+def label(method: Shown, *, framework: bool = False) -> list[Child]:
+    """Return a method's name, its framework's where it is to be said, and what it is to the comparison."""
+    return [
+        el("span", method.cells[0].shown, class_="name"),
+        [" ", el("small", method.framework)] if framework else None,
+        [" ", el("span", "recommended", class_="tag chosen")] if method.recommended else None,
+        [" ", el("span", "reference", class_="tag")] if method.reference else None,
+    ]
+
+
+def swatch(method: Shown) -> Markup:
+    """Return a piece of the method's line with its mark, as it is in the figures."""
+    return el(
+        "svg",
+        el("line", x1=1, y1=7, x2=27, y2=7, class_="curve"),
+        mark(method, "14", "7"),
+        class_=f"swatch {method.classes}",
+        data_m=method.number,
+        width=28,
+        height=14,
+        aria_hidden="true",
+    )
+
+
+def mark(method: Shown, x: str, y: str, *children: Child, hollow: bool = False) -> Markup:
+    """Return a framework's mark around a place: a disc for the first, a diamond for the second."""
+    shape = (
+        el("circle", *children, r=4.5) if method.shape == 0 else el("path", *children, d="M-5.5 0 0-5.5 5.5 0 0 5.5Z")
+    )
+    return el("svg", shape, x=x, y=y, class_="mark hollow" if hollow else "mark")
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What all sections look at."""
+
+    document: Comparison
+    details: Details | None
+    machine: dict[str, Any] | None
+
+    @Computed
+    def methods(self) -> list[Shown]:
+        """All methods, the best on validation first."""
+        return by_validation(self.document)
+
+    @property
+    def metric(self) -> str:
+        """The metric that chooses."""
+        return self.document.settings.metric
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, -1 where lower is."""
+        return self.document.settings.sign
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one framework."""
+        return len({method.framework for method in self.methods}) > 1
+
+    @property
+    def folds(self) -> int:
+        """How many folds there are."""
+        return self.document.data.folds
+
+    def with_details(self, entries: Sequence[N]) -> list[tuple[Shown, N]]:
+        """Return the methods that a part of the details lists, and what it says of each, the best first."""
+        of_method = {entry.key: entry for entry in entries}
+        return [(m, of_method[m.summary.key]) for m in self.methods if m.summary.key in of_method]
+
+
+def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
+    """Return a figure of one framework's methods, which the choice of frameworks shows and hides."""
+    number = [name for name, _ in of_frameworks(view.methods)].index(framework)
+    name = f"{kind}-{number}"
+    head = f"{framework}: {title}" if view.several else title[0].upper() + title[1:]
+    return el(
+        "figure",
+        el("figcaption", el("h3", head), el("p", legend), id=name),
+        *rows,
+        class_=kind,
+        role="group",
+        aria_labelledby=name,
+        data_framework=framework,
+    )
+
+
+def method_table(
+    caption: str, columns: Sequence[Column], rows: Sequence[tuple[Shown, Sequence[Cell]]], **options: str
+) -> Markup:
+    """Return a table with a row for each method: its name and framework, then its cells."""
+    heads = [Column("method", numbers=False), Column("framework", numbers=False), *columns]
+    cells = [
+        Row([Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *others], m.framework)
+        for m, others in rows
+    ]
+    return as_html(Table(heads, cells, caption), **options)
+
+
+def figure(name: str, caption: str, chart: Markup, key: Markup) -> Markup:
+    """Return a chart with its caption and the key to its lines."""
+    return el(
+        "figure",
+        el("figcaption", caption, id=f"about-{name}"),
+        el("div", chart, key, class_="beside-legend"),
+        role="group",
+        aria_labelledby=f"about-{name}",
+    )
+
+
+def copyable(what: str, code: str) -> Markup:
+    """Return code in a box; the script puts a button there that copies it, and says what."""
+    return el("div", el("pre", el("code", code)), class_="code", data_what=what)
+
+
+def folded(summary: Child, content: Child, *, opened: bool = False, framework: str | None = None) -> Markup:
+    """Return what a reader may open; paper has it open."""
+    return el("details", el("summary", summary), content, open=opened, data_framework=framework)
+
+
+def pairs(given: Sequence[tuple[str, Child]]) -> Markup:
+    """Return names and what belongs to them."""
+    return el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in given], class_="pairs")
+
+
+def key_of(view: View, coloured: Sequence[Shown], all_of_them: Sequence[Shown]) -> Markup:
+    """Return the lines of those in colour, beside a figure that has no choice of its own."""
+    return el(
+        "ul",
+        [
+            el(
+                "li",
+                swatch(method),
+                el("span", label(method, framework=view.several)),
+                class_=f"{method.classes} if-chosen",
+                data_m=method.number,
+                data_framework=method.framework,
+            )
+            for method in all_of_them
+        ],
+        class_="key-list",
+        aria_label=f"Methods in colour: {len(coloured)}",
+    )

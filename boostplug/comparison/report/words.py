@@ -1,0 +1,340 @@
+"""A comparison in sentences: what stands below its table, and what it recommends."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from boostplug.comparison.report.tables import probability, short, signed
+from boostplug.comparison.summary import Comparison, Contrast, Recommendation
+
+__all__ = [
+    "RECOMMENDED",
+    "SIGNIFICANT",
+    "about_data",
+    "about_differences",
+    "about_means",
+    "about_times",
+    "about_training",
+    "advice",
+    "below_table",
+    "is_code",
+    "percent",
+    "tuned",
+    "uncompared",
+    "unfinished",
+    "verdicts",
+    "warning_lines",
+]
+
+SIGNIFICANT = 0.05
+RECOMMENDED = "Recommended: "
+_INDENT = "    "  # of a line of code
+_MOST_MISSING = 8  # runs that are named one by one
+_MOST_NAMES = 4  # of those that are close to the recommended one
+
+
+def below_table(document: Comparison) -> list[str]:
+    """Return the lines below the table."""
+    return [
+        *unfinished(document),
+        *warning_lines(document),
+        *verdicts(document),
+        about_data(document),
+        about_means(document),
+        *about_differences(document),
+        *uncompared(document),
+        about_training(document),
+        about_times(document),
+        *tuned(document),
+        "Versions: " + ", ".join(f"{name} {number}" for name, number in document.versions.items()) + ".",
+        *(f"Note: {note}" for note in document.notes),
+        *(f"FAILED: {m.framework} {m.method}: {error}" for m in document.methods for error in m.errors),
+    ]
+
+
+def unfinished(document: Comparison) -> list[str]:
+    """Return a line where Ctrl-C or a budget has left out runs."""
+    lines = []
+    if document.interrupted:
+        done, planned = (sum(getattr(m, key) for m in document.methods) for key in ("runs_finished", "runs_planned"))
+        lines.append(f"INCOMPLETE: interrupted after {done} of {planned} runs.")
+    if document.out_of_time:
+        lines.append(_partial(document))
+    return lines
+
+
+def warning_lines(document: Comparison) -> list[str]:
+    """Return what makes the metrics less than they seem, such as data that two parts share."""
+    return [f"WARNING: {warning}" for warning in document.warnings]
+
+
+def about_data(document: Comparison) -> str:
+    """Return how large the parts are, and on how many test queries the metric is defined."""
+    data, test = document.data, document.test
+    parts = {"train": data.train, "valid": data.valid, "test": data.test}
+    sizes = ", ".join(f"{name} {part.queries:,}/{part.documents:,}" for name, part in parts.items())
+    folds = "" if data.folds == 1 else f" over {data.folds} folds together"
+    undefined = data.test.queries - test.repeated - test.queries
+    return (
+        f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {data.features} features"
+        + (
+            "."
+            if not data.weighted
+            else ", weighted: means and tests are by the weights of the queries. "
+            "All methods train with the same weights, divided by their mean."
+        )
+        + (f" {document.settings.metric} is defined on {test.queries:,} of the test queries." if undefined else "")
+        + (" A test query of several folds counts once, by its mean over them." if test.repeated else "")
+    )
+
+
+def about_means(document: Comparison) -> str:
+    """Return what the columns of metrics show."""
+    settings, metric = document.settings, document.settings.metric
+    done = {(run.fold, run.seed) for m in document.methods for run in m.runs if run.error is None}
+    n_folds, n_seeds = len({fold for fold, _ in done}), len({seed for _, seed in done})
+    runs = f"{n_seeds} seed{'s' * (n_seeds > 1)}" + (f" × {n_folds} folds" if n_folds > 1 else "")
+    runs = runs if len(done) == n_seeds * n_folds else f"{len(done)} at most"
+    several = len(done) > 1
+    spread = f", {metric} ± standard deviation over the runs ({runs})" if several else " of one run"
+    lower = "; ↓: lower is better" if settings.lower_is_better else ""
+    return f"Test mean{spread}; bold: the framework's best{lower}."
+
+
+def about_differences(document: Comparison) -> list[str]:
+    """Return what Δ, its interval and p are, where there are any."""
+    settings, test, methods = document.settings, document.test, document.methods
+    metric = settings.metric
+    lines = []
+    references = {m.framework: m.reference for m in methods if m.difference is not None}
+    if references:
+        listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
+        numbers = {framework: n for framework, n in test.comparisons.items() if n}
+        partial = document.interrupted or document.out_of_time
+        which = "test queries of the runs that both have" if partial else f"{test.queries:,} test queries"
+        many = ", ".join(
+            f"{n} comparison{'s' * (n > 1)}" + (f" in {framework}" if len(numbers) > 1 else "")
+            for framework, n in numbers.items()
+        )
+        lines.append(
+            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {percent(document)} "
+            f"interval: Student's t over the {which}, on values averaged over seeds. "
+            f"p: paired randomisation test over them (two-sided, {test.flips:,} "
+            f"sign flips, or all where they are fewer), by Holm's method for {many}. Both are about the models of this "
+            "comparison: other seeds or training data may give other differences."
+        )
+    return lines
+
+
+def uncompared(document: Comparison) -> list[str]:
+    """Return a line for each framework whose reference has no finished run."""
+    methods = document.methods
+    lines = []
+    for framework, name in dict.fromkeys((m.framework, m.reference) for m in methods if m.reference):
+        reference = next(m for m in methods if (m.framework, m.method) == (framework, name))
+        if not reference.runs_finished:
+            state = "failed" if reference.errors else "was not run"
+            lines.append(f"No Δ and p in {framework}: {name}, which its methods are compared with, {state}.")
+    return lines
+
+
+def about_training(document: Comparison) -> str:
+    """Return what all methods have in common: rounds, trees, and what is the frameworks' own."""
+    settings, methods = document.settings, document.methods
+    metric = settings.metric
+    stopping = settings.early_stopping_rounds
+    stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
+    trees = ", ".join(f"{key}={value}" for key, value in settings.params.items() if not isinstance(value, dict))
+    extra = "; ".join(
+        f"{name} besides: {', '.join(f'{k}={v}' for k, v in settings.params[name].items())}"
+        for name in ("lightgbm", "xgboost")
+        if settings.params[name]
+    )
+    pairs = " rank:ndcg and rank:pairwise sample pairs as XGBoost does by default (lambdarank_pair_method=topk)."
+    return (
+        f"All methods: at most {settings.rounds} rounds{stop}; {trees} (min_rows: LightGBM alone has it)"
+        + (f"; {extra}." if extra else ".")
+        + (pairs if any(m.framework == "xgboost" for m in methods) else "")
+    )
+
+
+def about_times(document: Comparison) -> str:
+    """Return what the columns of times and rounds show."""
+    settings = document.settings
+    threads = f"{settings.num_threads} thread{'s' * (settings.num_threads > 1)}"
+    if settings.jobs > 1:
+        threads += f", {settings.jobs} trainings at once"
+    return (
+        f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores. "
+        "rounds: those used, mean over runs."
+    )
+
+
+def _partial(document: Comparison) -> str:
+    """Return what a budget has left out, and what all methods have had."""
+    missing, methods = document.not_run, document.methods
+    turns = [(fold, seed) for fold in range(document.data.folds) for seed in document.settings.seeds]
+    absent = Counter((run.fold, run.seed) for run in missing)
+    of_all = [_turns(document, [turn for turn in turns if absent[turn] == n]) for n in (0, len(methods))]
+    single = [
+        f"{run.framework} {run.method} with {_turns(document, [(run.fold, run.seed)])}"
+        for run in missing
+        if absent[run.fold, run.seed] < len(methods)
+    ]
+    left_out = ([f"any method with {of_all[1]}"] if of_all[1] else []) + single[:_MOST_MISSING]
+    more = len(single) - _MOST_MISSING
+    minutes, n = document.settings.minutes, len(turns) * len(methods)
+    common = f"All methods have {of_all[0]}" if of_all[0] else "No seed was run by all methods"
+    return (
+        f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. "
+        f"{common}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
+        + ("" if of_all[0] else f" To compare more in the time, name fewer losses{_or_less(document)}.")
+    )
+
+
+def _or_less(document: Comparison) -> str:
+    """Return what else would make a comparison shorter, by what it was asked for."""
+    settings = document.settings
+    less = [
+        *(["one framework"] if len({m.framework for m in document.methods}) > 1 else []),
+        *(["one fold"] if document.data.folds > 1 else []),
+        *(["a smaller tune"] if settings.tune else []),
+    ]
+    return "".join(f", {word}" for word in less[:-1]) + (f" or {less[-1]}" if less else "")
+
+
+def _turns(document: Comparison, turns: Sequence[tuple[int, int]]) -> str:
+    """Return folds and seeds in words, together those that have the same seeds."""
+    by_seeds: dict[tuple[int, ...], list[int]] = {}
+    for fold in dict.fromkeys(fold for fold, _ in turns):
+        by_seeds.setdefault(tuple(seed for f, seed in turns if f == fold), []).append(fold + 1)
+    words = []
+    for seeds, folds in by_seeds.items():
+        listed = f"fold{'s' * (len(folds) > 1)} {', '.join(map(str, folds))}"
+        where = f" on {listed}" if document.data.folds > 1 else ""
+        words.append(f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}{where}")
+    return ", ".join(words)
+
+
+def tuned(document: Comparison) -> list[str]:
+    """Return how the methods were tuned, where they were, and a line per method and fold with the setting chosen."""
+    settings = document.settings
+    if not settings.tune:
+        return []
+    how = (
+        f"Tuned per method and fold: the best of {settings.tune} settings by validation {settings.metric} with "
+        "the first seed, of trees from one space for all and the objective's own parameters (optuna's TPE, hopeless "
+        "ones pruned); the first setting is the above."
+    )
+    lines = [how]
+    for method in document.methods:
+        by_fold = {run.fold: run.tuned for run in method.runs if run.tuned}
+        for fold, chosen in by_fold.items():
+            where = f" fold {fold + 1}" if document.data.folds > 1 else ""
+            pairs = {"objective": chosen.objective, **chosen.parameters}
+            values = ", ".join(f"{key}={f'{v:.3g}' if isinstance(v, float) else v}" for key, v in pairs.items())
+            values += " (the untuned setting)" if not chosen.parameters else ""
+            lines.append(f"Tuned: {method.framework} {method.method}{where}: {values}")
+    return lines
+
+
+def verdicts(document: Comparison) -> list[str]:
+    """Return one sentence per framework on how the one of our losses that validation chooses does on test."""
+    lines = []
+    for framework in dict.fromkeys(m.framework for m in document.methods):
+        ours = [
+            (document.settings.sign * m.validation.mean, m.method, m.contrast)
+            for m in document.methods
+            if m.framework == framework and not m.built_in and m.contrast and m.validation.mean is not None
+        ]
+        if ours:
+            _, name, found = max(ours, key=lambda one: one[0])
+            clear = "" if found.p < SIGNIFICANT else ", not significant"
+            lines.append(
+                f"{framework}: of our losses, {name} is best on validation; on test it is "
+                f"{_against(found, document)} (corrected p {_equal(found.p)}{clear})."
+            )
+    return lines
+
+
+def advice(document: Comparison) -> list[str]:
+    """Return what a comparison recommends, in lines of words, and one of code, which is indented."""
+    found, settings = document.recommendation, document.settings
+    if found is None:
+        return ["Nothing to recommend: no run is finished."]
+    metric = settings.metric
+    runs = f"{found.runs} run{'s' * (found.runs > 1)}"
+    words = (
+        f"{RECOMMENDED}{found.method} in {found.framework}, the best of {found.among} by validation {metric} "
+        f"({short(found.validation)}, mean of {runs}; test {short(found.test)})."
+    )
+    if document.interrupted:
+        words += " The comparison was interrupted: this is of what is finished."
+    if document.out_of_time:
+        words += " The time was up before all was run: this is of what is finished."
+    words += f" {_expected(found, document)}"
+    close = [
+        other.method + (f" in {other.framework}" if other.framework != found.framework else "")
+        for other in found.within_one_standard_error
+    ]
+    lines = [words]
+    if close:
+        more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
+        lines.append(
+            f"Within one standard error of it on the validation queries: {', '.join(close[:_MOST_NAMES])}{more}."
+        )
+    folds = settings.tune and document.data.folds > 1
+    lines.append(
+        f"With the mean best round of {'its runs on the first fold, and the setting tuned there' if folds else runs}:"
+    )
+    if found.code.startswith("xgb."):
+        lines[-1] = f"{lines[-1][:-1]}, and fitted without qid, which XGBoost's regression does not take:"
+    return [*lines, f"{_INDENT}{found.code}"]
+
+
+def _expected(found: Recommendation, document: Comparison) -> str:
+    """Return what the test part says of the recommended method beside the framework's own."""
+    if found.is_reference:
+        own = f"It is {found.framework}'s own LambdaMART"
+        if found.among == 1:
+            return f"{own}, and there is no other to compare it with."
+        return f"{own}: on these data none of the others is called for."
+    contrast = found.contrast
+    if contrast is None:
+        why = f"{name} has no finished run" if (name := found.reference) else "LambdaMART is not among the methods"
+        return f"It has nothing to be compared with in {found.framework}: {why}."
+    queries = f"{found.queries:,} test queries"
+    against = f"On test it is {_against(contrast, document)}, p {_equal(contrast.p)}"
+    better = (contrast.difference > 0) == document.settings.greater_is_better
+    if not contrast.p < SIGNIFICANT:
+        advice = "either will do" if better else f"nothing here speaks against keeping {contrast.reference}"
+        return f"{against}: no significant difference on {queries}; {advice}, and more queries would tell."
+    if better:
+        return f"{against}: significantly better on {queries}."
+    remedy = f"prefer {contrast.reference}, or choose on more validation queries"
+    return f"{against}: significantly worse on {queries}. The validation part misleads here: {remedy}."
+
+
+def _against(found: Contrast, document: Comparison) -> str:
+    """Return a difference to the reference in words, with its interval."""
+    level = round(found.difference, 4) == 0
+    side = "above" if found.difference > 0 else "below"
+    words = "level with" if level else f"{short(abs(found.difference))} {side}"
+    ends = ""
+    if found.interval is not None:
+        ends = f" ({percent(document)} interval {' to '.join(map(signed, found.interval))})"
+    return f"{words} {found.reference} in {document.settings.metric}{ends}"
+
+
+def _equal(p: float) -> str:
+    shown = probability(p)
+    return shown if shown[0] == "<" else f"= {shown}"
+
+
+def is_code(line: str) -> bool:
+    """Return whether a line of the advice is code."""
+    return line.startswith(_INDENT)
+
+
+def percent(document: Comparison) -> str:
+    """Return the level of the intervals."""
+    return f"{100 * document.test.level:.3g} %"

@@ -1,0 +1,449 @@
+"""The summary of a comparison as values, and the only place that turns values into JSON's types and back.
+
+`Comparison` is `CompareResult.document`, `Details` is `CompareResult.details`: the fields are the keys, in their order.
+"""
+
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from math import isnan, nan
+from types import UnionType
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from boostplug.core.checks import shown
+
+__all__ = [
+    "SCHEMA",
+    "Comparison",
+    "Contrast",
+    "Curve",
+    "Curves",
+    "Cutoffs",
+    "Data",
+    "DataPart",
+    "Details",
+    "Importances",
+    "Mean",
+    "MethodCurves",
+    "MethodMeans",
+    "MethodQueries",
+    "MethodSeconds",
+    "MethodShares",
+    "MethodSummary",
+    "Named",
+    "PlannedRun",
+    "Queries",
+    "Query",
+    "QueryDifference",
+    "QueryMean",
+    "Recommendation",
+    "Reproduce",
+    "RunSummary",
+    "Setting",
+    "Settings",
+    "Size",
+    "Test",
+    "from_json",
+    "to_json",
+]
+
+SCHEMA = "boostplug.compare/2"
+
+Numbers = list[float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A method, by its framework's name and its own."""
+
+    framework: str
+    method: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Both names."""
+        return self.framework, self.method
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """The size of a part of the data."""
+
+    queries: int
+    documents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """What was compared on; sizes are of all folds together."""
+
+    name: str
+    folds: int
+    features: int
+    train: Size
+    valid: Size
+    test: Size
+    weighted: bool = field(default=False, metadata={"written": "where set"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What was asked for."""
+
+    metric: str
+    metrics: list[str]
+    greater_is_better: bool
+    lower_is_better: list[str]
+    seeds: list[int]
+    rounds: int
+    early_stopping_rounds: int | None
+    params: dict[str, Any]
+    tune: int
+    num_threads: int
+    jobs: int
+    minutes: float | None = None
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better by the metric, -1 where lower is."""
+        return 1 if self.greater_is_better else -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Test:
+    """How differences are tested, and on how much."""
+
+    __test__ = False  # for pytest: no class of tests
+
+    kind: str
+    flips: int
+    correction: str
+    comparisons: dict[str, int]
+    queries: int
+    repeated: int
+    interval: str
+    level: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedRun(Named):
+    """A run that was planned."""
+
+    fold: int
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean:
+    """A mean over runs and its standard deviation; None where there is none."""
+
+    mean: float | None
+    spread: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What tuning chose: the objective in words, what was drawn for it, and the framework's parameters."""
+
+    objective: str
+    drawn: dict[str, Any]
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary:
+    """One run."""
+
+    fold: int
+    seed: int
+    rounds: int
+    rounds_trained: int
+    seconds_per_round: float
+    validation: float | None
+    test: dict[str, float | None]
+    error: str | None
+    tuned: Setting | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodSummary(Named):
+    """A method: its means over runs, its difference to the framework's reference, and its runs."""
+
+    objective: str
+    built_in: bool
+    reference: str | None
+    runs_planned: int
+    runs_finished: int
+    validation: Mean
+    test: dict[str, Mean]
+    difference: float | None
+    interval: Numbers | None
+    z: float | None
+    p: float | None
+    p_holm: float | None
+    seconds_per_round: float | None
+    rounds: float | None
+    errors: list[str]
+    runs: list[RunSummary]
+
+    @property
+    def contrast(self) -> "Contrast | None":
+        """The difference to the reference, with the corrected p."""
+        return Contrast.of(self, self.p_holm)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recommendation(Named):
+    """The method that is best on the validation part."""
+
+    objective: str
+    validation: float
+    test: float | None
+    runs: int
+    among: int
+    within_one_standard_error: list[Named]
+    is_reference: bool
+    reference: str | None
+    difference: float | None
+    interval: Numbers | None
+    p: float | None
+    queries: int | None
+    rounds: int
+    params: dict[str, Any]
+    code: str
+
+    @property
+    def contrast(self) -> "Contrast | None":
+        """The difference to the reference, with its own p."""
+        return Contrast.of(self, self.p)
+
+
+class Contrast(NamedTuple):
+    """A difference to the reference, where there is one."""
+
+    reference: str
+    difference: float
+    interval: tuple[float, float] | None
+    p: float
+
+    @classmethod
+    def of(cls, found: MethodSummary | Recommendation, p: float | None) -> "Contrast | None":
+        """Return the difference of a method; None where there is none."""
+        if found.reference is None or found.difference is None:
+            return None
+        low, high = found.interval or (None, None)
+        ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
+        return cls(found.reference, found.difference, ends, nan if p is None else p)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All of a comparison but the values of single queries."""
+
+    schema: str = SCHEMA
+    versions: dict[str, str]
+    data: Data
+    settings: Settings
+    test: Test
+    interrupted: bool
+    out_of_time: bool
+    not_run: list[PlannedRun]
+    warnings: list[str]
+    notes: list[str]
+    methods: list[MethodSummary]
+    recommendation: Recommendation | None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether Ctrl-C or a budget has left out runs."""
+        return self.interrupted or self.out_of_time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """The metric on the validation part after each round of a run."""
+
+    fold: int
+    seed: int
+    best_round: int
+    values: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodCurves(Named):
+    """The curves of a method's runs."""
+
+    runs: list[Curve]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """The learning curves."""
+
+    metric: str
+    methods: list[MethodCurves]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodMeans(Named):
+    """A method's means at each cut-off."""
+
+    means: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cutoffs:
+    """NDCG on the test part at several cut-offs."""
+
+    metric: str
+    at: list[int]
+    methods: list[MethodMeans]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodShares(Named):
+    """The features' shares in the gains of a method's splits."""
+
+    shares: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importances:
+    """What the trees split on."""
+
+    measure: str
+    n_features: int
+    features: list[str]
+    methods: list[MethodShares]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """A test query."""
+
+    query: str
+    fold: int
+    documents: int
+    relevant: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryDifference(Query):
+    """A method's value on a query beside the reference's."""
+
+    value: float | None
+    reference_value: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodQueries(Named):
+    """On how many queries a method wins, and where it differs most from its reference."""
+
+    reference: str | None
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    quantiles: Numbers | None
+    worst: list[QueryDifference]
+    best: list[QueryDifference]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries:
+    """Single queries, by method."""
+
+    metric: str
+    tied_below: float
+    methods: list[MethodQueries]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryMean(Query):
+    """A query with its mean over methods, and the best of them."""
+
+    mean: float | None
+    best: float | None
+    best_method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodSeconds(Named):
+    """How long a method trains."""
+
+    training: float | None
+    per_round: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataPart:
+    """A part of a fold with the digest of its values."""
+
+    part: str
+    fold: int
+    queries: int
+    documents: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduce:
+    """How to make a comparison again."""
+
+    python: str
+    command: str | None
+    data: list[DataPart]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What a report shows beside `Comparison`."""
+
+    curves: Curves
+    cutoffs: Cutoffs
+    importances: Importances
+    queries: Queries
+    hardest: list[QueryMean]
+    seconds: list[MethodSeconds]
+    reproduce: Reproduce
+
+
+def to_json(value: Any) -> Any:
+    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists."""
+    if is_dataclass(value):
+        found = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {f.name: to_json(found[f.name]) for f in fields(value) if found[f.name] or not f.metadata}
+    if isinstance(value, dict):
+        return {key: to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def from_json(kind: Any, value: Any) -> Any:
+    """Return what `to_json` has made of a value of some type.
+
+    Raises
+    ------
+    KeyError, TypeError
+        If something is missing or of another type.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(value, kind):  # type: ignore[arg-type]
+        return value
+    if origin is UnionType:  # T | None
+        return None if value is None else from_json(inner[0], value)
+    if is_dataclass(kind) and isinstance(value, dict):
+        hints, optional = get_type_hints(kind), {f.name for f in fields(kind) if f.default is not MISSING}
+        names = [f.name for f in fields(kind) if f.name in value or f.name not in optional]
+        return kind(**{name: from_json(hints[name], value[name]) for name in names})  # type: ignore[operator]
+    if origin is dict and isinstance(value, dict):
+        return {key: from_json(inner[1], item) for key, item in value.items()}
+    if origin in {list, tuple} and isinstance(value, list):
+        return origin(from_json(inner[0], item) for item in value)
+    if origin is np.ndarray and isinstance(value, list):
+        return np.array([from_json(float, item) for item in value], dtype=np.float64)
+    plain = (int, float) if kind is float else kind
+    if kind is Any or (origin is None and isinstance(value, plain) and (kind is bool or not isinstance(value, bool))):
+        return value
+    raise TypeError(f"{shown(value)} is no {getattr(kind, '__name__', kind)}")
