@@ -1,7 +1,7 @@
-"""What both rankers share: features, labels, ids and weights of a fit, checked and brought together by partition."""
+"""What both rankers share: features, labels, ids and weights of a fit, checked partition by partition."""
 
+import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +14,6 @@ import pandas as pd
 import scipy.sparse
 from dask.delayed import delayed
 from distributed import get_client, wait
-from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
@@ -29,8 +28,7 @@ __all__ = [
     "Summary",
     "check_features",
     "client_of",
-    "joined",
-    "joined_queries",
+    "local_variables_cleared_on_error",
     "parts_of",
     "refuse_on_collections",
     "refuse_other_categories",
@@ -56,6 +54,7 @@ class Summary(NamedTuple):
     n_rows: int = 0
     n_queries: int = 0
     table: Table = Table(0, 0, None)
+    weighted: bool = False
     fault: str | None = None
 
 
@@ -68,11 +67,14 @@ class Parts:
     client : distributed.Client
     futures : list of Future
     summaries : list of Summary
+    where : str
+        Which set it is, for errors: "eval_set[0]'s ".
     """
 
     client: Any
     futures: list[Any]
     summaries: list[Summary]
+    where: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -89,22 +91,34 @@ class Parts:
         """Rows, columns and their names, of all partitions."""
         return self._filled()[0][1].table._replace(n_rows=self.n_rows)
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self._filled()[0][1].weighted
+
     def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return what a function says of the `Part` of each partition, called where that lies."""
         return _asked(self.client, self.futures, function, *arguments)
 
-    def release(self) -> None:
-        """Have the cluster forget the data, which callers and the traces of errors would keep there."""
-        self.futures.clear()
+    def blocks(self, function: Callable[[Part, int], Any], n_columns: int | None = None) -> Any:
+        """Return a Dask array with one block per partition that has rows.
 
-    @contextmanager
-    def released_on_error(self) -> Iterator[None]:
-        """Release the data if the block raises."""
-        try:
-            yield
-        except BaseException:
-            self.release()
-            raise
+        Parameters
+        ----------
+        function : callable
+            ``function(part, first)`` returns the block; `first` is how many queries the partitions before it hold.
+        n_columns : int, optional
+            Default: the array has one dimension.
+        """
+        firsts = np.cumsum([0, *(summary.n_queries for summary in self.summaries)])
+        shape = (np.nan,) if n_columns is None else (np.nan, n_columns)
+        return da.concatenate(
+            [
+                da.from_delayed(delayed(function)(self.futures[number], int(firsts[number])), shape, dtype=np.float64)
+                for number, _ in self._filled()
+            ],
+            allow_unknown_chunksizes=True,
+        )
 
     def warn_of_merged_labels(self) -> None:
         """Warn where single precision makes one of labels that differ within a query."""
@@ -116,27 +130,24 @@ class Parts:
         total, count = np.sum(self.ask(_sum_and_count, ranker, metric), axis=0)
         return float(total / count) if count else np.nan
 
-    def by_worker(self) -> dict[str, list[int]]:
-        """Return the partitions that each worker is to train on, by the worker's address, in their order.
-
-        Partitions without rows are nobody's; a worker that holds no others is not in it. Of several workers that hold
-        a partition, the one with the fewest rows so far gets it.
-        """
-        filled = self._filled()
-        holders = self.client.who_has([self.futures[number] for number, _ in filled])
-        places: dict[str, list[int]] = {}
-        rows: Counter[str] = Counter()
-        for number, summary in filled:
-            addresses = holders[self.futures[number].key]
-            if not addresses:
-                raise RuntimeError(f"partition {number} lies on no worker any more; fit again")
-            address = min(addresses, key=lambda a: (rows[a], a))
-            places.setdefault(address, []).append(number)
-            rows[address] += summary.n_rows
-        return places
-
     def _filled(self) -> list[tuple[int, Summary]]:
         return [(number, summary) for number, summary in enumerate(self.summaries) if summary.n_rows]
+
+
+@contextmanager
+def local_variables_cleared_on_error() -> Iterator[None]:
+    """Have an error's traceback hold no local variables, through which it would keep data on the cluster.
+
+    Notebooks keep the last error; the next fit would have its data beside those.
+    """
+    try:
+        yield
+    except BaseException as error:
+        link: BaseException | None = error
+        while link is not None:
+            traceback.clear_frames(link.__traceback__)
+            link = link.__cause__ or link.__context__
+        raise
 
 
 def client_of(given: Any) -> Any:
@@ -208,19 +219,18 @@ def parts_of(
             )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
     made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
-    parts = Parts(client, client.compute(made), [])
-    with parts.released_on_error():
-        with client.as_current():  # wait asks the current one
-            wait(parts.futures)
-        parts.summaries.extend(_asked(client, parts.futures, _summary))
-        _refuse_faults(parts.summaries, where)
-        if not parts.n_rows:
-            raise ValueError(f"{where}X and its labels have no rows")
-        _refuse_unlike(parts.summaries, where)
-        if fitted is not None:
-            refuse_other_columns(parts.table, fitted, f"{where}X")
-            refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
-        refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
+    parts = Parts(client, client.compute(made), [], where)
+    with client.as_current():  # wait asks the current one
+        wait(parts.futures)
+    parts.summaries.extend(_asked(client, parts.futures, _summary))
+    _refuse_faults(parts.summaries, where)
+    if not parts.n_rows:
+        raise ValueError(f"{where}X and its labels have no rows")
+    _refuse_unlike(parts.summaries, where)
+    if fitted is not None:
+        refuse_other_columns(parts.table, fitted, f"{where}X")
+        refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
+    refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
     return parts
 
 
@@ -273,31 +283,6 @@ def refuse_on_collections(**arguments: Any) -> None:
                 f"{name} on collections are not possible, because pairs number the rows of one table, and a worker "
                 "does not know the rows of others; train on one machine, or build the pairs into grades"
             )
-
-
-def joined(tables: list[Any]) -> Any:
-    """Return the features of several partitions as one table."""
-    if len(tables) == 1:
-        return tables[0]
-    if scipy.sparse.issparse(tables[0]):
-        return scipy.sparse.vstack(tables, format="csr")
-    if isinstance(tables[0], np.ndarray):
-        return np.concatenate(tables)
-    return pd.concat(tables)
-
-
-def joined_queries(parts: list[Part], *, weighted: bool) -> Queries:
-    """Return the queries of several partitions as one; there may be none. Those without weights weigh 1."""
-    queries = [part.queries for part in parts]
-    return Queries(
-        np.concatenate([np.empty(0), *(q.labels for q in queries)]),
-        group=np.concatenate([np.empty(0, np.int64), *(np.diff(q.boundaries) for q in queries)]),
-        weight=np.concatenate([np.empty(0), *(_row_weight(q) for q in queries)]) if weighted else None,
-    )
-
-
-def _row_weight(queries: Queries) -> NDArray[np.float64]:
-    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def _in_memory(name: str, value: Any, local: str) -> ValueError:
@@ -363,7 +348,8 @@ def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
 def _summary(part: Part | str) -> Summary:
     if isinstance(part, str):
         return Summary(fault=part)
-    return Summary(part.queries.n_rows, part.queries.n_queries, table_of(part.X))
+    queries = part.queries
+    return Summary(queries.n_rows, queries.n_queries, table_of(part.X), queries.row_weight is not None)
 
 
 def _label_warnings(part: Part) -> list[str]:

@@ -11,7 +11,7 @@ pytest.importorskip("distributed")
 import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
-from boostplug.dask.collections import Part, joined, parts_of, refuse_on_collections  # noqa: E402
+from boostplug.dask.collections import Part, parts_of, refuse_on_collections  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 LOCAL = "boostplug.LGBMRanker"
@@ -49,7 +49,7 @@ def test_a_part_holds_what_its_partition_held(client):
     assert (found.n_rows, found.n_queries, found.table) == (20, 6, (20, 2, ("a", "b"), {}, False))
     held = client.gather(found.futures)
     assert all(isinstance(part, Part) for part in held)
-    pd.testing.assert_frame_equal(joined([part.X for part in held]), known[["a", "b"]])
+    pd.testing.assert_frame_equal(pd.concat([part.X for part in held]), known[["a", "b"]])
     np.testing.assert_array_equal(np.concatenate([part.queries.labels for part in held]), known["y"])
     np.testing.assert_array_equal(np.concatenate([part.queries.row_weight for part in held]), known["w"])
     np.testing.assert_array_equal(np.concatenate([np.diff(part.queries.boundaries) for part in held]), SIZES)
@@ -114,22 +114,13 @@ def test_one_frame_is_read_once(client, tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_partitions_lie_on_workers_and_empty_ones_on_none(client):
+def test_blocks_are_those_of_partitions_with_rows(client):
     known = table()
-    ddf = dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)])
-    found = parts(client, ddf)
-    places = found.by_worker()
-    assert sorted(number for numbers in places.values() for number in numbers) == [0, 2]
-    assert set(places) <= set(client.scheduler_info()["workers"])
+    found = parts(client, dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)]))
     assert [summary.n_rows for summary in found.summaries] == [4, 0, 16]
-
-
-def test_parts_are_not_copied_and_copies_are_shared_out(client):
-    found = parts(client)
-    assert [len(workers) for workers in client.who_has(found.futures).values()] == [1, 1, 1]
-    client.replicate(found.futures)
-    # four rows, six, ten: each goes to the worker that has fewer
-    assert sorted(found.by_worker().values()) == [[0, 2], [1]]
+    blocks = found.blocks(lambda part, first: part.queries.query_of_row + first)
+    assert blocks.npartitions == 2
+    np.testing.assert_array_equal(blocks.compute(), np.repeat(np.arange(6), SIZES))
 
 
 def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
