@@ -2,9 +2,10 @@
 
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -14,6 +15,7 @@ import pandas as pd
 import scipy.sparse
 from dask.delayed import delayed
 from distributed import get_client, wait
+from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
@@ -34,6 +36,19 @@ __all__ = [
     "refuse_other_categories",
 ]
 
+_SIZES = (
+    "is not taken with collections: sizes say nothing of where partitions begin; pass {}qid, the query id of each row"
+)
+_PAIRS = (
+    "on collections are not possible, because pairs number the rows of one table, and a worker does not know the rows "
+    "of others; train on one machine, or build the pairs into grades"
+)
+_REASONS = {
+    "group": _SIZES.format(""),
+    "eval_group": _SIZES.format("eval_"),
+    "pairs": _PAIRS,
+    "eval_pairs": _PAIRS,
+}
 _SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
 
 
@@ -119,6 +134,16 @@ class Parts:
             ],
             allow_unknown_chunksizes=True,
         )
+
+    @property
+    def features(self) -> Any:
+        """The features of the partitions that have rows, as blocks."""
+        return self.blocks(_features, self.table.n_columns)
+
+    @property
+    def labels(self) -> Any:
+        """Their labels."""
+        return self.blocks(_labels)
 
     def warn_of_merged_labels(self) -> None:
         """Warn where single precision makes one of labels that differ within a query."""
@@ -270,19 +295,14 @@ def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) 
     raise ValueError(f"{name}: the columns {shown(columns)} have other categories than in {other}")
 
 
-def refuse_on_collections(**arguments: Any) -> None:
-    """Raise for arguments of a fit that make no sense for collections: group and pairs, of validation sets too."""
-    for name, value in arguments.items():
-        if value is not None and name.endswith("group"):
-            raise ValueError(
-                f"{name} is not taken with collections: sizes say nothing of where partitions begin; pass "
-                f"{name.removesuffix('group')}qid, the query id of each row"
-            )
+def refuse_on_collections(refused: Mapping[str, Any], reasons: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Raise for arguments of a fit that make no sense for collections; `reasons` adds those of a framework."""
+    for name, value in refused.items():
+        reason = reasons.get(name) or _REASONS.get(name)
+        if reason is None:
+            raise TypeError(f"fit got an unexpected keyword argument {name!r}")
         if value is not None:
-            raise ValueError(
-                f"{name} on collections are not possible, because pairs number the rows of one table, and a worker "
-                "does not know the rows of others; train on one machine, or build the pairs into grades"
-            )
+            raise ValueError(f"{name} {reason}")
 
 
 def _in_memory(name: str, value: Any, local: str) -> ValueError:
@@ -363,6 +383,14 @@ def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, floa
     if not part.queries.n_rows:
         return 0.0, 0.0
     return metric.sum_and_count(np.asarray(ranker.predict(part.X)), part.queries)
+
+
+def _features(part: Part, _first: int) -> Any:
+    return part.X
+
+
+def _labels(part: Part, _first: int) -> NDArray[np.float64]:
+    return part.queries.labels
 
 
 def _of_ids(part: Part, function: Callable[..., Any], *arguments: Any) -> Any:

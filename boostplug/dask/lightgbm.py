@@ -2,6 +2,7 @@
 
 import math
 import re
+import threading
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import dask.dataframe as dd
 import lightgbm as lgb
 import numpy as np
-from distributed import Event, MultiLock, get_worker
+from distributed import CancelledError, Event, Future, MultiLock, get_worker
 from lightgbm import dask as lgb_dask
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -45,6 +46,22 @@ _NETWORK = {
     "local_listen_port": "12400",
     "time_out": "120",
     "tree_learner": "serial",
+}
+_PATIENCE = 10  # seconds in which workers notice that another has left
+_EVALUATION = (
+    "is not taken with collections: LightGBM evaluates the rows of each worker alone, and workers that stop at "
+    "different rounds wait for each other; use boostplug.dask.XGBRanker, whose metrics are over all workers, or choose "
+    "the number of rounds by score() of models that init_model continues"
+)
+_REASONS = {
+    **dict.fromkeys(("eval_set", "eval_X", "eval_y", "eval_qid", "eval_group", "eval_names"), _EVALUATION),
+    **dict.fromkeys(("eval_sample_weight", "eval_init_score", "eval_metric", "eval_at"), _EVALUATION),
+    "early_stopping_rounds": _EVALUATION,
+    "init_score": "is not taken with collections; pass init_model, whose scores are the start",
+    "callbacks": (
+        "are not taken with collections: one that stops or fails on one worker leaves the others waiting for it; "
+        "change parameters by round with init_model, a fit after the other"
+    ),
 }
 _LARGEST = 100.0 * math.log(2.0)  # of derivatives: those beyond 2^100 would need one factor for all workers
 
@@ -84,32 +101,17 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         self.time_out = time_out
         super().__init__(**lightgbm_params)
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
         sample_weight: Any = None,
-        init_score: Any = None,
-        group: Any = None,
-        eval_set: Any = None,
-        eval_names: Any = None,
-        eval_sample_weight: Any = None,
-        eval_init_score: Any = None,
-        eval_group: Any = None,
-        eval_metric: Any = None,
-        eval_at: Any = None,
+        *,
+        qid: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
-        callbacks: Any = None,
         init_model: Any = None,
-        *,
-        eval_X: Any = None,
-        eval_y: Any = None,
-        qid: Any = None,
-        eval_qid: Any = None,
-        pairs: Any = None,
-        eval_pairs: Any = None,
-        early_stopping_rounds: Any = None,
+        **refused: Any,
     ) -> "LGBMRanker":
         """Fit on the workers that hold the partitions.
 
@@ -129,7 +131,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         init_model : str, Path, Booster or ranker, optional
             A model of the same columns, in whose scores training starts.
         **refused
-            The other parameters of `boostplug.LGBMRanker.fit`, of which the error says why they cannot be had.
+            The other parameters of `boostplug.LGBMRanker.fit`; the error says why they are refused.
 
         Returns
         -------
@@ -143,19 +145,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         RuntimeError
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
-        refuse_on_collections(group=group, pairs=pairs, eval_pairs=eval_pairs)
-        self._refuse_evaluation(
-            eval_set=eval_set, eval_X=eval_X, eval_y=eval_y, eval_qid=eval_qid, eval_group=eval_group,
-            eval_names=eval_names, eval_sample_weight=eval_sample_weight, eval_init_score=eval_init_score,
-            eval_metric=eval_metric, eval_at=eval_at, early_stopping_rounds=early_stopping_rounds,
-        )  # fmt: skip
-        if init_score is not None:
-            raise ValueError("init_score is not taken with collections; pass init_model, whose scores are the start")
-        if callbacks is not None:
-            raise ValueError(
-                "callbacks are not taken with collections: one that stops or fails on one worker leaves the others "
-                "waiting for it; change parameters by round with init_model, a fit after the other"
-            )
+        refuse_on_collections(refused, _REASONS)
         params = {**self._params_of_workers(), "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
         objective, loss = self._objective_of_fit([])
         _refuse_objective(objective, loss)
@@ -181,11 +171,12 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         client = client_of(self.client)
         parts = parts_of(client, X, y, qid=qid, sample_weight=weight, local=_LOCAL)
         parts.warn_of_merged_labels()
-        with MultiLock(sorted(client.nthreads()), client=client):  # LightGBM's ports and threads serve one training
+        one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
+        with one_training, _cancelled_when_lost(client):
             return lgb_dask._train(  # noqa: SLF001 (as its own rankers call it)
                 client=client,
-                data=parts.blocks(_features, parts.table.n_columns),
-                label=parts.blocks(_labels),
+                data=parts.features,
+                label=parts.labels,
                 sample_weight=parts.blocks(_weights) if parts.weighted else None,
                 group=parts.blocks(_sizes),
                 params=params,
@@ -227,15 +218,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params = self._local_params()
         if params["n_jobs"] is None:  # lightgbm.dask warns of it
             del params["n_jobs"]
-        for own in ("machines", "num_machines", "machine_list_filename"):
-            given = next((alias for alias in ALIASES[own] if params.get(alias) is not None), None)
-            if given is not None:
-                raise ValueError(
-                    f"{given}={shown(params[given])}: the workers of the client are the machines; leave it"
-                )
         for alias in (*ALIASES["early_stopping_round"], "eval_metric"):
-            if params.get(alias):
-                self._refuse_evaluation(**{alias: params[alias]})
+            refuse_on_collections({alias: params.get(alias) or None}, {alias: _EVALUATION})
         for alias in ALIASES["tree_learner"]:
             if params.get(alias) not in {None, "data", "data_parallel", "voting", "voting_parallel"}:
                 raise ValueError(
@@ -245,16 +229,6 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         if params.get("linear_tree") or params.get("linear_trees"):
             raise ValueError("linear_tree trains on one machine only: LightGBM ignores the other workers; leave it")
         return params
-
-    def _refuse_evaluation(self, **arguments: Any) -> None:
-        for name, value in arguments.items():
-            if value is not None:
-                raise ValueError(
-                    f"{name} is not taken with collections: LightGBM evaluates the rows of each worker alone, and "
-                    "workers that stop at different rounds wait for each other; use boostplug.dask.XGBRanker, whose "
-                    "metrics are over all workers, or choose the number of rounds by score() of models that init_model "
-                    "continues"
-                )
 
 
 class _KnownSums:
@@ -401,14 +375,38 @@ def _errors_of_workers(job: _Job, client: Any) -> Iterator[None]:
     except KeyboardInterrupt:
         job.event("stop", client).set()
         raise
-    except lgb.basic.LightGBMError as error:
-        if "ocket" in str(error):
+    except (lgb.basic.LightGBMError, CancelledError) as error:
+        if isinstance(error, CancelledError) or "ocket" in str(error):
             raise RuntimeError(
                 "a worker was lost in the training: killed, out of memory, or cut off. LightGBM cannot go on without "
                 "it; fit again; should that fail, call client.restart(), then fit again and load again what only "
                 "workers held, as scattered data"
             ) from error
         raise
+
+
+@contextmanager
+def _cancelled_when_lost(client: Any) -> Iterator[None]:
+    """Cancel the task of a worker that has left the cluster: if no other notices, `lightgbm.dask` waits for ever."""
+    over = threading.Event()
+
+    def watch() -> None:
+        seconds = 0
+        while not over.wait(1.0):
+            on_workers = {key for keys in client.processing().values() for key in keys}
+            tasks = [Future(key, client) for key in tuple(client.futures) if str(key).startswith("_train_part-")]
+            lost = [task for task in tasks if task.status == "pending" and task.key not in on_workers]
+            seconds = seconds + 1 if lost else 0
+            if seconds > _PATIENCE:
+                client.cancel(lost)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _without_frames(error: Exception) -> Exception:
@@ -434,14 +432,6 @@ def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
     """Return what a ranker has from `fit`, and not from its parameters."""
     kept = {name: value for name, value in vars(ranker).items() if name.startswith("_") and name != "_other_params"}
     return {**kept, "fitted_": True}
-
-
-def _features(part: Part, _first: int) -> Any:
-    return part.X
-
-
-def _labels(part: Part, _first: int) -> Floats:
-    return part.queries.labels
 
 
 def _weights(part: Part, _first: int) -> Any:

@@ -73,7 +73,7 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric))
-        refuse_on_collections(group=group)
+        refuse_on_collections({"group": group})
         metric = self._first_metric() or NDCG(10) if metric is None else metric
         check_instance("metric", metric, Metric, "NDCG(10)")
         local = f"boostplug.{type(model).__name__}"

@@ -7,18 +7,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import xgboost as xgb
 from distributed import get_worker
-from distributed.protocol.pickle import dumps
 from numpy.typing import ArrayLike, NDArray
 from xgboost import dask as xgb_dask
 from xgboost.callback import EvaluationMonitor, TrainingCallback
-from xgboost.core import XGBoostError
 
 from boostplug.adapters.call import assign
 from boostplug.adapters.record import record_of
@@ -50,9 +48,11 @@ from boostplug.metrics import Metric
 
 __all__ = ["XGBRanker"]
 
-_T = TypeVar("_T")
-
 _LOCAL = "boostplug.XGBRanker"
+_START = (
+    "is not taken with collections; continue another model with xgb_model=, or use boostplug.XGBRanker, which trains "
+    "on one machine"
+)
 _WEIGHTS = "label_lower_bound"  # a field of the DMatrix that ranking leaves unused
 _WARNINGS = "boostplug_warnings"  # an attribute of the booster
 _interrupted: set[str] = set()  # names of trainings, on each worker
@@ -101,22 +101,17 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         X: Any,
         y: Any,
         *,
-        group: Any = None,
         qid: Any = None,
         sample_weight: Any = None,
-        base_margin: Any = None,
         eval_set: Any = None,
-        eval_group: Any = None,
         eval_qid: Any = None,
         verbose: bool | int | None = True,
         xgb_model: Any = None,
         sample_weight_eval_set: Any = None,
-        base_margin_eval_set: Any = None,
         feature_weights: ArrayLike | None = None,
-        pairs: Any = None,
-        eval_pairs: Any = None,
         eval_metric: Any = None,
         early_stopping_rounds: int | None = None,
+        **refused: Any,
     ) -> "XGBRanker":
         """Fit on Dask collections, which are computed, partition by partition, where they lie.
 
@@ -143,8 +138,8 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         feature_weights : array-like of shape (n_features,), optional
         eval_metric, early_stopping_rounds : optional
             In place of the constructor's.
-        group, eval_group, pairs, eval_pairs, base_margin, base_margin_eval_set
-            Refused: what they mean is lost where rows are partitioned.
+        **refused
+            The other parameters of `boostplug.XGBRanker.fit`; the error says why they are refused.
 
         Returns
         -------
@@ -157,17 +152,12 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         RuntimeError
             If a worker left the cluster, or the network between the workers broke.
         """
-        refuse_on_collections(group=group, eval_group=eval_group, pairs=pairs, eval_pairs=eval_pairs)
-        if base_margin is not None or base_margin_eval_set is not None:
-            raise ValueError(
-                "base_margin is not taken with collections; go on from another model with xgb_model=, or use "
-                f"{_LOCAL}, which trains on one machine"
-            )
+        refuse_on_collections(refused, dict.fromkeys(("base_margin", "base_margin_eval_set"), _START))
         if early_stopping_rounds is None:
             early_stopping_rounds = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric if eval_metric is None else eval_metric)
         _refuse_functions(metrics)
-        callbacks = _sendable("callbacks", self._checked_callbacks(early_stopping_rounds) or [])
+        callbacks = self._checked_callbacks(early_stopping_rounds) or []
         if self.booster == "gblinear" or self.tree_method == "exact":
             name = "booster" if self.booster == "gblinear" else "tree_method"
             raise ValueError(
@@ -248,7 +238,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         matrices: list[Any] = []
         for parts in sets:
             fields: dict[str, Any] = {
-                "label": parts.blocks(_labels),
+                "label": parts.labels,
                 "qid": parts.blocks(_codes),
                 _WEIGHTS: parts.blocks(_Weights(max(parts.ask(_largest_weight)))) if parts.weighted else None,
                 "missing": self.missing,
@@ -257,12 +247,13 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             }
             if weights is not None:
                 fields["feature_weights"] = da.from_array(np.asarray(weights, np.float32))
-            features = parts.blocks(_features, parts.table.n_columns)
             if self._grows_on_quantiles():
                 ref = matrices[0] if matrices else None
-                made = xgb_dask.DaskQuantileDMatrix(parts.client, features, **fields, max_bin=self.max_bin, ref=ref)
+                made = xgb_dask.DaskQuantileDMatrix(
+                    parts.client, parts.features, **fields, max_bin=self.max_bin, ref=ref
+                )
             else:
-                made = xgb_dask.DaskDMatrix(parts.client, features, **fields)
+                made = xgb_dask.DaskDMatrix(parts.client, parts.features, **fields)
             if matrices:
                 made.worker_map = _shares(parts, made, list(matrices[0].worker_map))
             matrices.append(made)
@@ -341,8 +332,10 @@ def _errors_of_workers(client: Any, name: str) -> Iterator[None]:
     except KeyboardInterrupt:
         client.run(_interrupt, name)
         raise
-    except XGBoostError as error:
-        if "/collective/" in str(error):  # the place in XGBoost's source where it was raised
+    except ValueError as error:  # of which XGBoostError is one
+        if any(
+            text in str(error) for text in ("/collective/", "Invalid worker address")
+        ):  # a folder of XGBoost's source
             raise RuntimeError(
                 "the workers lost each other: one has left the cluster (killed, or out of memory), or has raised an "
                 "error that its log shows; the cluster is free: fit again, and load again what only that worker held"
@@ -377,14 +370,6 @@ def _assign_weights(matrix: xgb.DMatrix) -> None:
         if weight.size:
             sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
             assign(matrix, Queries(matrix.get_label(), group=sizes, weight=weight))
-
-
-def _features(part: Part, _first: int) -> Any:
-    return part.X
-
-
-def _labels(part: Part, _first: int) -> NDArray[np.float64]:
-    return part.queries.labels
 
 
 def _codes(part: Part, first: int) -> NDArray[np.int64]:
@@ -434,14 +419,6 @@ def _refuse_functions(metrics: list[Any]) -> None:
             f"eval_metric holds the function {shown(function)}, which would see the rows of one worker at a time; "
             "pass metrics of boostplug such as NDCG(10), which know all, or names of XGBoost's"
         )
-
-
-def _sendable(name: str, values: _T) -> _T:
-    try:
-        dumps(values)
-    except Exception as error:  # noqa: BLE001 (pickling raises whatever the object does)
-        raise ValueError(f"{name} go to each worker, but cannot be pickled: {error}; leave out what cannot") from None
-    return values
 
 
 def _refuse_weights(sets: list[dict[str, Any]], evals: list[int], loss: Loss | None, metrics: list[Any]) -> None:

@@ -211,11 +211,13 @@ def test_other_columns_and_categories_are_refused(client):
 
 
 def test_arguments_that_make_no_sense_for_collections_are_refused():
-    refuse_on_collections(group=None, pairs=None)
+    refuse_on_collections({"group": None, "pairs": None})
     with pytest.raises(ValueError, match=r"eval_group is not taken .* pass eval_qid"):
-        refuse_on_collections(eval_group=[1])
+        refuse_on_collections({"eval_group": [1]})
     with pytest.raises(ValueError, match="pairs on collections are not possible, because"):
-        refuse_on_collections(pairs=bp.Pairs([0], [1]))
+        refuse_on_collections({"pairs": bp.Pairs([0], [1])})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
+        refuse_on_collections({"groups": [1]})
 
 
 def test_set_pairs_refuses_collections_in_words():

@@ -403,7 +403,6 @@ def fit_on(client, frame, loss=None, ranker=None, **arguments):
         ({"eval_qid": dd.from_pandas(VALID["query"], npartitions=1)}, r"pass \[eval_qid\]"),
         ({"eval_metric": lambda y, scores: 0.0}, "would see the rows of one worker"),
         ({"eval_metric": "ndcg", "ranker": {"lambdarank_unbiased": True}}, "lambdarank_unbiased"),
-        ({"ranker": {"callbacks": [Seen(iter([1]))]}}, None),
         ({"ranker": {"booster": "gblinear"}}, "booster='gblinear' trains on one machine only"),
         ({"ranker": {"tree_method": "exact"}}, "tree_method='exact' trains on one machine only"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
@@ -411,8 +410,6 @@ def fit_on(client, frame, loss=None, ranker=None, **arguments):
     ],
 )
 def test_what_has_no_meaning_here(client, arguments, message):
-    if message is None:
-        arguments["ranker"]["callbacks"][0].lock, message = threading.Lock(), "callbacks go to each worker, but cannot"
     with pytest.raises(ValueError, match=message):
         fit_on(client, dd.from_pandas(TRAIN, npartitions=1), **arguments)
 
