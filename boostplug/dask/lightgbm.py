@@ -172,7 +172,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         parts = parts_of(client, X, y, qid=qid, sample_weight=weight, local=_LOCAL)
         parts.warn_of_merged_labels()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
-        with one_training, _cancelled_when_lost(client):
+        with one_training, _cancelled_when_lost(client), client.as_current():
             return lgb_dask._train(  # noqa: SLF001 (as its own rankers call it)
                 client=client,
                 data=parts.features,

@@ -188,7 +188,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             verbose_eval=False,
             callbacks=[*callbacks, objective],
         )
-        with local_variables_cleared_on_error(), _errors_of_workers(client, objective.name):
+        with local_variables_cleared_on_error(), _errors_of_workers(client, objective.name), client.as_current():
             trained, columns = self._trained(train, client, described, evals, known, feature_weights)
         booster = trained["booster"]
         for text in json.loads(booster.attr(_WARNINGS)):

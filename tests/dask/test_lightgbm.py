@@ -425,7 +425,7 @@ def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again(n_
         ) as own,
         distributed.Client(own, set_as_default=False) as client,
     ):
-        process = sorted(client.run(os.getpid).items())[-1][1]
+        process = max(client.run(os.getpid).items())[1]
 
         def kill():
             if distributed.Event("started", client=client).wait(60):

@@ -534,7 +534,7 @@ def mortal():
     """Return the client of a cluster for one test, in which a worker may die."""
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as own,
-        distributed.Client(own) as client,
+        distributed.Client(own, set_as_default=False) as client,
     ):
         yield client
 
