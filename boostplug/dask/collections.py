@@ -21,7 +21,7 @@ from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, refuse_other_columns, table_of, without_qid
-from boostplug.estimators.inputs import labels_in_single, with_float32_labels
+from boostplug.estimators.inputs import DataSet, labels_in_single, with_float32_labels
 from boostplug.metrics import Metric
 
 __all__ = [
@@ -186,17 +186,7 @@ def client_of(given: Any) -> Any:
     return client
 
 
-def parts_of(
-    client: Any,
-    X: Any,
-    y: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    local: str,
-    where: str = "",
-    fitted: Table | None = None,
-) -> Parts:
+def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = None) -> Parts:
     """Return a set on the cluster once its labels, queries, weights and columns are checked.
 
     Each partition is checked as a set on one machine would be, where it lies; the driver sees summaries. Queries that
@@ -205,15 +195,11 @@ def parts_of(
     Parameters
     ----------
     client : distributed.Client
-    X : dask.dataframe.DataFrame or dask.array.Array of shape (n_rows, n_features)
-        A frame may hold the query ids as a column named qid, which is no feature then.
-    y : dask.dataframe.Series or dask.array.Array of shape (n_rows,)
-    qid, sample_weight : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
-        In as many partitions as X, of the same numbers of rows.
+    of : DataSet
+        Of Dask collections: X, y, and qid and weight if they are given. X may be a frame that holds the query ids as a
+        column named qid, which is no feature then. All have the same partitions, with the same numbers of rows.
     local : str
         Which ranker takes data in memory, for errors.
-    where : str, optional
-        Which set it is, for errors: "eval_set[0]'s ".
     fitted : Table, optional
         What the columns must be.
 
@@ -223,14 +209,15 @@ def parts_of(
         If the collections do not fit each other, a query is split, or what they hold is wrong; the message names the
         partition, and rows by their places in it.
     """
-    X, column = without_qid(check_features(X, local, f"{where}X"))
+    where, qid = of.where, of.qid
+    X, column = without_qid(check_features(of.X, local, f"{where}X"))
     if column is not None and qid is not None:
         raise ValueError(f"{where}queries are given twice: by X's column 'qid' and by qid; leave one out")
     qid = column if column is not None else qid
     if qid is None:
         raise ValueError(f"{where}qid is missing: pass the query id of each row, or a frame with a column 'qid'")
     _refuse_no_features(X, f"{where}X")
-    given = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
+    given = {"X": X, "y": of.y, "qid": qid, "sample_weight": of.weight}
     pieces = {
         name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
         for name, value in given.items()

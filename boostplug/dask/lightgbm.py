@@ -32,7 +32,7 @@ from boostplug.dask.collections import (
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.queries import Queries
 from boostplug.estimators import lightgbm as local
-from boostplug.estimators.inputs import with_float32_labels
+from boostplug.estimators.inputs import DataSet, with_float32_labels
 from boostplug.losses import Loss
 
 __all__ = ["LGBMRanker"]
@@ -154,9 +154,14 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         job = _Job(loss)
         with local_variables_cleared_on_error(), _errors_of_workers(job, self.client):
             model = self._trained(
-                X, y, qid, sample_weight, params, loss, job=job, init_model=init_model, feature_name=feature_name,
+                DataSet(X, y, qid, weight=sample_weight),
+                params,
+                loss,
+                job=job,
+                init_model=init_model,
+                feature_name=feature_name,
                 categorical_feature=categorical_feature,
-            )  # fmt: skip
+            )
         told = model.__dict__.pop("_told")
         _forget_network(model.booster_)
         self.__dict__.update(_fitted_state(model))
@@ -164,12 +169,10 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             warnings.warn(text, UserWarning, stacklevel=2)
         return self
 
-    def _trained(
-        self, X: Any, y: Any, qid: Any, weight: Any, params: dict[str, Any], loss: Loss | None, **arguments: Any
-    ) -> Any:
+    def _trained(self, given: DataSet, params: dict[str, Any], loss: Loss | None, **arguments: Any) -> Any:
         """Return the model of the first worker, which all have."""
         client = client_of(self.client)
-        parts = parts_of(client, X, y, qid=qid, sample_weight=weight, local=_LOCAL)
+        parts = parts_of(client, given, local=_LOCAL)
         parts.warn_of_merged_labels()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
         with one_training, _cancelled_when_lost(client), client.as_current():

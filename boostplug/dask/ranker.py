@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from boostplug.core.checks import check_instance
 from boostplug.dask.collections import check_features, client_of, parts_of, refuse_on_collections
+from boostplug.estimators.inputs import DataSet
 from boostplug.metrics import NDCG, Metric
 
 __all__ = ["RankerOnCollections"]
@@ -74,19 +75,15 @@ class RankerOnCollections:
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric))
         refuse_on_collections({"group": group})
-        metric = self._first_metric() or NDCG(10) if metric is None else metric
+        metric = model._first_metric() or NDCG(10) if metric is None else metric  # noqa: SLF001
         check_instance("metric", metric, Metric, "NDCG(10)")
-        local = f"boostplug.{type(model).__name__}"
-        return parts_of(client_of(self.client), X, y, qid=qid, sample_weight=sample_weight, local=local).score(
-            model, metric
-        )
+        given = DataSet(X, y, qid, weight=sample_weight)
+        parts = parts_of(client_of(self.client), given, local=f"boostplug.{type(model).__name__}")
+        return parts.score(model, metric)
 
     def _example(self, X: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
         """Return predictions of some rows, of which the type and the shape count."""
         raise NotImplementedError
-
-    def _first_metric(self) -> Metric | None:
-        return None
 
     def __sklearn_clone__(self) -> Any:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ from boostplug.data.tables import (
     table_of,
     without_qid,
 )
-from boostplug.estimators.inputs import one_per_set, pairs_of, weight_in_single
+from boostplug.estimators.inputs import DataSet, validation_sets, weight_in_single
 from boostplug.estimators.xgboost import XGBRanker as LocalRanker
 from boostplug.estimators.xgboost import model_and_columns
 from boostplug.losses import Loss
@@ -165,7 +165,12 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             )
 
         client = client_of(self.client)
-        described, evals = _sets(X, y, qid, sample_weight, eval_set, eval_qid, sample_weight_eval_set)
+        train = DataSet(X, y, qid, weight=sample_weight)
+        sets = validation_sets(eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set)
+        described, evals = [train], []
+        for one in sets:
+            evals.append(0 if one.is_training else len(described))
+            described += [] if one.is_training else [one]
         if early_stopping_rounds is not None and not evals:
             raise ValueError(
                 f"early_stopping_rounds={early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
@@ -176,7 +181,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         objective = _Objective(loss)
-        train = partial(
+        run = partial(
             xgb_dask.train,
             client,
             params,
@@ -189,7 +194,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             callbacks=[*callbacks, objective],
         )
         with local_variables_cleared_on_error(), _errors_of_workers(client, objective.name), client.as_current():
-            trained, columns = self._trained(train, client, described, evals, known, feature_weights)
+            trained, columns = self._trained(run, client, described, evals, known, feature_weights)
         booster = trained["booster"]
         for text in json.loads(booster.attr(_WARNINGS)):
             warnings.warn(text, UserWarning, stacklevel=2)
@@ -201,27 +206,27 @@ class XGBRanker(RankerOnCollections, LocalRanker):
 
     def _trained(
         self,
-        train: Callable[..., dict[str, Any]],
+        run: Callable[..., dict[str, Any]],
         client: Any,
-        described: list[dict[str, Any]],
+        described: list[DataSet],
         evals: list[int],
         known: Table | None,
         feature_weights: ArrayLike | None,
     ) -> tuple[dict[str, Any], Table]:
-        """Return what `train` makes of the sets, once these are computed and checked, and the columns."""
+        """Return what `run` makes of the sets, once these are computed and checked, and the columns."""
         sets = self._checked_sets(client, described, known)
         matrices = self._matrices(sets, feature_weights)
         named = [(matrices[place], f"validation_{i}") for i, place in enumerate(evals)]
-        return train(matrices[0], evals=named), sets[0].table
+        return run(matrices[0], evals=named), sets[0].table
 
-    def _checked_sets(self, client: Any, described: list[dict[str, Any]], known: Table | None) -> list[Parts]:
+    def _checked_sets(self, client: Any, described: list[DataSet], known: Table | None) -> list[Parts]:
         """Return the training set and the validation sets, computed and checked.
 
         `known` describes the columns of the model that the training continues.
         """
         sets: list[Parts] = []
         for one in described:
-            parts = parts_of(client, **one, local=_LOCAL, fitted=sets[0].table if sets else None)
+            parts = parts_of(client, one, local=_LOCAL, fitted=sets[0].table if sets else None)
             sets.append(parts)
             if self.missing != 0:
                 refuse_sparse_beside_dense(parts.table, sets[0].table, f"{parts.where}X")
@@ -390,28 +395,6 @@ def _largest_weight(part: Part) -> float:
     return 0.0 if part.queries.row_weight is None else float(part.queries.row_weight.max(initial=0.0))
 
 
-def _sets(
-    X: Any, y: Any, qid: Any, weight: Any, eval_set: Any, eval_qid: Any, eval_weight: Any
-) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the arguments of `parts_of` for each set, and which of them each validation set is: 0 is that of fit."""
-    sets = [{"X": X, "y": y, "qid": qid, "sample_weight": weight, "where": ""}]
-    pairs = pairs_of(eval_set)
-    lists = {"eval_qid": eval_qid, "sample_weight_eval_set": eval_weight}
-    for name, values in lists.items():
-        if isinstance(values, (dd.Series, dd.DataFrame, da.Array)):
-            raise ValueError(f"{name} must be a list with one entry per validation set; pass [{name}]")
-    ids, weights = (one_per_set(name, values, len(pairs)) for name, values in lists.items())
-    evals = []
-    for i, ((X_valid, y_valid), qid_valid, w) in enumerate(zip(pairs, ids, weights, strict=True)):
-        if X_valid is X and y_valid is y and qid_valid is None and w is None:
-            evals.append(0)
-        else:
-            evals.append(len(sets))
-            where = f"eval_set[{i}]'s "
-            sets.append({"X": X_valid, "y": y_valid, "qid": qid_valid, "sample_weight": w, "where": where})
-    return sets, evals
-
-
 def _refuse_functions(metrics: list[Any]) -> None:
     function = next((m for m in metrics if not isinstance(m, (str, Metric))), None)
     if function is not None:
@@ -421,10 +404,10 @@ def _refuse_functions(metrics: list[Any]) -> None:
         )
 
 
-def _refuse_weights(sets: list[dict[str, Any]], evals: list[int], loss: Loss | None, metrics: list[Any]) -> None:
+def _refuse_weights(sets: list[DataSet], evals: list[int], loss: Loss | None, metrics: list[Any]) -> None:
     """Raise for weights that XGBoost's own objectives and metrics would not see."""
-    name = None if loss is not None or sets[0]["sample_weight"] is None else "objective"
-    if name is None and any(sets[place]["sample_weight"] is not None for place in evals):
+    name = None if loss is not None or sets[0].weight is None else "objective"
+    if name is None and any(sets[place].weight is not None for place in evals):
         name = "eval_metric" if any(isinstance(metric, str) for metric in metrics) else None
     if name is not None:
         raise ValueError(

@@ -12,6 +12,7 @@ import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
 from boostplug.dask.collections import Part, parts_of, refuse_on_collections  # noqa: E402
+from boostplug.estimators.inputs import DataSet  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 LOCAL = "boostplug.LGBMRanker"
@@ -37,15 +38,15 @@ def frame(of=None):
     return dd.from_map(lambda at: of.iloc[at], [slice(0, 4), slice(4, 10), slice(10, 20)])
 
 
-def parts(client, ddf=None, X=("a", "b"), **changes):
+def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
     ddf = frame() if ddf is None else ddf
     given = {"X": ddf[list(X)], "y": ddf["y"], "qid": ddf["qid"], **changes}
-    return parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
+    return parts_of(client, DataSet(**given), local=LOCAL, fitted=fitted)
 
 
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
-    found = parts(client, sample_weight=frame()["w"])
+    found = parts(client, weight=frame()["w"])
     assert (found.n_rows, found.n_queries, found.table) == (20, 6, (20, 2, ("a", "b"), {}, False))
     held = client.gather(found.futures)
     assert all(isinstance(part, Part) for part in held)
@@ -81,7 +82,7 @@ def test_an_error_that_is_kept_keeps_no_data_on_the_cluster(client, ranker, wron
 def test_rows_of_a_query_come_together_in_their_order(client):
     known = table()
     mixed = known.iloc[[2, 3, 0, 1, *range(4, 20)]]
-    part = parts(client, frame(mixed), sample_weight=frame(mixed)["w"]).futures[0].result()
+    part = parts(client, frame(mixed), weight=frame(mixed)["w"]).futures[0].result()
     np.testing.assert_array_equal(part.X["a"], known["a"].iloc[[2, 0, 1, 3]])
     np.testing.assert_array_equal(part.queries.labels, known["y"].iloc[[2, 0, 1, 3]])
     np.testing.assert_array_equal(part.queries.row_weight, known["w"].iloc[[2, 0, 1, 3]])
@@ -94,7 +95,7 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
     by_column = client.gather(parts(client, X=("a", "b", "qid"), qid=None).futures)
     blocks = ddf[["a", "b"]].to_dask_array(lengths=True)
     by_array = parts(client, X=("a", "b"), y=ddf["y"].values, qid=ddf["qid"]).futures
-    in_columns = parts_of(client, blocks.rechunk({1: 1}), ddf["y"].values, qid=ddf["qid"], local=LOCAL).futures
+    in_columns = parts_of(client, DataSet(blocks.rechunk({1: 1}), ddf["y"].values, ddf["qid"]), local=LOCAL).futures
     for others in (by_column, client.gather(by_array), client.gather(in_columns)):
         for part, other in zip(expected, others, strict=True):
             np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
@@ -110,7 +111,7 @@ def test_one_frame_is_read_once(client, tmp_path):
         return known.iloc[at]
 
     ddf = dd.from_map(read, [slice(0, 4), slice(4, 10), slice(10, 20)], meta=known.iloc[:0])
-    parts(client, ddf, sample_weight=ddf["w"])
+    parts(client, ddf, weight=ddf["w"])
     assert len(list(tmp_path.iterdir())) == 3
 
 
@@ -157,7 +158,7 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
     known = table()
     known.loc[6, column] = value
     with pytest.raises(ValueError, match=message):
-        parts(client, frame(known), sample_weight=frame(known)["w"])
+        parts(client, frame(known), weight=frame(known)["w"])
 
 
 def test_collections_that_do_not_fit_are_refused(client):
@@ -174,7 +175,7 @@ def test_collections_that_do_not_fit_are_refused(client):
     with pytest.raises(ValueError, match="queries are given twice"):
         parts(client, X=("a", "qid"))
     with pytest.raises(ValueError, match="X must be a table, got 1 dimension"):
-        parts_of(client, ddf["a"], ddf["y"], qid=ddf["qid"], local=LOCAL)
+        parts_of(client, DataSet(ddf["a"], ddf["y"], ddf["qid"]), local=LOCAL)
     with pytest.raises(ValueError, match="no rows"):
         parts(client, ddf[ddf["a"] > 2.0])
 
@@ -182,15 +183,16 @@ def test_collections_that_do_not_fit_are_refused(client):
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
 def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     ddf, known = frame(), table()
-    given = {"X": ddf[["a", "b"]], "y": ddf["y"], "qid": ddf["qid"], name: known["y"].to_numpy()}
+    given = DataSet(ddf[["a", "b"]], ddf["y"], ddf["qid"])
+    given = given._replace(**{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
-        parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
+        parts_of(client, given, local=LOCAL)
 
 
 def test_columns_that_are_no_features_are_named_before_anything_is_computed(client):
     ddf = frame(table().assign(url="a/b", day=pd.Timestamp(2026, 1, 1), new=True))
     with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X has columns that are no numbers, \{'url': .*leave out"):
-        parts(client, ddf, X=("a", "url", "new", "day"), where="eval_set[1]'s ")
+        parts(client, ddf, X=("a", "url", "new", "day"), place=1)
     assert parts(client, ddf, X=("a", "new")).table.names == ("a", "new")
 
 
@@ -207,7 +209,7 @@ def test_other_columns_and_categories_are_refused(client):
     with pytest.raises(ValueError, match=r"^X in partition 1: the columns \['c'\] have other categories .*categorize"):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
-        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")
+        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), place=0)
 
 
 def test_arguments_that_make_no_sense_for_collections_are_refused():
