@@ -51,7 +51,7 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return model.predict(X, *args, **kwargs)
-        X = check_features(X, type(model).__name__)
+        X = check_features(X, _name_of(model))
         some = self._example(X, *args, **kwargs)
         predict = partial(_predictions, example=some, args=args, kwargs=kwargs)
         shared = delayed(model)  # once in the graph, whatever the number of partitions
@@ -78,7 +78,7 @@ class RankerOnCollections:
         metric = model._first_metric() or NDCG(10) if metric is None else metric  # noqa: SLF001
         check_instance("metric", metric, Metric, "NDCG(10)")
         given = DataSet(X, y, qid, weight=sample_weight)
-        parts = parts_of(client_of(self.client), given, local=f"boostplug.{type(model).__name__}")
+        parts = parts_of(client_of(self.client), given, local=_name_of(model))
         return parts.score(model, metric)
 
     def _example(self, X: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
@@ -92,6 +92,10 @@ class RankerOnCollections:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "client": None}  # type: ignore[dict-item]
+
+
+def _name_of(model: Any) -> str:
+    return "boostplug." + type(model).__name__
 
 
 def _predictions(part: Any, model: Any, *, example: NDArray[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

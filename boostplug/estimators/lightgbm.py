@@ -200,7 +200,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 sample_weight=weight_in_single(train.queries.row_weight),
                 init_score=train.start,
                 group=np.diff(train.queries.boundaries),
-                **_validation_data(sets),
+                **_validation_data([(one.X, one.queries.labels) for one in sets]),
                 eval_names=eval_names,
                 eval_sample_weight=[weight_in_single(one.queries.row_weight) for one in sets] or None,
                 eval_init_score=None if eval_init_score is None else [one.start for one in sets],
@@ -501,10 +501,10 @@ def _refuse_other_starts(sets: Sequence[CheckedSet], train: CheckedSet) -> None:
             )
 
 
-def _validation_data(sets: Sequence[CheckedSet]) -> dict[str, Any]:
+def _validation_data(sets: Sequence[tuple[Any, Any]]) -> dict[str, Any]:
     """Return the parent's arguments for validation data, under the names that its version prefers."""
     if not sets:
         return {}
     if "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters:
-        return {"eval_X": tuple(one.X for one in sets), "eval_y": tuple(one.queries.labels for one in sets)}
-    return {"eval_set": [(one.X, one.queries.labels) for one in sets]}
+        return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(labels for _, labels in sets)}
+    return {"eval_set": list(sets)}
