@@ -1,9 +1,7 @@
 """What both rankers share: features, labels, ids and weights of a fit, checked partition by partition."""
 
-import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -30,7 +28,6 @@ __all__ = [
     "Summary",
     "check_features",
     "client_of",
-    "local_variables_cleared_on_error",
     "parts_of",
     "refuse_on_collections",
     "refuse_other_categories",
@@ -157,22 +154,6 @@ class Parts:
 
     def _filled(self) -> list[tuple[int, Summary]]:
         return [(number, summary) for number, summary in enumerate(self.summaries) if summary.n_rows]
-
-
-@contextmanager
-def local_variables_cleared_on_error() -> Iterator[None]:
-    """Have an error's traceback hold no local variables, through which it would keep data on the cluster.
-
-    Notebooks keep the last error; the next fit would have its data beside those.
-    """
-    try:
-        yield
-    except BaseException as error:
-        link: BaseException | None = error
-        while link is not None:
-            traceback.clear_frames(link.__traceback__)
-            link = link.__cause__ or link.__context__
-        raise
 
 
 def client_of(given: Any) -> Any:

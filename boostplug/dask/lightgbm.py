@@ -3,7 +3,6 @@
 import math
 import re
 import threading
-import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +24,10 @@ from boostplug.dask.collections import (
     Part,
     Parts,
     client_of,
-    local_variables_cleared_on_error,
     parts_of,
     refuse_on_collections,
 )
+from boostplug.dask.job import Job
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.queries import Queries
 from boostplug.estimators import lightgbm as local
@@ -52,6 +51,11 @@ _EVALUATION = (
     "is not taken with collections: LightGBM evaluates the rows of each worker alone, and workers that stop at "
     "different rounds wait for each other; use boostplug.dask.XGBRanker, whose metrics are over all workers, or choose "
     "the number of rounds by score() of models that init_model continues"
+)
+_LOST = (
+    "a worker was lost in the training: killed, out of memory, or cut off. LightGBM cannot go on without it; fit "
+    "again; should that fail, call client.restart(), then fit again and load again what only workers held, as scattered "
+    "data"
 )
 _REASONS = {
     **dict.fromkeys(("eval_set", "eval_X", "eval_y", "eval_qid", "eval_group", "eval_names"), _EVALUATION),
@@ -151,12 +155,12 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         _refuse_objective(objective, loss)
         if isinstance(init_model, (str, Path)):
             init_model = lgb.Booster(model_file=init_model)
-        job = _Job(loss)
-        with local_variables_cleared_on_error(), _errors_of_workers(job, self.client):
+        client, job = client_of(self.client), _LightGBMJob(loss)
+        with job.running(client, _is_loss_of_worker, _LOST):
             model = self._trained(
+                client,
                 DataSet(X, y, qid, weight=sample_weight),
                 params,
-                loss,
                 job=job,
                 init_model=init_model,
                 feature_name=feature_name,
@@ -169,13 +173,14 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             warnings.warn(text, UserWarning, stacklevel=2)
         return self
 
-    def _trained(self, given: DataSet, params: dict[str, Any], loss: Loss | None, **arguments: Any) -> Any:
+    def _trained(
+        self, client: Any, given: DataSet, params: dict[str, Any], *, job: "_LightGBMJob", **arguments: Any
+    ) -> Any:
         """Return the model of the first worker, which all have."""
-        client = client_of(self.client)
         parts = parts_of(client, given, local=_LOCAL)
         parts.warn_of_merged_labels()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
-        with one_training, _cancelled_when_lost(client), client.as_current():
+        with one_training, _cancelled_when_lost(client):
             return lgb_dask._train(  # noqa: SLF001 (as its own rankers call it)
                 client=client,
                 data=parts.features,
@@ -184,7 +189,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 group=parts.blocks(_sizes),
                 params=params,
                 model_factory=_OnWorker,
-                sums=None if loss is None else _sums(loss, parts),
+                sums=None if job.loss is None else _sums(job.loss, parts),
+                job=job,
                 **arguments,
             )
 
@@ -261,21 +267,19 @@ class _Stopped(Exception):  # noqa: N818 (no error of its own: it ends a trainin
     """A worker has failed in this round."""
 
 
-class _Job:
-    """One training; on each worker, the objective and the callback that `lgb.train` calls.
+class _LightGBMJob(Job):
+    """On each worker, the objective and the callback that `lgb.train` calls.
 
     A worker that raised in the objective would leave the others waiting. So it returns no derivatives, all workers
     meet in the sums of the round, and end after it.
     """
 
     def __init__(self, loss: Loss | None) -> None:
-        self.name, self.loss = uuid.uuid4().hex, loss
+        super().__init__(loss)
         self.round = 0
         self.fault: Exception | None = None
-        self.texts: dict[str, bool] = {}
-        """Warnings, and whether this worker had a gradient in that round."""
 
-    def __deepcopy__(self, _memo: Any) -> "_Job":
+    def __deepcopy__(self, _memo: Any) -> "_LightGBMJob":
         return self  # lgb.train copies its parameters
 
     def begin(self, queries: Queries, sums: Floats) -> None:
@@ -283,40 +287,30 @@ class _Job:
         self.queries, self.sums = queries, _KnownSums(sums)
 
     def __call__(self, scores: Any, dataset: Any) -> Any:
-        assert self.loss is not None
         self.round += 1
         try:
-            self._refuse_to_go_on()
             plug.assign(dataset, self.queries)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                g, h = plug.objective(self.loss, scores, dataset, None, None, totals=self.sums)
-            self.texts.update({str(warning.message): bool(g.any()) for warning in caught})
+            return self.derivatives(plug.objective, self.loss, scores, dataset, None, None, totals=self.sums)
         except Exception as error:  # noqa: BLE001 (whatever it is, the others must know)
             self.fault = error
-            self.event(self.round).set()
-            g = h = np.zeros(self.queries.n_rows, np.float32)
-        return g, h
+            self._failure().set()
+            return (np.zeros(self.queries.n_rows, np.float32),) * 2
 
     def after_round(self, env: Any) -> None:
         """End the training on all workers after the round in which one failed."""
-        if self.event(self.round).is_set():
+        if self._failure().is_set():
             env.model.free_network()
             raise _Stopped
 
-    def _refuse_to_go_on(self) -> None:
-        if self.event("stop").is_set():
-            raise InterruptedError("the fit was interrupted")
-
-    def event(self, what: Any, client: Any = None) -> Any:
-        """Return what all workers see: that the training must stop, or that one has failed in a round."""
-        return Event(f"boostplug-{self.name}-{what}", client=client)
+    def _failure(self) -> Any:
+        """Return what all workers see: whether one has failed in this round."""
+        return Event(f"boostplug-{self.name}-{self.round}")
 
 
 class _OnWorker(local.LGBMRanker):
     """The ranker of one worker."""
 
-    def fit(self, *args: Any, job: _Job, sums: Floats | None, **kwargs: Any) -> "_OnWorker":  # type: ignore[override]
+    def fit(self, *args: Any, job: _LightGBMJob, sums: Floats | None, **kwargs: Any) -> "_OnWorker":  # type: ignore[override]
         """Fit in step with the other workers."""
         self._job, self._sums = job, sums
         try:
@@ -370,22 +364,8 @@ def _terms_of_part(part: Part, loss: Loss) -> Floats | str:
         return str(error)
 
 
-@contextmanager
-def _errors_of_workers(job: _Job, client: Any) -> Iterator[None]:
-    """Say what to do when workers lose each other, and end the training if the user interrupts it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        job.event("stop", client).set()
-        raise
-    except (lgb.basic.LightGBMError, CancelledError) as error:
-        if isinstance(error, CancelledError) or "ocket" in str(error):
-            raise RuntimeError(
-                "a worker was lost in the training: killed, out of memory, or cut off. LightGBM cannot go on without "
-                "it; fit again; should that fail, call client.restart(), then fit again and load again what only "
-                "workers held, as scattered data"
-            ) from error
-        raise
+def _is_loss_of_worker(error: Exception) -> bool:
+    return isinstance(error, CancelledError) or (isinstance(error, lgb.basic.LightGBMError) and "ocket" in str(error))
 
 
 @contextmanager

@@ -2,10 +2,8 @@
 
 import copy
 import json
-import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -25,11 +23,11 @@ from boostplug.dask.collections import (
     Part,
     Parts,
     client_of,
-    local_variables_cleared_on_error,
     parts_of,
     refuse_on_collections,
     refuse_other_categories,
 )
+from boostplug.dask.job import Job
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
@@ -53,9 +51,12 @@ _START = (
     "is not taken with collections; continue another model with xgb_model=, or use boostplug.XGBRanker, which trains "
     "on one machine"
 )
+_LOST = (
+    "the workers lost each other: one has left the cluster (killed, or out of memory), or has raised an error that its "
+    "log shows; the cluster is free: fit again, and load again what only that worker held"
+)
 _WEIGHTS = "label_lower_bound"  # a field of the DMatrix that ranking leaves unused
 _WARNINGS = "boostplug_warnings"  # an attribute of the booster
-_interrupted: set[str] = set()  # names of trainings, on each worker
 
 
 class XGBRanker(RankerOnCollections, LocalRanker):
@@ -180,20 +181,20 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(evals), model=model)
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
-        objective = _Objective(loss)
+        job = _XGBoostJob(loss)
         run = partial(
             xgb_dask.train,
             client,
             params,
             num_boost_round=self.get_num_boosting_rounds(),
-            obj=None if loss is None else objective,
+            obj=None if loss is None else job,
             custom_metric=_Metrics(custom) if custom else None,
             early_stopping_rounds=early_stopping_rounds,
             xgb_model=model,
             verbose_eval=False,
-            callbacks=[*callbacks, objective],
+            callbacks=[*callbacks, job],
         )
-        with local_variables_cleared_on_error(), _errors_of_workers(client, objective.name), client.as_current():
+        with job.running(client, _is_loss_of_worker, _LOST):
             trained, columns = self._trained(run, client, described, evals, known, feature_weights)
         booster = trained["booster"]
         for text in json.loads(booster.attr(_WARNINGS)):
@@ -291,26 +292,16 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         return local
 
 
-class _Objective(TrainingCallback):
-    """A loss, of which the client sees the warnings; as a callback it ends a training that the client has given up."""
-
-    def __init__(self, loss: Loss | None) -> None:
-        super().__init__()
-        self.loss, self.name = loss, uuid.uuid4().hex
-        self.texts: dict[str, None] = {}
+class _XGBoostJob(Job, TrainingCallback):
+    """On each worker, the objective of XGBoost and a callback."""
 
     def __call__(self, scores: Any, matrix: xgb.DMatrix) -> Any:
         assert self.loss is not None
         _assign_weights(matrix)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            found = self.loss(scores, matrix)
-        self.texts.update(dict.fromkeys(str(warning.message) for warning in caught))
-        return found
+        return self.derivatives(self.loss, scores, matrix)
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002 (XGBoost's signature)
-        if self.name in _interrupted:
-            raise InterruptedError("the client no longer waits for this training")
+        self.refuse_to_go_on()
         return False
 
     def after_training(self, model: Any) -> Any:
@@ -329,27 +320,9 @@ class _Metrics:
         return [metric(scores, matrix) for metric in self.metrics]
 
 
-@contextmanager
-def _errors_of_workers(client: Any, name: str) -> Iterator[None]:
-    """Say what to do when workers lose each other, and end the training if the user interrupts it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        client.run(_interrupt, name)
-        raise
-    except ValueError as error:  # of which XGBoostError is one
-        if any(
-            text in str(error) for text in ("/collective/", "Invalid worker address")
-        ):  # a folder of XGBoost's source
-            raise RuntimeError(
-                "the workers lost each other: one has left the cluster (killed, or out of memory), or has raised an "
-                "error that its log shows; the cluster is free: fit again, and load again what only that worker held"
-            ) from error
-        raise
-
-
-def _interrupt(name: str) -> None:
-    _interrupted.add(name)
+def _is_loss_of_worker(error: Exception) -> bool:
+    """Tell it by the text: a folder of XGBoost's source, or what `xgboost.dask` says on another worker."""
+    return any(text in str(error) for text in ("/collective/", "Invalid worker address"))
 
 
 def _shares(parts: Parts, matrix: Any, workers: list[str]) -> dict[str, list[Any]]:
