@@ -436,5 +436,7 @@ def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again(n_
         with pytest.raises(RuntimeError, match=r"a worker was lost .*client\.restart\(\)"):
             fit(client, placed(client, HALVES[:n_workers], range(n_workers)), Tells(), n_estimators=1_000_000)
         killer.join()
+        client.wait_for_workers(n_workers, timeout=60)
+        client.restart()  # the other one may still wait for it
         # Wherever the rows are now: a nanny may take its time.
         assert_same(fit(client, dd.from_pandas(TABLE, npartitions=1, sort=False)), alone())
