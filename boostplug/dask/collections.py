@@ -94,11 +94,6 @@ class Parts:
         return sum(summary.n_rows for summary in self.summaries)
 
     @property
-    def n_queries(self) -> int:
-        """Of all partitions, each of which holds whole queries."""
-        return sum(summary.n_queries for summary in self.summaries)
-
-    @property
     def table(self) -> Table:
         """Rows, columns and their names, of all partitions."""
         return self._filled()[0][1].table._replace(n_rows=self.n_rows)

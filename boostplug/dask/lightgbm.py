@@ -54,7 +54,7 @@ _EVALUATION = (
 )
 _LOST = (
     "a worker was lost in the training: killed, out of memory, or cut off. LightGBM cannot go on without it; fit "
-    "again; if that fails, call client.restart(), fit again, and load again what only workers held, such as scattered data"
+    "again; if that fails, call client.restart(), fit again, and load again what only workers held"
 )
 _REASONS = {
     **dict.fromkeys(("eval_set", "eval_X", "eval_y", "eval_qid", "eval_group", "eval_names"), _EVALUATION),

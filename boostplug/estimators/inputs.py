@@ -202,8 +202,12 @@ def validation_sets(eval_set: Any, train: DataSet, **per_set: Any) -> list[DataS
     return sets
 
 
-def checked_validation_sets(sets: list[DataSet], train: CheckedSet) -> list[CheckedSet]:
-    """Return the validation sets, whose columns must be those of the training set."""
+def checked_validation_sets(eval_set: Any, given: DataSet, train: CheckedSet, **per_set: Any) -> list[CheckedSet]:
+    """Return the checked sets of `validation_sets`; their columns must be those of the training set.
+
+    `given` and `train` are the training set before and after its checks.
+    """
+    sets = validation_sets(eval_set, given, **per_set)
     fitted = train.table if sets else None
     return [
         train._replace(start=starting_scores(one.start_name, one.start, train.queries.n_rows, train.X), where=one.where)

@@ -40,7 +40,6 @@ from boostplug.estimators.inputs import (
     pairs_of,
     refuse_twice,
     refuse_unused_pairs,
-    validation_sets,
     weight_in_single,
     with_float32_labels,
 )
@@ -171,11 +170,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
-        given_sets = validation_sets(
-            eval_set, given, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+        sets = checked_validation_sets(
+            eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             eval_sample_weight=eval_sample_weight, eval_init_score=_by_place(eval_init_score, eval_set),
         )  # fmt: skip
-        sets = checked_validation_sets(given_sets, train)
         for one in sets:
             refuse_categories_beyond_pandas(one.X, f"{one.where}X")
             labels_in_single(one.queries, f"{one.where}labels")

@@ -38,7 +38,6 @@ from boostplug.estimators.inputs import (
     metrics_of,
     refuse_unused_pairs,
     relative_weight,
-    validation_sets,
     weight_in_single,
     with_float32_labels,
 )
@@ -194,11 +193,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             if self.missing != 0:
                 refuse_sparse_beside_dense(train.table, known, name)
         columns = train.table
-        given_sets = validation_sets(
-            eval_set, given, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+        sets = checked_validation_sets(
+            eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             sample_weight_eval_set=sample_weight_eval_set, base_margin_eval_set=base_margin_eval_set,
         )  # fmt: skip
-        sets = checked_validation_sets(given_sets, train)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self._checked_feature_weights(feature_weights, columns.n_columns)
         matrix = self._matrix(train, feature_weights=feature_weights)

@@ -17,14 +17,7 @@ from boostplug.core.checks import check_integer, column_names, reading_features
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, refuse_other_columns, without_qid
-from boostplug.estimators.inputs import (
-    DataSet,
-    checked_validation_sets,
-    metrics_of,
-    ranking_score,
-    refuse_twice,
-    validation_sets,
-)
+from boostplug.estimators.inputs import DataSet, checked_validation_sets, metrics_of, ranking_score, refuse_twice
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
@@ -186,11 +179,8 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         train = given.checked()
         queries = train.queries
         _check_weights(queries)
-        given_sets = validation_sets(eval_set, given, eval_qid=eval_qid, eval_group=eval_group)
-        sets = [
-            (features if one.queries is queries else self._features(one.X), one.queries)
-            for one in checked_validation_sets(given_sets, train)
-        ]
+        validation = checked_validation_sets(eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group)
+        sets = [(features if one.same_as(train) else self._features(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
