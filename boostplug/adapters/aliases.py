@@ -19,8 +19,6 @@ LIGHTGBM: dict[str, tuple[str, ...]] = {
         "feature_fraction": ("colsample_bytree", "sub_feature"),
         "lambda_l2": ("l2_regularization", "lambda", "reg_lambda"),
         "learning_rate": ("eta", "shrinkage_rate"),
-        "local_listen_port": ("local_port", "port"),
-        "machine_list_filename": ("machine_list_file", "machine_list", "mlist"),
         "machines": ("workers", "nodes"),
         "max_bin": ("max_bins",),
         "metric": ("metric_types", "metrics"),

@@ -1,10 +1,9 @@
-"""What both rankers share: features, labels, ids and weights of a fit, checked and brought together by partition."""
+"""What both rankers share: features, labels, ids and weights of a fit, checked partition by partition."""
 
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -20,7 +19,7 @@ from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, refuse_other_columns, table_of, without_qid
-from boostplug.estimators.inputs import labels_in_single, with_float32_labels
+from boostplug.estimators.inputs import DataSet, labels_in_single, with_float32_labels
 from boostplug.metrics import Metric
 
 __all__ = [
@@ -29,13 +28,24 @@ __all__ = [
     "Summary",
     "check_features",
     "client_of",
-    "joined",
-    "joined_queries",
     "parts_of",
     "refuse_on_collections",
     "refuse_other_categories",
 ]
 
+_SIZES = (
+    "is not taken with collections: sizes say nothing of where partitions begin; pass {}qid, the query id of each row"
+)
+_PAIRS = (
+    "on collections are not possible, because pairs number the rows of one table, and a worker does not know the rows "
+    "of others; train on one machine, or build the pairs into grades"
+)
+_REASONS = {
+    "group": _SIZES.format(""),
+    "eval_group": _SIZES.format("eval_"),
+    "pairs": _PAIRS,
+    "eval_pairs": _PAIRS,
+}
 _SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
 
 
@@ -56,6 +66,7 @@ class Summary(NamedTuple):
     n_rows: int = 0
     n_queries: int = 0
     table: Table = Table(0, 0, None)
+    weighted: bool = False
     fault: str | None = None
 
 
@@ -68,11 +79,14 @@ class Parts:
     client : distributed.Client
     futures : list of Future
     summaries : list of Summary
+    where : str
+        Which set it is, for errors: "eval_set[0]'s ".
     """
 
     client: Any
     futures: list[Any]
     summaries: list[Summary]
+    where: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -80,31 +94,48 @@ class Parts:
         return sum(summary.n_rows for summary in self.summaries)
 
     @property
-    def n_queries(self) -> int:
-        """Of all partitions, each of which holds whole queries."""
-        return sum(summary.n_queries for summary in self.summaries)
-
-    @property
     def table(self) -> Table:
         """Rows, columns and their names, of all partitions."""
         return self._filled()[0][1].table._replace(n_rows=self.n_rows)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self._filled()[0][1].weighted
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Return what a function says of the `Part` of each partition, called where that lies."""
         return _asked(self.client, self.futures, function, *arguments)
 
-    def release(self) -> None:
-        """Have the cluster forget the data, which callers and the traces of errors would keep there."""
-        self.futures.clear()
+    def blocks(self, function: Callable[[Part, int], Any], n_columns: int | None = None) -> Any:
+        """Return a Dask array with one block per partition that has rows.
 
-    @contextmanager
-    def released_on_error(self) -> Iterator[None]:
-        """Release the data if the block raises."""
-        try:
-            yield
-        except BaseException:
-            self.release()
-            raise
+        Parameters
+        ----------
+        function : callable
+            ``function(part, first)`` returns the block; `first` is how many queries the partitions before it hold.
+        n_columns : int, optional
+            Default: the array has one dimension.
+        """
+        firsts = np.cumsum([0, *(summary.n_queries for summary in self.summaries)])
+        shape = (np.nan,) if n_columns is None else (np.nan, n_columns)
+        return da.concatenate(
+            [
+                da.from_delayed(delayed(function)(self.futures[number], int(firsts[number])), shape, dtype=np.float64)
+                for number, _ in self._filled()
+            ],
+            allow_unknown_chunksizes=True,
+        )
+
+    @property
+    def features(self) -> Any:
+        """The features of the partitions that have rows, as blocks."""
+        return self.blocks(_features, self.table.n_columns)
+
+    @property
+    def labels(self) -> Any:
+        """Their labels."""
+        return self.blocks(_labels)
 
     def warn_of_merged_labels(self) -> None:
         """Warn where single precision makes one of labels that differ within a query."""
@@ -115,25 +146,6 @@ class Parts:
         """Return a metric over all queries of the predictions of a ranker; NaN where it is defined on none."""
         total, count = np.sum(self.ask(_sum_and_count, ranker, metric), axis=0)
         return float(total / count) if count else np.nan
-
-    def by_worker(self) -> dict[str, list[int]]:
-        """Return the partitions that each worker is to train on, by the worker's address, in their order.
-
-        Partitions without rows are nobody's; a worker that holds no others is not in it. Of several workers that hold
-        a partition, the one with the fewest rows so far gets it.
-        """
-        filled = self._filled()
-        holders = self.client.who_has([self.futures[number] for number, _ in filled])
-        places: dict[str, list[int]] = {}
-        rows: Counter[str] = Counter()
-        for number, summary in filled:
-            addresses = holders[self.futures[number].key]
-            if not addresses:
-                raise RuntimeError(f"partition {number} lies on no worker any more; fit again")
-            address = min(addresses, key=lambda a: (rows[a], a))
-            places.setdefault(address, []).append(number)
-            rows[address] += summary.n_rows
-        return places
 
     def _filled(self) -> list[tuple[int, Summary]]:
         return [(number, summary) for number, summary in enumerate(self.summaries) if summary.n_rows]
@@ -150,17 +162,7 @@ def client_of(given: Any) -> Any:
     return client
 
 
-def parts_of(
-    client: Any,
-    X: Any,
-    y: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    local: str,
-    where: str = "",
-    fitted: Table | None = None,
-) -> Parts:
+def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = None) -> Parts:
     """Return a set on the cluster once its labels, queries, weights and columns are checked.
 
     Each partition is checked as a set on one machine would be, where it lies; the driver sees summaries. Queries that
@@ -169,15 +171,11 @@ def parts_of(
     Parameters
     ----------
     client : distributed.Client
-    X : dask.dataframe.DataFrame or dask.array.Array of shape (n_rows, n_features)
-        A frame may hold the query ids as a column named qid, which is no feature then.
-    y : dask.dataframe.Series or dask.array.Array of shape (n_rows,)
-    qid, sample_weight : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
-        In as many partitions as X, of the same numbers of rows.
+    of : DataSet
+        Of Dask collections: X, y, and qid and weight if they are given. X may be a frame that holds the query ids as a
+        column named qid, which is no feature then. All have the same partitions, with the same numbers of rows.
     local : str
         Which ranker takes data in memory, for errors.
-    where : str, optional
-        Which set it is, for errors: "eval_set[0]'s ".
     fitted : Table, optional
         What the columns must be.
 
@@ -187,14 +185,15 @@ def parts_of(
         If the collections do not fit each other, a query is split, or what they hold is wrong; the message names the
         partition, and rows by their places in it.
     """
-    X, column = without_qid(check_features(X, local, f"{where}X"))
+    where, qid = of.where, of.qid
+    X, column = without_qid(check_features(of.X, local, f"{where}X"))
     if column is not None and qid is not None:
         raise ValueError(f"{where}queries are given twice: by X's column 'qid' and by qid; leave one out")
     qid = column if column is not None else qid
     if qid is None:
         raise ValueError(f"{where}qid is missing: pass the query id of each row, or a frame with a column 'qid'")
     _refuse_no_features(X, f"{where}X")
-    given = {"X": X, "y": y, "qid": qid, "sample_weight": sample_weight}
+    given = {"X": X, "y": of.y, "qid": qid, "sample_weight": of.weight}
     pieces = {
         name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
         for name, value in given.items()
@@ -208,19 +207,18 @@ def parts_of(
             )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
     made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
-    parts = Parts(client, client.compute(made), [])
-    with parts.released_on_error():
-        with client.as_current():  # wait asks the current one
-            wait(parts.futures)
-        parts.summaries.extend(_asked(client, parts.futures, _summary))
-        _refuse_faults(parts.summaries, where)
-        if not parts.n_rows:
-            raise ValueError(f"{where}X and its labels have no rows")
-        _refuse_unlike(parts.summaries, where)
-        if fitted is not None:
-            refuse_other_columns(parts.table, fitted, f"{where}X")
-            refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
-        refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
+    parts = Parts(client, client.compute(made), [], where)
+    with client.as_current():  # wait asks the current one
+        wait(parts.futures)
+    parts.summaries.extend(_asked(client, parts.futures, _summary))
+    _refuse_faults(parts.summaries, where)
+    if not parts.n_rows:
+        raise ValueError(f"{where}X and its labels have no rows")
+    _refuse_unlike(parts.summaries, where)
+    if fitted is not None:
+        refuse_other_columns(parts.table, fitted, f"{where}X")
+        refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
+    refuse_split_queries(lambda function, *arguments: parts.ask(_of_ids, function, *arguments))
     return parts
 
 
@@ -260,44 +258,14 @@ def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) 
     raise ValueError(f"{name}: the columns {shown(columns)} have other categories than in {other}")
 
 
-def refuse_on_collections(**arguments: Any) -> None:
-    """Raise for arguments of a fit that make no sense for collections: group and pairs, of validation sets too."""
-    for name, value in arguments.items():
-        if value is not None and name.endswith("group"):
-            raise ValueError(
-                f"{name} is not taken with collections: sizes say nothing of where partitions begin; pass "
-                f"{name.removesuffix('group')}qid, the query id of each row"
-            )
+def refuse_on_collections(refused: Mapping[str, Any], reasons: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Raise for arguments of a fit that make no sense for collections; `reasons` adds those of a framework."""
+    for name, value in refused.items():
+        reason = reasons.get(name) or _REASONS.get(name)
+        if reason is None:
+            raise TypeError(f"fit got an unexpected keyword argument {name!r}")
         if value is not None:
-            raise ValueError(
-                f"{name} on collections are not possible, because pairs number the rows of one table, and a worker "
-                "does not know the rows of others; train on one machine, or build the pairs into grades"
-            )
-
-
-def joined(tables: list[Any]) -> Any:
-    """Return the features of several partitions as one table."""
-    if len(tables) == 1:
-        return tables[0]
-    if scipy.sparse.issparse(tables[0]):
-        return scipy.sparse.vstack(tables, format="csr")
-    if isinstance(tables[0], np.ndarray):
-        return np.concatenate(tables)
-    return pd.concat(tables)
-
-
-def joined_queries(parts: list[Part], *, weighted: bool) -> Queries:
-    """Return the queries of several partitions as one; there may be none. Those without weights weigh 1."""
-    queries = [part.queries for part in parts]
-    return Queries(
-        np.concatenate([np.empty(0), *(q.labels for q in queries)]),
-        group=np.concatenate([np.empty(0, np.int64), *(np.diff(q.boundaries) for q in queries)]),
-        weight=np.concatenate([np.empty(0), *(_row_weight(q) for q in queries)]) if weighted else None,
-    )
-
-
-def _row_weight(queries: Queries) -> NDArray[np.float64]:
-    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+            raise ValueError(f"{name} {reason}")
 
 
 def _in_memory(name: str, value: Any, local: str) -> ValueError:
@@ -363,7 +331,8 @@ def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
 def _summary(part: Part | str) -> Summary:
     if isinstance(part, str):
         return Summary(fault=part)
-    return Summary(part.queries.n_rows, part.queries.n_queries, table_of(part.X))
+    queries = part.queries
+    return Summary(queries.n_rows, queries.n_queries, table_of(part.X), queries.row_weight is not None)
 
 
 def _label_warnings(part: Part) -> list[str]:
@@ -377,6 +346,14 @@ def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, floa
     if not part.queries.n_rows:
         return 0.0, 0.0
     return metric.sum_and_count(np.asarray(ranker.predict(part.X)), part.queries)
+
+
+def _features(part: Part, _first: int) -> Any:
+    return part.X
+
+
+def _labels(part: Part, _first: int) -> NDArray[np.float64]:
+    return part.queries.labels
 
 
 def _of_ids(part: Part, function: Callable[..., Any], *arguments: Any) -> Any:

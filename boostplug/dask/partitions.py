@@ -1,6 +1,5 @@
 """Whole queries in partitions: bringing them together, and seeing whether they are."""
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ from boostplug.core.checks import check_integer, refuse_rounded_ids, refuse_wher
 
 __all__ = ["Ids", "check_partitions", "ids_of", "partition_by_query", "refuse_split_queries"]
 
-_AT_ONCE = 20_000_000  # hashes of queries that the driver holds, 160 MB
 _NAMED = 5  # queries in a message
 _PLACE, _HASH = "__boostplug_place", "__boostplug_hash"
 _ROWS = 2**40  # that a partition may have
@@ -68,7 +66,7 @@ def partition_by_query(ddf: Any, qid: str, npartitions: int | None = None) -> An
 def check_partitions(ddf: Any, qid: str) -> None:
     """Raise if a query lies in several partitions.
 
-    Computes the column of ids alone. The driver sees eight bytes for each query, of at most some 2e7 at a time.
+    Computes the column of ids alone. The driver sees eight bytes for each query.
 
     Parameters
     ----------
@@ -125,19 +123,14 @@ def refuse_split_queries(ask: Callable[..., list[Any]]) -> None:
 
     ``ask(function, *arguments)`` returns what a function says of each partition's `Ids`.
     """
-    n_queries = sum(ask(_n_ids))
-    n_buckets = max(1, math.ceil(n_queries / _AT_ONCE))
-    found: list[tuple[Any, list[int]]] = []
-    for bucket in range(n_buckets):
-        hashes = ask(_hashes, bucket, n_buckets)
-        once, times = np.unique(np.concatenate(hashes), return_counts=True)
-        if (times > 1).any():
-            found += _split(ask(_with_hashes, once[times > 1]))
+    hashes = np.concatenate(ask(_hashes))
+    once, times = np.unique(hashes, return_counts=True)
+    found = _split(ask(_with_hashes, once[times > 1])) if (times > 1).any() else []
     if found:
         named = ", ".join(f"{shown(query)} in {_listed(places)}" for query, places in found[:_NAMED])
         more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         raise ValueError(
-            f"{len(found)} of {n_queries - sum(len(places) - 1 for _, places in found)} queries lie in several "
+            f"{len(found)} of {len(hashes) - sum(len(places) - 1 for _, places in found)} queries lie in several "
             f"partitions: {named}{more}; bring each together with boostplug.dask.partition_by_query(ddf, qid)"
         )
 
@@ -151,12 +144,8 @@ def _split(held: list[NDArray[Any]]) -> list[tuple[Any, list[int]]]:
     return [(query, several) for query, several in places.items() if len(several) > 1]
 
 
-def _n_ids(ids: Ids) -> int:
-    return len(ids.ids)
-
-
-def _hashes(ids: Ids, bucket: int, n_buckets: int) -> NDArray[np.uint64]:
-    return ids.hashes if n_buckets == 1 else ids.hashes[ids.hashes % np.uint64(n_buckets) == bucket]
+def _hashes(ids: Ids) -> NDArray[np.uint64]:
+    return ids.hashes
 
 
 def _with_hashes(ids: Ids, hashes: NDArray[np.uint64]) -> NDArray[Any]:

@@ -1,32 +1,35 @@
-"""`XGBRanker` on Dask collections."""
+"""`XGBRanker` on Dask collections, trained by `xgboost.dask`."""
 
 import copy
-import uuid
+import json
 import warnings
-from contextlib import ExitStack
-from typing import Any, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 import xgboost as xgb
-from dask.delayed import delayed
-from distributed.protocol.pickle import dumps
-from numpy.typing import ArrayLike
+from distributed import get_worker
+from numpy.typing import ArrayLike, NDArray
+from xgboost import dask as xgb_dask
+from xgboost.callback import EvaluationMonitor, TrainingCallback
 
-from boostplug.core.checks import check_instance, check_integer, shown
+from boostplug.adapters.call import assign
+from boostplug.adapters.record import record_of
+from boostplug.core.checks import shown
 from boostplug.dask.collections import (
     Part,
     Parts,
-    check_features,
     client_of,
     parts_of,
     refuse_on_collections,
     refuse_other_categories,
 )
-from boostplug.dask.jobs import InterruptedTrainingError, run
-from boostplug.dask.workers import Job
+from boostplug.dask.job import Job
+from boostplug.dask.ranker import RankerOnCollections
+from boostplug.data.queries import Queries
 from boostplug.data.tables import (
     Table,
     refuse_other_columns,
@@ -35,101 +38,81 @@ from boostplug.data.tables import (
     table_of,
     without_qid,
 )
-from boostplug.estimators.inputs import one_per_set, pairs_of
+from boostplug.estimators.inputs import DataSet, validation_sets, weight_in_single
 from boostplug.estimators.xgboost import XGBRanker as LocalRanker
 from boostplug.estimators.xgboost import model_and_columns
 from boostplug.losses import Loss
-from boostplug.metrics import NDCG, Metric
+from boostplug.metrics import Metric
 
 __all__ = ["XGBRanker"]
 
-_T = TypeVar("_T")
-
 _LOCAL = "boostplug.XGBRanker"
-_OF_MATRIX = ("missing", "enable_categorical", "max_bin", "feature_types")
-_OWN = ("client", "checkpoint_rounds", "retries")
+_START = (
+    "is not taken with collections; continue another model with xgb_model=, or use boostplug.XGBRanker, which trains "
+    "on one machine"
+)
+_LOST = (
+    "the workers lost each other: one has left the cluster (killed, or out of memory), or has raised an error that its "
+    "log shows; the cluster is free: fit again, and load again what only that worker held"
+)
+_WEIGHTS = "label_lower_bound"  # a field of the DMatrix that ranking leaves unused
+_WARNINGS = "boostplug_warnings"  # an attribute of the booster
 
 
-class XGBRanker(LocalRanker):
+class XGBRanker(RankerOnCollections, LocalRanker):
     """`boostplug.XGBRanker` on Dask collections: the model that one machine would train.
 
-    A loss is scaled over all workers, metrics and early stopping are those of all data. Queries lie whole in
-    partitions (`partition_by_query`); the workers that hold partitions train, each with its own threads unless
-    ``n_jobs`` is given.
+    `xgboost.dask` trains. A loss is scaled over all workers, and metrics and early stopping use all queries. Each query
+    must lie in one partition (`partition_by_query`). Each worker uses its own threads unless ``n_jobs`` is given.
 
-    With our losses the model equals one machine's to rounding where features are binned alike, which they are if each
-    has fewer than ``max_bin`` different values; else the bins are those of quantiles merged over the workers, as they
-    are with ``tree_method="approx"``. With ``subsample`` each worker draws among its own rows. Objectives of XGBoost's
-    train as they do in ``xgboost.dask``.
+    With our losses the model equals that of one machine to rounding if each feature has fewer than ``max_bin`` values.
+    Otherwise the bins come from quantiles that the workers merge, as they always do with
+    ``tree_method="approx"``. With ``subsample`` each worker draws among its own rows. Objectives of XGBoost's train as
+    they do in ``xgboost.dask``.
 
     Parameters
     ----------
     objective : Loss or str, default "rank:ndcg"
         One of our losses, or a ranking objective of XGBoost's.
     client : distributed.Client, optional
-        Default: the current one. It is shared by clones, and left out of pickles.
-    checkpoint_rounds : int, optional
-        After so many rounds each, the model goes to the scheduler, from where an interrupted training goes on. If
-        rounds draw random numbers (``subsample``, ``colsample_…``, ``booster="dart"``), they begin anew after each
-        checkpoint, seeded by the round, as they would if the training went on from there: the model depends on
-        `checkpoint_rounds` then, but on no interruption, unless ``subsample`` draws among rows that have moved to
-        another worker.
-    retries : int, default 0
-        How often a training goes on, from the last checkpoint or its beginning, after workers have left the cluster
-        or the network between them broke. The data are computed again as far as they are lost, which data that were
-        scattered by hand cannot be. Errors of data, loss or metrics are raised at once.
+        Default: the current one. Clones share it, and pickles leave it out.
     eval_metric : Metric, str or list of them, optional
-        Our metrics, or names of XGBoost's. Default with our losses: ``NDCG(10)``. Functions are refused, as each would
-        see the rows of one worker.
+        Our metrics, or names of XGBoost's. Default with our losses: ``NDCG(10)``. Functions are refused, because each
+        would see the rows of one worker.
     **xgboost_params
         As for `boostplug.XGBRanker`.
 
     Examples
     --------
     >>> import boostplug as bp
-    >>> bp.dask.XGBRanker(objective=bp.MPBoost(), checkpoint_rounds=50, retries=2).get_params()["retries"]
-    2
+    >>> bp.dask.XGBRanker(objective=bp.MPBoost(), max_depth=3).get_params()["objective__distance__lam"]
+    3.0
     """
 
-    def __init__(
-        self,
-        *,
-        objective: Loss | str = "rank:ndcg",
-        client: Any = None,
-        checkpoint_rounds: int | None = None,
-        retries: int = 0,
-        **xgboost_params: Any,
-    ) -> None:
+    def __init__(self, *, objective: Loss | str = "rank:ndcg", client: Any = None, **xgboost_params: Any) -> None:
         self.client = client
-        self.checkpoint_rounds = checkpoint_rounds
-        self.retries = retries
         super().__init__(objective=objective, **xgboost_params)
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Return the parameters that the training gets."""
-        return {name: value for name, value in super().get_xgb_params().items() if name not in _OWN}
+        return {name: value for name, value in super().get_xgb_params().items() if name != "client"}
 
     def fit(
         self,
         X: Any,
         y: Any,
         *,
-        group: Any = None,
         qid: Any = None,
         sample_weight: Any = None,
-        base_margin: Any = None,
         eval_set: Any = None,
-        eval_group: Any = None,
         eval_qid: Any = None,
         verbose: bool | int | None = True,
         xgb_model: Any = None,
         sample_weight_eval_set: Any = None,
-        base_margin_eval_set: Any = None,
         feature_weights: ArrayLike | None = None,
-        pairs: Any = None,
-        eval_pairs: Any = None,
         eval_metric: Any = None,
         early_stopping_rounds: int | None = None,
+        **refused: Any,
     ) -> "XGBRanker":
         """Fit on Dask collections, which are computed, partition by partition, where they lie.
 
@@ -143,7 +126,8 @@ class XGBRanker(LocalRanker):
             Query id of each row: whole numbers of any size, strings and others. A query's rows lie in one partition,
             in any order.
         sample_weight : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
-            Weights ≥ 0 per row; built-in objectives and metrics get each query's mean weight.
+            Weights ≥ 0 per row, for our losses and metrics. XGBoost's own are refused beside weights, because
+            ``xgboost.dask`` takes no weights of queries.
         eval_set : list of pairs (X, y), optional
             Of collections too.
         eval_qid, sample_weight_eval_set : list of collections, optional
@@ -155,8 +139,8 @@ class XGBRanker(LocalRanker):
         feature_weights : array-like of shape (n_features,), optional
         eval_metric, early_stopping_rounds : optional
             In place of the constructor's.
-        group, eval_group, pairs, eval_pairs, base_margin, base_margin_eval_set
-            Refused: what they mean is lost where rows are partitioned.
+        **refused
+            The other parameters of `boostplug.XGBRanker.fit`; the error says why they are refused.
 
         Returns
         -------
@@ -167,23 +151,14 @@ class XGBRanker(LocalRanker):
         ValueError
             If labels, queries, weights or parameters are wrong or a query is split; before any training.
         RuntimeError
-            If workers have left the cluster, or the network between them broke, more than `retries` times. If there
-            was a checkpoint, the ranker then holds its model; the cluster is free for the next `fit`.
+            If a worker left the cluster, or the network between the workers broke.
         """
-        refuse_on_collections(group=group, eval_group=eval_group, pairs=pairs, eval_pairs=eval_pairs)
-        if base_margin is not None or base_margin_eval_set is not None:
-            raise ValueError(
-                "base_margin is not taken with collections; go on from another model with xgb_model=, or use "
-                f"{_LOCAL}, which trains on one machine"
-            )
+        refuse_on_collections(refused, dict.fromkeys(("base_margin", "base_margin_eval_set"), _START))
         if early_stopping_rounds is None:
             early_stopping_rounds = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric if eval_metric is None else eval_metric)
         _refuse_functions(metrics)
-        callbacks = _sendable("callbacks", self._checked_callbacks(early_stopping_rounds) or [])
-        retries = check_integer("retries", self.retries, 0)
-        if self.checkpoint_rounds is not None:
-            check_integer("checkpoint_rounds", self.checkpoint_rounds, 1, ", or None")
+        callbacks = self._checked_callbacks(early_stopping_rounds) or []
         if self.booster == "gblinear" or self.tree_method == "exact":
             name = "booster" if self.booster == "gblinear" else "tree_method"
             raise ValueError(
@@ -191,116 +166,114 @@ class XGBRanker(LocalRanker):
             )
 
         client = client_of(self.client)
-        described, evals = _sets(X, y, qid, sample_weight, eval_set, eval_qid, sample_weight_eval_set)
+        train = DataSet(X, y, qid, weight=sample_weight)
+        sets = validation_sets(eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set)
+        described, evals = [train], []
+        for one in sets:
+            evals.append(0 if one.is_training else len(described))
+            described += [] if one.is_training else [one]
         if early_stopping_rounds is not None and not evals:
             raise ValueError(
                 f"early_stopping_rounds={early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
             )
-
-        def compute() -> list[Parts]:
-            sets: list[Parts] = []
-            with ExitStack() as held:
-                for one in described:
-                    parts = parts_of(client, **one, local=_LOCAL, fitted=sets[0].table if sets else None)
-                    held.enter_context(parts.released_on_error())
-                    sets.append(parts)
-                    if self.missing != 0:
-                        refuse_sparse_beside_dense(parts.table, sets[0].table, f"{one['where']}X")
-                if known is not None:
-                    refuse_other_columns(sets[0].table, known, "X beside xgb_model")
-                    refuse_unknown_categories(sets[0].table, known, "X beside xgb_model")
-                    refuse_other_categories(sets[0].table, known, "X", "xgb_model; fit again without it")
-            return sets
-
+        _refuse_weights(described, evals, loss, metrics)
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        sets = compute()
-        sets[0].warn_of_merged_labels()
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(evals), model=model)
-        job = Job(
-            name=f"boostplug-{uuid.uuid4().hex}",
-            params=params,
-            loss=loss,
-            metrics=tuple(custom),
-            n_rounds=self.get_num_boosting_rounds(),
-            callbacks=callbacks,
+        if verbose:
+            callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
+        job = _XGBoostJob(loss)
+        run = partial(
+            xgb_dask.train,
+            client,
+            params,
+            num_boost_round=self.get_num_boosting_rounds(),
+            obj=None if loss is None else job,
+            custom_metric=_Metrics(custom) if custom else None,
             early_stopping_rounds=early_stopping_rounds,
-            verbose=verbose,
-            matrix={name: getattr(self, name) for name in _OF_MATRIX},
-            quantiles=self._grows_on_quantiles(),
-            feature_weights=self._checked_feature_weights(feature_weights, sets[0].table.n_columns),
-            no_rows=_no_rows(sets[0]),
-            n_queries=tuple(parts.n_queries for parts in sets),
-            weighted=tuple(one["sample_weight"] is not None for one in described),
-            evals=tuple(evals),
-            checkpoint_rounds=self.checkpoint_rounds,
-            model=None if model is None else bytes(model.save_raw("ubj")),
+            xgb_model=model,
+            verbose_eval=False,
+            callbacks=[*callbacks, job],
         )
-        try:
-            trained = run(client, job, sets, compute, retries)
-        except InterruptedTrainingError as error:
-            remedy = "the cluster is free: fit again; with retries= and checkpoint_rounds= a training goes on by itself"
-            if error.checkpoint is not None:
-                self._set(error.checkpoint.model, error.checkpoint.history, sets[0].table)
-                remedy += "; the ranker holds the model that is kept"
-            raise RuntimeError(f"{error}; {remedy}") from None
-        for text in trained.told:
+        with job.running(client, _is_loss_of_worker, _LOST):
+            trained, columns = self._trained(run, client, described, evals, known, feature_weights)
+        booster = trained["booster"]
+        for text in json.loads(booster.attr(_WARNINGS)):
             warnings.warn(text, UserWarning, stacklevel=2)
-        assert trained.model is not None
-        self._set(trained.model, trained.history, sets[0].table)
+        booster.set_attr(**{_WARNINGS: None})
+        self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=booster.save_raw("ubj"))
+        self._fitted_columns = columns
+        self._set_evaluation_result(trained["history"])
         return self
 
-    def predict(self, X: Any, **kwargs: Any) -> Any:
-        """Return predictions: of a collection a lazy one of the same kind, a Series or an array, in its partitions.
+    def _trained(
+        self,
+        run: Callable[..., dict[str, Any]],
+        client: Any,
+        described: list[DataSet],
+        evals: list[int],
+        known: Table | None,
+        feature_weights: ArrayLike | None,
+    ) -> tuple[dict[str, Any], Table]:
+        """Return what `run` makes of the sets, once these are computed and checked, and the columns."""
+        sets = self._checked_sets(client, described, known)
+        matrices = self._matrices(sets, feature_weights)
+        named = [(matrices[place], f"validation_{i}") for i, place in enumerate(evals)]
+        return run(matrices[0], evals=named), sets[0].table
 
-        A column named qid is left out. Data in memory are predicted here.
+    def _checked_sets(self, client: Any, described: list[DataSet], known: Table | None) -> list[Parts]:
+        """Return the training set and the validation sets, computed and checked.
 
-        Parameters
-        ----------
-        X : dask.dataframe.DataFrame, dask.array.Array, or in memory, of shape (n_rows, n_features)
-        **kwargs
-            The parent's ``output_margin``, ``validate_features`` and ``iteration_range``.
-
-        Raises
-        ------
-        ValueError
-            If X has not the columns that `fit` had.
+        `known` describes the columns of the model that the training continues.
         """
-        if not isinstance(X, (da.Array, dd.DataFrame)):
-            return super().predict(X, **kwargs)
+        sets: list[Parts] = []
+        for one in described:
+            parts = parts_of(client, one, local=_LOCAL, fitted=sets[0].table if sets else None)
+            sets.append(parts)
+            if self.missing != 0:
+                refuse_sparse_beside_dense(parts.table, sets[0].table, f"{parts.where}X")
+        if known is not None:
+            refuse_other_columns(sets[0].table, known, "X beside xgb_model")
+            refuse_unknown_categories(sets[0].table, known, "X beside xgb_model")
+            refuse_other_categories(sets[0].table, known, "X", "xgb_model; fit again without it")
+        sets[0].warn_of_merged_labels()
+        return sets
+
+    def _matrices(self, sets: list[Parts], feature_weights: ArrayLike | None) -> list[Any]:
+        """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""
+        weights = self._checked_feature_weights(feature_weights, sets[0].table.n_columns)
+        matrices: list[Any] = []
+        for parts in sets:
+            fields: dict[str, Any] = {
+                "label": parts.labels,
+                "qid": parts.blocks(_codes),
+                _WEIGHTS: parts.blocks(_Weights(max(parts.ask(_largest_weight)))) if parts.weighted else None,
+                "missing": self.missing,
+                "enable_categorical": self.enable_categorical,
+                "feature_types": self.feature_types,
+            }
+            if weights is not None:
+                fields["feature_weights"] = da.from_array(np.asarray(weights, np.float32))
+            if self._grows_on_quantiles():
+                ref = matrices[0] if matrices else None
+                made = xgb_dask.DaskQuantileDMatrix(
+                    parts.client, parts.features, **fields, max_bin=self.max_bin, ref=ref
+                )
+            else:
+                made = xgb_dask.DaskDMatrix(parts.client, parts.features, **fields)
+            if matrices:
+                made.worker_map = _shares(parts, made, list(matrices[0].worker_map))
+            matrices.append(made)
+        return matrices
+
+    def _example(self, X: Any, **kwargs: Any) -> NDArray[np.float32]:
         if kwargs.get("base_margin") is not None:
             raise ValueError("base_margin is not taken with collections; add it to the predictions")
-        features = without_qid(check_features(X, _LOCAL))[0]
-        ranker = self.to_local()
+        features = without_qid(X)[0]
         if kwargs.get("validate_features", True):
             frame = isinstance(features, dd.DataFrame)
             table = table_of(features._meta) if frame else Table(0, features.shape[1], None)  # noqa: SLF001
             refuse_other_columns(table, self._columns())
-        model = delayed(ranker)  # once in the graph, whatever the number of partitions
-        if isinstance(features, dd.DataFrame):
-            meta = features._meta.iloc[:, 0].astype(np.float32).rename(None)  # noqa: SLF001
-            return features.map_partitions(_predicted, model, kwargs, meta=meta)
-        meta = np.empty(0, np.float32)
-        return features.map_blocks(_predicted, model, kwargs, drop_axis=1, dtype=np.float32, meta=meta)
-
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        metric: Metric | None = None,
-    ) -> float:
-        """Return a metric of the predictions on collections, or on data in memory as the parent does."""
-        if not isinstance(X, (da.Array, dd.DataFrame)):
-            return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric)
-        refuse_on_collections(group=group)
-        if metric is None:
-            metric = self._first_metric() or NDCG(10)
-        check_instance("metric", metric, Metric, "NDCG(10)")
-        parts = parts_of(client_of(self.client), X, y, qid=qid, sample_weight=sample_weight, local=_LOCAL)
-        return parts.score(self.to_local(), metric)
+        return np.zeros(1, np.float32)
 
     def to_local(self) -> LocalRanker:
         """Return a fitted `boostplug.XGBRanker` of the same model and parameters, which needs no cluster.
@@ -311,52 +284,88 @@ class XGBRanker(LocalRanker):
             Before `fit`.
         """
         booster = self.get_booster()
-        kept = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+        kept = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
         local = LocalRanker(**kept)
         local._Booster = booster  # noqa: SLF001 (load_model would take the objective that the file names)
         local._fitted_columns = self._columns()  # noqa: SLF001
         local._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
         return local
 
-    def export(self) -> xgb.XGBRanker:
-        """Return a fitted plain `xgboost.XGBRanker`, as `boostplug.XGBRanker.export` does."""
-        return self.to_local().export()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "client": None}
+class _XGBoostJob(Job, TrainingCallback):
+    """On each worker, the objective of XGBoost and a callback."""
 
-    def __sklearn_clone__(self) -> "XGBRanker":
-        bare = copy.copy(self)  # without its client, of which there is no copy
-        made: XGBRanker = super(XGBRanker, bare).__sklearn_clone__()
-        made.client = self.client
-        return made
+    def __call__(self, scores: Any, matrix: xgb.DMatrix) -> Any:
+        assert self.loss is not None
+        _assign_weights(matrix)
+        return self.derivatives(self.loss, scores, matrix)
 
-    def _set(self, model: bytes, history: dict[str, Any], columns: Table) -> None:
-        self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=bytearray(model))
-        self._fitted_columns = columns
-        self._set_evaluation_result(history)
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002 (XGBoost's signature)
+        self.refuse_to_go_on()
+        return False
+
+    def after_training(self, model: Any) -> Any:
+        model.set_attr(**{_WARNINGS: json.dumps([*self.texts])})
+        return model
 
 
-def _sets(
-    X: Any, y: Any, qid: Any, weight: Any, eval_set: Any, eval_qid: Any, eval_weight: Any
-) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the arguments of `parts_of` for each set, and which of them each validation set is: 0 is that of fit."""
-    sets = [{"X": X, "y": y, "qid": qid, "sample_weight": weight, "where": ""}]
-    pairs = pairs_of(eval_set)
-    lists = {"eval_qid": eval_qid, "sample_weight_eval_set": eval_weight}
-    for name, values in lists.items():
-        if isinstance(values, (dd.Series, dd.DataFrame, da.Array)):
-            raise ValueError(f"{name} must be a list with one entry per validation set; pass [{name}]")
-    ids, weights = (one_per_set(name, values, len(pairs)) for name, values in lists.items())
-    evals = []
-    for i, ((X_valid, y_valid), qid_valid, w) in enumerate(zip(pairs, ids, weights, strict=True)):
-        if X_valid is X and y_valid is y and qid_valid is None and w is None:
-            evals.append(0)
-        else:
-            evals.append(len(sets))
-            where = f"eval_set[{i}]'s "
-            sets.append({"X": X_valid, "y": y_valid, "qid": qid_valid, "sample_weight": w, "where": where})
-    return sets, evals
+class _Metrics:
+    """All metrics as one function, which XGBoost calls on each worker."""
+
+    def __init__(self, metrics: list[Metric]) -> None:
+        self.metrics = metrics
+
+    def __call__(self, scores: Any, matrix: xgb.DMatrix) -> list[tuple[str, float]]:
+        _assign_weights(matrix)
+        return [metric(scores, matrix) for metric in self.metrics]
+
+
+def _is_loss_of_worker(error: Exception) -> bool:
+    """Tell it by the text: a folder of XGBoost's source, or what `xgboost.dask` says on another worker."""
+    return any(text in str(error) for text in ("/collective/", "Invalid worker address"))
+
+
+def _shares(parts: Parts, matrix: Any, workers: list[str]) -> dict[str, list[Any]]:
+    """Give the partitions of a validation set in turn to the workers that hold rows of the training set.
+
+    XGBoost fails on a worker without training rows, and with categorical columns on one without validation rows.
+    """
+    futures = [future for held in matrix.worker_map.values() for future in held]
+    if parts.table.categories and len(futures) < len(workers):
+        raise ValueError(
+            f"{parts.where}X has {len(futures)} partitions with rows for {len(workers)} workers, and XGBoost needs "
+            "rows on each if columns are categorical; repartition it: "
+            f"partition_by_query(ddf, qid, npartitions={2 * len(workers)})"
+        )
+    futures.sort(key=lambda future: matrix.partition_order[future.key])
+    return {worker: futures[i :: len(workers)] for i, worker in enumerate(workers[: len(futures)])}
+
+
+def _assign_weights(matrix: xgb.DMatrix) -> None:
+    """Have losses and metrics read the weights of rows."""
+    if record_of(matrix).assigned is None:
+        weight = matrix.get_float_info(_WEIGHTS)
+        if weight.size:
+            sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
+            assign(matrix, Queries(matrix.get_label(), group=sizes, weight=weight))
+
+
+def _codes(part: Part, first: int) -> NDArray[np.int64]:
+    return part.queries.query_of_row + first
+
+
+class _Weights:
+    """Weights of rows in a unit in which single precision holds them; `largest` is that of all partitions."""
+
+    def __init__(self, largest: float) -> None:
+        self.largest = largest
+
+    def __call__(self, part: Part, _first: int) -> Any:
+        return weight_in_single(part.queries.row_weight, self.largest)
+
+
+def _largest_weight(part: Part) -> float:
+    return 0.0 if part.queries.row_weight is None else float(part.queries.row_weight.max(initial=0.0))
 
 
 def _refuse_functions(metrics: list[Any]) -> None:
@@ -368,24 +377,18 @@ def _refuse_functions(metrics: list[Any]) -> None:
         )
 
 
-def _sendable(name: str, values: _T) -> _T:
-    try:
-        dumps(values)
-    except Exception as error:  # noqa: BLE001 (pickling raises whatever the object does)
-        raise ValueError(f"{name} go to each worker, but cannot be pickled: {error}; leave out what cannot") from None
-    return values
+def _refuse_weights(sets: list[DataSet], evals: list[int], loss: Loss | None, metrics: list[Any]) -> None:
+    """Raise for weights that XGBoost's own objectives and metrics would not see."""
+    name = None if loss is not None or sets[0].weight is None else "objective"
+    if name is None and any(sets[place].weight is not None for place in evals):
+        name = "eval_metric" if any(isinstance(metric, str) for metric in metrics) else None
+    if name is not None:
+        raise ValueError(
+            f"sample_weight cannot be used by {name}s of XGBoost's on collections, because xgboost.dask takes no "
+            f"weights of queries; pass {name}s of boostplug, or use {_LOCAL}, which trains on one machine"
+        )
 
 
-def _no_rows(parts: Parts) -> Any:
-    """Return the features of no rows, in the form that the partitions have."""
-    number = next(number for number, summary in enumerate(parts.summaries) if summary.n_rows)
-    return parts.client.submit(_first_rows, parts.futures[number], 0, pure=False).result()
-
-
-def _first_rows(part: Part, n: int) -> Any:
-    return part.X[:n]
-
-
-def _predicted(features: Any, ranker: LocalRanker, kwargs: dict[str, Any]) -> Any:
-    scores = ranker.predict(features, **kwargs) if features.shape[0] else np.empty(0, np.float32)
-    return pd.Series(scores, index=features.index) if isinstance(features, pd.DataFrame) else scores
+def _print(text: str) -> None:
+    """Print at the client, and not on the worker as well."""
+    get_worker().log_event("print", text.strip())

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,11 @@ from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 
 __all__ = [
+    "CheckedSet",
+    "DataSet",
+    "RankingScore",
     "callbacks_of",
-    "checked",
-    "evaluation_sets",
+    "checked_validation_sets",
     "frameworks_metrics_of",
     "has_labels",
     "labels_in_single",
@@ -31,11 +33,21 @@ __all__ = [
     "refuse_unused_pairs",
     "relative_weight",
     "starting_scores",
+    "validation_sets",
     "weight_in_single",
     "with_float32_labels",
 ]
 
 Floats = NDArray[np.float64]
+_FIELD_OF = {  # of a set, for each argument that holds an entry per validation set
+    "eval_qid": "qid",
+    "eval_group": "group",
+    "eval_pairs": "pairs",
+    "eval_sample_weight": "weight",
+    "sample_weight_eval_set": "weight",
+    "eval_init_score": "start",
+    "base_margin_eval_set": "start",
+}
 _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
 
@@ -89,80 +101,120 @@ def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> l
     return given
 
 
-def checked(
-    X: Any,
-    y: ArrayLike | None,
-    qid: Any,
-    group: Any,
-    weight: Any,
-    pairs: Any = None,
-    *,
-    labelled: ArrayLike | None = None,
-    of_set: int | None = None,
-    fitted: Table | None = None,
-) -> tuple[Any, Queries]:
-    """Return features and `Queries`.
+class DataSet(NamedTuple):
+    """What a `fit` got of one set: of the training set, or of a validation set."""
 
-    `of_set` is the place in eval_set of what is no training set, for errors; `fitted` is what its columns must be, and
-    the categories that it gets.
-    """
-    where, eval_ = ("", "") if of_set is None else (f"eval_set[{of_set}]'s ", "eval_")
-    X, column = without_qid(X)
-    if column is not None:
-        if qid is not None or group is not None:
-            given = f"{eval_}qid" if qid is not None else f"{eval_}group"
+    X: Any
+    y: Any
+    qid: Any = None
+    group: Any = None
+    weight: Any = None
+    pairs: Any = None
+    labelled: Any = None
+    start: Any = None
+    """Scores that boosting starts from."""
+    start_name: str = ""
+    """The name of that argument."""
+    place: int | None = None
+    """The place in eval_set; None for the training set."""
+    is_training: bool = False
+    """Whether this validation set is the training set itself."""
+
+    @property
+    def where(self) -> str:
+        """Which set it is, for errors."""
+        return "" if self.place is None else f"eval_set[{self.place}]'s "
+
+    def checked(self, fitted: Table | None = None) -> "CheckedSet":
+        """Return features and `Queries`; `fitted` is what the columns must be, and the categories that they get."""
+        eval_ = "" if self.place is None else "eval_"
+        X, column = without_qid(self.X)
+        if column is not None and (self.qid is not None or self.group is not None):
+            given = f"{eval_}qid" if self.qid is not None else f"{eval_}group"
             raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
-        qid = column
-    if qid is None and group is None:
-        raise ValueError(
-            f"{eval_}qid or {eval_}group is missing: pass the query id of each row, the sizes of the queries, "
-            "or a DataFrame with a column 'qid'"
-        )
-    table = table_of(X, f"{where}X")
-    try:
-        refuse_other_order(X=X, y=y, qid=qid, sample_weight=weight, labelled=labelled)
-        queries = Queries(y, qid=qid, group=group, weight=weight, pairs=pairs, labelled=labelled)
-    except ValueError as error:
-        if of_set is not None:
-            raise ValueError(f"in the validation set {of_set}: {error}") from None
-        raise
-    if queries.n_rows == 0:
-        raise ValueError(f"{where}X and its labels have no rows")
-    if table.n_rows != queries.n_rows:
-        what = "its labels" if y is not None else "its queries"
-        raise ValueError(f"{where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
-    if fitted is not None:
-        X = align_columns(X, table, fitted, f"{where}X")
-    return X, queries
+        qid = self.qid if column is None else column
+        if qid is None and self.group is None:
+            raise ValueError(
+                f"{eval_}qid or {eval_}group is missing: pass the query id of each row, the sizes of the queries, "
+                "or a DataFrame with a column 'qid'"
+            )
+        table = table_of(X, f"{self.where}X")
+        try:
+            refuse_other_order(X=X, y=self.y, qid=qid, sample_weight=self.weight, labelled=self.labelled)
+            queries = Queries(
+                self.y, qid=qid, group=self.group, weight=self.weight, pairs=self.pairs, labelled=self.labelled
+            )
+        except ValueError as error:
+            if self.place is not None:
+                raise ValueError(f"in the validation set {self.place}: {error}") from None
+            raise
+        if queries.n_rows == 0:
+            raise ValueError(f"{self.where}X and its labels have no rows")
+        if table.n_rows != queries.n_rows:
+            what = "its labels" if self.y is not None else "its queries"
+            raise ValueError(f"{self.where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
+        if fitted is not None:
+            X = align_columns(X, table, fitted, f"{self.where}X")
+        start = starting_scores(self.start_name, self.start, queries.n_rows, X)
+        return CheckedSet(X, queries, start, self.where)
 
 
-def evaluation_sets(
-    eval_set: Any,
-    train: tuple[Any, Any, Any, Queries],
-    *,
-    eval_qid: Any,
-    eval_group: Any,
-    eval_pairs: Any = None,
-    **eval_weight: Any,
-) -> list[tuple[Any, Queries]]:
-    """Return features and queries of each validation set; the training set itself is recognised.
+class CheckedSet(NamedTuple):
+    """A set whose arguments fit each other."""
 
-    `eval_weight` is fit's argument for their weights, under the framework's name for it.
+    X: Any
+    """Without the column of query ids."""
+    queries: Queries
+    start: Floats | None = None
+    where: str = ""
+
+    @property
+    def table(self) -> Table:
+        """What is known of the columns."""
+        return table_of(self.X)
+
+    def same_as(self, train: "CheckedSet") -> bool:
+        """Return whether this is the training set itself, with the same scores to start from."""
+        starts: Any = (self.start, train.start)
+        return self.queries is train.queries and np.array_equal(*starts)
+
+
+def validation_sets(eval_set: Any, train: DataSet, **per_set: Any) -> list[DataSet]:
+    """Return what a `fit` got of each validation set; the training set itself is recognised.
+
+    Parameters
+    ----------
+    eval_set : pair (X, y) or list of them, or None
+    train : DataSet
+    **per_set : list or None
+        The arguments of `fit` that hold an entry per validation set, such as ``eval_qid``, under the framework's names.
     """
-    sets = pairs_of(eval_set)
-    arguments = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_pairs": eval_pairs, **eval_weight}
-    lists = [one_per_set(name, values, len(sets)) for name, values in arguments.items()]
-    weights = lists[3] if eval_weight else [None] * len(sets)
-    train_X, train_y, features, train_queries = train
-    fitted = table_of(features) if sets else None
-    out = []
-    for i, ((X, y), qid, group, weight, pairs) in enumerate(zip(sets, *lists[:2], weights, lists[2], strict=True)):
-        given = any(value is not None for value in (qid, group, weight, pairs))
-        if X is train_X and y is train_y and not given:
-            out.append((features, train_queries))
+    pairs = pairs_of(eval_set)
+    entries = {name: one_per_set(name, values, len(pairs)) for name, values in per_set.items()}
+    sets = []
+    for place, (X, y) in enumerate(pairs):
+        given = {_FIELD_OF[name]: values[place] for name, values in entries.items()}
+        named = next((f"{name}[{place}]" for name in entries if _FIELD_OF[name] == "start"), "")
+        if X is train.X and y is train.y and all(value is None for field, value in given.items() if field != "start"):
+            sets.append(train._replace(start=given.get("start"), start_name=named, place=place, is_training=True))
         else:
-            out.append(checked(X, y, qid, group, weight, pairs, of_set=i, fitted=fitted))
-    return out
+            sets.append(DataSet(X, y, **given, start_name=named, place=place))
+    return sets
+
+
+def checked_validation_sets(eval_set: Any, given: DataSet, train: CheckedSet, **per_set: Any) -> list[CheckedSet]:
+    """Return the checked sets of `validation_sets`; their columns must be those of the training set.
+
+    `given` and `train` are the training set before and after its checks.
+    """
+    sets = validation_sets(eval_set, given, **per_set)
+    fitted = train.table if sets else None
+    return [
+        train._replace(start=starting_scores(one.start_name, one.start, train.queries.n_rows, train.X), where=one.where)
+        if one.is_training
+        else one.checked(fitted)
+        for one in sets
+    ]
 
 
 def pairs_of(eval_set: Any) -> list[Any]:
@@ -195,6 +247,8 @@ def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
 def _entries(name: str, values: Any, of_what: str, remedy: str) -> list[Any]:
     if values is None:
         return []
+    if hasattr(values, "__dask_graph__"):
+        raise ValueError(f"{name} must be a list of {of_what}, got a {type(values).__name__}; {remedy}")
     single = getattr(values, "ndim", 1) == 0 or not isinstance(values, Iterable)
     if single or isinstance(values, (str, bytes, Mapping)):
         raise ValueError(f"{name} must be a list of {of_what}, got {shown(values)}; {remedy}")
@@ -308,9 +362,9 @@ def weight_in_single(weight: Floats | None, largest: float | None = None) -> Flo
     return np.ldexp(weight, -math.frexp(largest)[1])
 
 
-def has_labels(sets: list[tuple[Any, Queries]]) -> bool:
+def has_labels(sets: list[CheckedSet]) -> bool:
     """Return whether there are validation sets, and each has a row with a label."""
-    return bool(sets) and all(bool(q.labelled_rows.any()) for _, q in sets)
+    return bool(sets) and all(bool(one.queries.labelled_rows.any()) for one in sets)
 
 
 def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:
@@ -319,8 +373,31 @@ def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
 
 
+class RankingScore:
+    """Mixin for the `score` of a ranker."""
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        metric: Metric | None = None,
+    ) -> float:
+        """Return a metric of the predictions: `metric`, else the first of ours in `eval_metric`, else `NDCG` (10)."""
+        metric = metric or self._first_metric()
+        return ranking_score(self, X, y, qid, group, metric, sample_weight)
+
+    def _first_metric(self) -> Metric | None:
+        """Return the first of our metrics among the ranker's parameters."""
+        named = metrics_of(getattr(self, "eval_metric", None))
+        return next((metric for metric in named if isinstance(metric, Metric)), None)
+
+
 def ranking_score(model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | None, weight: Any) -> float:
     """Return a metric of a model's predictions, NDCG@10 by default."""
     metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
-    features, queries = checked(X, y, qid, group, weight)
-    return float(metric(np.asarray(model.predict(features)), queries))
+    given = DataSet(X, y, qid, group, weight).checked()
+    return float(metric(np.asarray(model.predict(given.X)), given.queries))

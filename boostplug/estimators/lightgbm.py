@@ -28,18 +28,18 @@ from boostplug.data.tables import (
     without_qid,
 )
 from boostplug.estimators.inputs import (
+    CheckedSet,
+    DataSet,
+    RankingScore,
     callbacks_of,
-    checked,
-    evaluation_sets,
+    checked_validation_sets,
     frameworks_metrics_of,
     has_labels,
     labels_in_single,
     loss_of,
-    one_per_set,
-    ranking_score,
+    pairs_of,
     refuse_twice,
     refuse_unused_pairs,
-    starting_scores,
     weight_in_single,
     with_float32_labels,
 )
@@ -59,7 +59,7 @@ class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
     """What LightGBM refuses, which is a wrong value too: as XGBoost's errors are."""
 
 
-class LGBMRanker(lgb.LGBMRanker):
+class LGBMRanker(RankingScore, lgb.LGBMRanker):
     """LightGBM's `LGBMRanker` that takes our losses as `objective` and our metrics as `eval_metric`.
 
     All parameters and attributes are the parent's. With a built-in objective it is the parent, plus what `fit` adds.
@@ -162,47 +162,47 @@ class LGBMRanker(lgb.LGBMRanker):
         """
         metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
-        features, queries = checked(X, y, qid, group, sample_weight, pairs)
+        given = DataSet(X, y, qid, group, sample_weight, pairs, start=init_score, start_name="init_score")
+        train = given.checked()
         refuse_unused_pairs(objective, loss, pairs)
-        queries = with_float32_labels(queries)
-        refuse_categories_beyond_pandas(features)
-        init_model, features = _model_and_features(init_model, features, feature_name)
+        refuse_categories_beyond_pandas(train.X)
+        init_model, features = _model_and_features(init_model, train.X, feature_name)
+        train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
-        sets = evaluation_sets(
-            eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
-            eval_sample_weight=eval_sample_weight,
+        sets = checked_validation_sets(
+            eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+            eval_sample_weight=eval_sample_weight, eval_init_score=_by_place(eval_init_score, eval_set),
         )  # fmt: skip
-        for i, (X_valid, _) in enumerate(sets):
-            refuse_categories_beyond_pandas(X_valid, f"eval_set[{i}]'s X")
-        init_score = starting_scores("init_score", init_score, queries.n_rows, X)
-        starts = _starting_scores_of_sets(eval_init_score, sets, queries, init_score)
-        labels = [labels_in_single(q, f"eval_set[{i}]'s labels") for i, (_, q) in enumerate(sets)]
+        for one in sets:
+            refuse_categories_beyond_pandas(one.X, f"{one.where}X")
+            labels_in_single(one.queries, f"{one.where}labels")
+        _refuse_other_starts(sets, train)
         callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in cut_offs]
         if eval_names is not None:
             refuse_twice("eval_names", list(eval_names))
-        if init_model is not None and (init_score is not None or starts is not None):
+        if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError(
                 "init_score or eval_init_score is given beside init_model, whose scores LightGBM starts from in their "
                 "place; leave one out"
             )
-        known = [queries, *(q for _, q in sets if q is not queries)]
-        columns = table_of(features)
-        self._fit_queries = queries
+        known = [train.queries, *(one.queries for one in sets if one.queries is not train.queries)]
+        columns = train.table
+        self._fit_queries = train.queries
         try:
             super().fit(
-                features,
-                queries.labels,
-                sample_weight=weight_in_single(queries.row_weight),
-                init_score=init_score,
-                group=np.diff(queries.boundaries),
-                **_validation_data([(X_valid, y_valid) for (X_valid, _), y_valid in zip(sets, labels, strict=True)]),
+                train.X,
+                train.queries.labels,
+                sample_weight=weight_in_single(train.queries.row_weight),
+                init_score=train.start,
+                group=np.diff(train.queries.boundaries),
+                **_validation_data([(one.X, one.queries.labels) for one in sets]),
                 eval_names=eval_names,
-                eval_sample_weight=[weight_in_single(q.row_weight) for _, q in sets] or None,
-                eval_init_score=starts,
-                eval_group=[np.diff(q.boundaries) for _, q in sets] or None,
+                eval_sample_weight=[weight_in_single(one.queries.row_weight) for one in sets] or None,
+                eval_init_score=None if eval_init_score is None else [one.start for one in sets],
+                eval_group=[np.diff(one.queries.boundaries) for one in sets] or None,
                 eval_metric=[_Evaluating(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
                 eval_at=cut_offs,
                 feature_name=feature_name,
@@ -235,19 +235,6 @@ class LGBMRanker(lgb.LGBMRanker):
         if fitted and kwargs.get("validate_features", True) and not kwargs.get("predict_disable_shape_check", False):
             features = align_columns(features, table_of(features), fitted)
         return super().predict(features, *args, **kwargs)
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        metric: Metric | None = None,
-    ) -> float:
-        """Return a metric of the predictions: `NDCG` (10) unless `metric` names another; queries as in `fit`."""
-        return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
     def refit(
         self,
@@ -295,12 +282,11 @@ class LGBMRanker(lgb.LGBMRanker):
                 f"refit estimates leaves by a loss of ours; the objective is {shown(self.objective_)}: "
                 "call booster_.refit with the group sizes, which knows LightGBM's own"
             )
-        features, queries = checked(X, y, qid, group, sample_weight, pairs)
+        given = DataSet(X, y, qid, group, sample_weight, pairs, start=init_score, start_name="init_score").checked()
         refuse_unused_pairs(self.objective_, loss, pairs)
-        queries = with_float32_labels(queries)
-        start = starting_scores("init_score", init_score, queries.n_rows, X)
-        start = np.zeros(queries.n_rows) if start is None else start
-        leaves = np.reshape(self.predict(features, pred_leaf=True), (queries.n_rows, -1))
+        queries = with_float32_labels(given.queries)
+        start = np.zeros(queries.n_rows) if given.start is None else given.start
+        leaves = np.reshape(self.predict(given.X, pred_leaf=True), (queries.n_rows, -1))
         with threads_of_framework(self.n_jobs if (self.n_jobs or 0) > 0 else None):
             if not loss.gradient_hessian(start, queries)[1].any():
                 raise ValueError(
@@ -493,26 +479,24 @@ def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...
     return dict(zip(places, map(tuple, categories), strict=True))
 
 
-def _starting_scores_of_sets(
-    eval_init_score: Any, sets: Sequence[tuple[Any, Queries]], train: Queries, init_score: Any
-) -> list[Any] | None:
-    """Return LightGBM's eval_init_score (a list, or a dict by place), checked, with an entry per validation set."""
-    if eval_init_score is None:
-        return None
-    if isinstance(eval_init_score, Mapping):
-        unknown = [place for place in eval_init_score if place not in range(len(sets))]
-        if unknown:
-            raise ValueError(f"eval_init_score has {shown(unknown)}, but eval_set has {len(sets)} entries, from 0")
-        eval_init_score = [eval_init_score.get(i) for i in range(len(sets))]
-    starts = one_per_set("eval_init_score", eval_init_score, len(sets))
-    starts = [starting_scores(f"eval_init_score[{i}]", s, sets[i][1].n_rows, sets[i][0]) for i, s in enumerate(starts)]
-    for i, start in enumerate(starts):
-        if start is not None and sets[i][1] is train and not np.array_equal(start, init_score):
+def _by_place(eval_init_score: Any, eval_set: Any) -> Any:
+    """Return LightGBM's eval_init_score as a list, which may be a dict by place."""
+    if not isinstance(eval_init_score, Mapping):
+        return eval_init_score
+    n = len(pairs_of(eval_set))
+    unknown = [place for place in eval_init_score if place not in range(n)]
+    if unknown:
+        raise ValueError(f"eval_init_score has {shown(unknown)}, but eval_set has {n} entries, from 0")
+    return [eval_init_score.get(i) for i in range(n)]
+
+
+def _refuse_other_starts(sets: Sequence[CheckedSet], train: CheckedSet) -> None:
+    for i, one in enumerate(sets):
+        if one.start is not None and one.queries is train.queries and not one.same_as(train):
             raise ValueError(
                 f"eval_init_score[{i}] is of the training set itself, which starts from init_score; leave it None, or "
                 "pass eval_qid too, for a set of its own"
             )
-    return starts
 
 
 def _validation_data(sets: Sequence[tuple[Any, Any]]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import check_integer
 from boostplug.core.extras import needed_by
 from boostplug.data.pairs import Pairs
-from boostplug.data.queries import Queries
 from boostplug.data.tables import (
     Table,
     align_columns,
@@ -27,19 +26,18 @@ from boostplug.data.tables import (
     without_qid,
 )
 from boostplug.estimators.inputs import (
+    CheckedSet,
+    DataSet,
+    RankingScore,
     callbacks_of,
-    checked,
-    evaluation_sets,
+    checked_validation_sets,
     frameworks_metrics_of,
     has_labels,
     labels_in_single,
     loss_of,
     metrics_of,
-    one_per_set,
-    ranking_score,
     refuse_unused_pairs,
     relative_weight,
-    starting_scores,
     weight_in_single,
     with_float32_labels,
 )
@@ -80,7 +78,7 @@ def _infinite_features(X: Any, name: str) -> Iterator[None]:
         raise
 
 
-class XGBRanker(xgb.XGBRanker):
+class XGBRanker(RankingScore, xgb.XGBRanker):
     """XGBoost's `XGBRanker` that takes our losses as `objective` and our metrics as `eval_metric`.
 
     All parameters and attributes are the parent's. The saved model names the objective rank:pairwise, with a base score
@@ -184,38 +182,32 @@ class XGBRanker(xgb.XGBRanker):
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        features, queries = checked(X, y, qid, group, sample_weight, pairs)
+        given = DataSet(X, y, qid, group, sample_weight, pairs, start=base_margin, start_name="base_margin")
+        train = given.checked()
         refuse_unused_pairs(self.objective, loss, pairs)
-        queries = with_float32_labels(queries)
+        train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
-            features = align_to_model(features, table_of(features), known, "X beside xgb_model", extends=False)
+            name = "X beside xgb_model"
+            train = train._replace(X=align_to_model(train.X, train.table, known, name, extends=False))
             if self.missing != 0:
-                refuse_sparse_beside_dense(table_of(features), known, "X beside xgb_model")
-        columns = table_of(features)
-        sets = evaluation_sets(
-            eval_set, (X, y, features, queries), eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
-            sample_weight_eval_set=sample_weight_eval_set,
+                refuse_sparse_beside_dense(train.table, known, name)
+        columns = train.table
+        sets = checked_validation_sets(
+            eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+            sample_weight_eval_set=sample_weight_eval_set, base_margin_eval_set=base_margin_eval_set,
         )  # fmt: skip
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self._checked_feature_weights(feature_weights, columns.n_columns)
-        train = self._matrix(
-            features,
-            queries,
-            base_margin=starting_scores("base_margin", base_margin, queries.n_rows, X),
-            feature_weights=feature_weights,
-        )
-        margins = one_per_set("base_margin_eval_set", base_margin_eval_set, len(sets))
+        matrix = self._matrix(train, feature_weights=feature_weights)
         evals = []
-        for i, ((X_valid, of_set), margin) in enumerate(zip(sets, margins, strict=True)):
-            if of_set is queries and margin is base_margin:
-                evals.append(train)
+        for one in sets:
+            if one.same_as(train):
+                evals.append(matrix)
             else:
-                start = starting_scores(f"base_margin_eval_set[{i}]", margin, of_set.n_rows, X_valid)
-                where = f"eval_set[{i}]'s "
                 if self.missing != 0:
-                    refuse_sparse_beside_dense(table_of(X_valid), columns, f"{where}X")
-                evals.append(self._matrix(X_valid, of_set, base_margin=start, ref=train, where=where))
+                    refuse_sparse_beside_dense(one.table, columns, f"{one.where}X")
+                evals.append(self._matrix(one, ref=matrix))
 
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         results: dict[str, Any] = {}
@@ -223,7 +215,7 @@ class XGBRanker(xgb.XGBRanker):
         with xgb.config_context(verbosity=verbosity), _remedy_for_real_labels():
             self._Booster = xgb.train(
                 params,
-                train,
+                matrix,
                 num_boost_round=self.get_num_boosting_rounds(),
                 evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
                 obj=loss,
@@ -276,21 +268,6 @@ class XGBRanker(xgb.XGBRanker):
             self.__dict__.update(kept)
         self.__dict__.pop("_fitted_columns", None)
 
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        metric: Metric | None = None,
-    ) -> float:
-        """Return a metric of the predictions: `metric`, else the first of ours in `eval_metric`, else `NDCG` (10)."""
-        if metric is None:
-            metric = self._first_metric()
-        return ranking_score(self, X, y, qid, group, metric, sample_weight)
-
     def export(self) -> xgb.XGBRanker:
         """Return a fitted plain `xgboost.XGBRanker` that predicts the same, bit for bit, without this library.
 
@@ -329,38 +306,26 @@ class XGBRanker(xgb.XGBRanker):
         fitted: Table | None = self.__dict__.get("_fitted_columns")
         return _columns_of(self.get_booster()) if fitted is None else fitted
 
-    def _matrix(
-        self,
-        X: Any,
-        queries: Queries,
-        *,
-        base_margin: Any,
-        ref: xgb.DMatrix | None = None,
-        feature_weights: Any = None,
-        where: str = "",
-    ) -> xgb.DMatrix:
-        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from `queries`.
-
-        `where` is the place in eval_set of what is no training set, for errors.
-        """
+    def _matrix(self, given: CheckedSet, *, ref: xgb.DMatrix | None = None, feature_weights: Any = None) -> xgb.DMatrix:
+        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from the queries."""
         weight_of = weight_in_single if loss_of(self.objective) is None else relative_weight
         fields = {
-            "label": labels_in_single(queries, f"{where}labels"),
-            "group": np.diff(queries.boundaries),
-            "weight": weight_of(queries.query_weight),
-            "base_margin": base_margin,
+            "label": labels_in_single(given.queries, f"{given.where}labels"),
+            "group": np.diff(given.queries.boundaries),
+            "weight": weight_of(given.queries.query_weight),
+            "base_margin": given.start,
             "feature_weights": feature_weights,
             "missing": self.missing,
             "enable_categorical": self.enable_categorical,
             "feature_types": self.feature_types,
             "nthread": self.n_jobs,
         }
-        with _infinite_features(X, f"{where}X"):
+        with _infinite_features(given.X, f"{given.where}X"):
             if self._grows_on_quantiles():
-                matrix = xgb.QuantileDMatrix(X, **fields, max_bin=self.max_bin, ref=ref)
+                matrix = xgb.QuantileDMatrix(given.X, **fields, max_bin=self.max_bin, ref=ref)
             else:
-                matrix = xgb.DMatrix(X, **fields)
-        assign(matrix, queries)
+                matrix = xgb.DMatrix(given.X, **fields)
+        assign(matrix, given.queries)
         return matrix
 
     def _objective_and_metrics(self, eval_metric: Any) -> tuple[Loss | None, list[Any]]:
@@ -434,10 +399,6 @@ class XGBRanker(xgb.XGBRanker):
             return None
         wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in metrics]
         return lambda scores, matrix: [m(scores, matrix) for m in wrapped]
-
-    def _first_metric(self) -> Metric | None:
-        """Return the first of our metrics in `eval_metric`."""
-        return next((m for m in metrics_of(self.eval_metric) if isinstance(m, Metric)), None)
 
     def _grows_on_quantiles(self) -> bool:
         """Return whether the trees are grown on bins of quantiles, for which a matrix need hold no more."""

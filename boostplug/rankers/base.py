@@ -17,7 +17,7 @@ from boostplug.core.checks import check_integer, column_names, reading_features
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, refuse_other_columns, without_qid
-from boostplug.estimators.inputs import checked, evaluation_sets, metrics_of, ranking_score
+from boostplug.estimators.inputs import DataSet, checked_validation_sets, metrics_of, ranking_score, refuse_twice
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
@@ -175,10 +175,12 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         """
         self._check()
         features = self._features(X, reset=True)
-        table, queries = checked(X, y, qid, group, sample_weight, pairs, labelled=labelled)
+        given = DataSet(X, y, qid, group, sample_weight, pairs, labelled)
+        train = given.checked()
+        queries = train.queries
         _check_weights(queries)
-        given = evaluation_sets(eval_set, (X, y, table, queries), eval_qid=eval_qid, eval_group=eval_group)
-        sets = [(features if valid is queries else self._features(X_valid), valid) for X_valid, valid in given]
+        validation = checked_validation_sets(eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group)
+        sets = [(features if one.same_as(train) else self._features(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
@@ -334,11 +336,10 @@ class _Watch:
         flag = isinstance(verbose, (bool, np.bool_))
         self.every = int(verbose) if flag else check_integer("verbose", verbose, 0, ", True or False")
         self.metrics = metrics_of(eval_metric) or ([NDCG(10)] if sets else [])
-        for i, metric in enumerate(self.metrics):
+        for metric in self.metrics:
             if not isinstance(metric, Metric):
                 raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {metric!r}")
-            if metric.name in {other.name for other in self.metrics[:i]}:
-                raise ValueError(f"eval_metric holds {metric.name} twice, and results go by name; leave one out")
+        refuse_twice("eval_metric", [metric.name for metric in self.metrics])
         self.sets, self.patience = sets, patience
         self.scores = [np.zeros(queries.n_rows) for _, queries in sets]
         self.results: dict[str, dict[str, list[float]]] = {

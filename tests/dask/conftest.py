@@ -22,25 +22,6 @@ def client():
 
 
 @pytest.fixture(autouse=True)
-def _places(request, monkeypatch):
-    """Give partitions to workers by their numbers, wherever Dask has computed them, as a module's `PLACES` says."""
-    places = getattr(request.module, "PLACES", None)
-    if places is None:
-        return
-    places[:] = [0, 1]
-    from boostplug.dask.collections import Parts
-
-    def by_worker(parts):
-        workers, held = sorted(parts.client.nthreads()), {}
-        for number, summary in enumerate(parts.summaries):
-            if summary.n_rows:
-                held.setdefault(workers[places[number % len(places)] % len(workers)], []).append(number)
-        return held
-
-    monkeypatch.setattr(Parts, "by_worker", by_worker)
-
-
-@pytest.fixture(autouse=True)
 def _time_limit():
     def stop(*_):
         pytest.fail(f"the test took more than {SECONDS} s: a worker waits for another one")

@@ -11,7 +11,8 @@ pytest.importorskip("distributed")
 import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
-from boostplug.dask.collections import Part, joined, parts_of, refuse_on_collections  # noqa: E402
+from boostplug.dask.collections import Part, parts_of, refuse_on_collections  # noqa: E402
+from boostplug.estimators.inputs import DataSet  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 LOCAL = "boostplug.LGBMRanker"
@@ -37,19 +38,19 @@ def frame(of=None):
     return dd.from_map(lambda at: of.iloc[at], [slice(0, 4), slice(4, 10), slice(10, 20)])
 
 
-def parts(client, ddf=None, X=("a", "b"), **changes):
+def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
     ddf = frame() if ddf is None else ddf
     given = {"X": ddf[list(X)], "y": ddf["y"], "qid": ddf["qid"], **changes}
-    return parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
+    return parts_of(client, DataSet(**given), local=LOCAL, fitted=fitted)
 
 
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
-    found = parts(client, sample_weight=frame()["w"])
-    assert (found.n_rows, found.n_queries, found.table) == (20, 6, (20, 2, ("a", "b"), {}, False))
+    found = parts(client, weight=frame()["w"])
+    assert (found.n_rows, found.table) == (20, (20, 2, ("a", "b"), {}, False))
     held = client.gather(found.futures)
     assert all(isinstance(part, Part) for part in held)
-    pd.testing.assert_frame_equal(joined([part.X for part in held]), known[["a", "b"]])
+    pd.testing.assert_frame_equal(pd.concat([part.X for part in held]), known[["a", "b"]])
     np.testing.assert_array_equal(np.concatenate([part.queries.labels for part in held]), known["y"])
     np.testing.assert_array_equal(np.concatenate([part.queries.row_weight for part in held]), known["w"])
     np.testing.assert_array_equal(np.concatenate([np.diff(part.queries.boundaries) for part in held]), SIZES)
@@ -81,7 +82,7 @@ def test_an_error_that_is_kept_keeps_no_data_on_the_cluster(client, ranker, wron
 def test_rows_of_a_query_come_together_in_their_order(client):
     known = table()
     mixed = known.iloc[[2, 3, 0, 1, *range(4, 20)]]
-    part = parts(client, frame(mixed), sample_weight=frame(mixed)["w"]).futures[0].result()
+    part = parts(client, frame(mixed), weight=frame(mixed)["w"]).futures[0].result()
     np.testing.assert_array_equal(part.X["a"], known["a"].iloc[[2, 0, 1, 3]])
     np.testing.assert_array_equal(part.queries.labels, known["y"].iloc[[2, 0, 1, 3]])
     np.testing.assert_array_equal(part.queries.row_weight, known["w"].iloc[[2, 0, 1, 3]])
@@ -94,7 +95,7 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
     by_column = client.gather(parts(client, X=("a", "b", "qid"), qid=None).futures)
     blocks = ddf[["a", "b"]].to_dask_array(lengths=True)
     by_array = parts(client, X=("a", "b"), y=ddf["y"].values, qid=ddf["qid"]).futures
-    in_columns = parts_of(client, blocks.rechunk({1: 1}), ddf["y"].values, qid=ddf["qid"], local=LOCAL).futures
+    in_columns = parts_of(client, DataSet(blocks.rechunk({1: 1}), ddf["y"].values, ddf["qid"]), local=LOCAL).futures
     for others in (by_column, client.gather(by_array), client.gather(in_columns)):
         for part, other in zip(expected, others, strict=True):
             np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
@@ -110,26 +111,17 @@ def test_one_frame_is_read_once(client, tmp_path):
         return known.iloc[at]
 
     ddf = dd.from_map(read, [slice(0, 4), slice(4, 10), slice(10, 20)], meta=known.iloc[:0])
-    parts(client, ddf, sample_weight=ddf["w"])
+    parts(client, ddf, weight=ddf["w"])
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def test_partitions_lie_on_workers_and_empty_ones_on_none(client):
+def test_blocks_are_those_of_partitions_with_rows(client):
     known = table()
-    ddf = dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)])
-    found = parts(client, ddf)
-    places = found.by_worker()
-    assert sorted(number for numbers in places.values() for number in numbers) == [0, 2]
-    assert set(places) <= set(client.scheduler_info()["workers"])
+    found = parts(client, dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)]))
     assert [summary.n_rows for summary in found.summaries] == [4, 0, 16]
-
-
-def test_parts_are_not_copied_and_copies_are_shared_out(client):
-    found = parts(client)
-    assert [len(workers) for workers in client.who_has(found.futures).values()] == [1, 1, 1]
-    client.replicate(found.futures)
-    # four rows, six, ten: each goes to the worker that has fewer
-    assert sorted(found.by_worker().values()) == [[0, 2], [1]]
+    blocks = found.blocks(lambda part, first: part.queries.query_of_row + first)
+    assert blocks.npartitions == 2
+    np.testing.assert_array_equal(blocks.compute(), np.repeat(np.arange(6), SIZES))
 
 
 def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
@@ -140,7 +132,7 @@ def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
         whole = bp.dask.partition_by_query(dd.from_pandas(known, npartitions=6), "qid", npartitions=3)
         found = parts(client, whole, X=("a",))
     held = client.gather(found.futures)
-    assert found.n_queries == len(np.unique(query))
+    assert sum(part.queries.n_queries for part in held) == len(np.unique(query))
     for part in held:
         np.testing.assert_array_equal(part.X["a"], part.queries.labels)
         np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, part.ids.ids[part.queries.query_of_row])
@@ -166,7 +158,7 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
     known = table()
     known.loc[6, column] = value
     with pytest.raises(ValueError, match=message):
-        parts(client, frame(known), sample_weight=frame(known)["w"])
+        parts(client, frame(known), weight=frame(known)["w"])
 
 
 def test_collections_that_do_not_fit_are_refused(client):
@@ -183,7 +175,7 @@ def test_collections_that_do_not_fit_are_refused(client):
     with pytest.raises(ValueError, match="queries are given twice"):
         parts(client, X=("a", "qid"))
     with pytest.raises(ValueError, match="X must be a table, got 1 dimension"):
-        parts_of(client, ddf["a"], ddf["y"], qid=ddf["qid"], local=LOCAL)
+        parts_of(client, DataSet(ddf["a"], ddf["y"], ddf["qid"]), local=LOCAL)
     with pytest.raises(ValueError, match="no rows"):
         parts(client, ddf[ddf["a"] > 2.0])
 
@@ -191,15 +183,16 @@ def test_collections_that_do_not_fit_are_refused(client):
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
 def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     ddf, known = frame(), table()
-    given = {"X": ddf[["a", "b"]], "y": ddf["y"], "qid": ddf["qid"], name: known["y"].to_numpy()}
+    given = DataSet(ddf[["a", "b"]], ddf["y"], ddf["qid"])
+    given = given._replace(**{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
-        parts_of(client, given.pop("X"), given.pop("y"), local=LOCAL, **given)
+        parts_of(client, given, local=LOCAL)
 
 
 def test_columns_that_are_no_features_are_named_before_anything_is_computed(client):
     ddf = frame(table().assign(url="a/b", day=pd.Timestamp(2026, 1, 1), new=True))
     with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X has columns that are no numbers, \{'url': .*leave out"):
-        parts(client, ddf, X=("a", "url", "new", "day"), where="eval_set[1]'s ")
+        parts(client, ddf, X=("a", "url", "new", "day"), place=1)
     assert parts(client, ddf, X=("a", "new")).table.names == ("a", "new")
 
 
@@ -216,15 +209,17 @@ def test_other_columns_and_categories_are_refused(client):
     with pytest.raises(ValueError, match=r"^X in partition 1: the columns \['c'\] have other categories .*categorize"):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
-        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")
+        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), place=0)
 
 
 def test_arguments_that_make_no_sense_for_collections_are_refused():
-    refuse_on_collections(group=None, pairs=None)
+    refuse_on_collections({"group": None, "pairs": None})
     with pytest.raises(ValueError, match=r"eval_group is not taken .* pass eval_qid"):
-        refuse_on_collections(eval_group=[1])
+        refuse_on_collections({"eval_group": [1]})
     with pytest.raises(ValueError, match="pairs on collections are not possible, because"):
-        refuse_on_collections(pairs=bp.Pairs([0], [1]))
+        refuse_on_collections({"pairs": bp.Pairs([0], [1])})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
+        refuse_on_collections({"groups": [1]})
 
 
 def test_set_pairs_refuses_collections_in_words():

@@ -38,13 +38,11 @@ def table(n_queries=40):
 
 
 TABLE = table()
-PLACES = [0, 1]  # of partitions
 HALVES = (TABLE[TABLE["query"] < 20], TABLE[TABLE["query"] >= 20])
 
 
 def placed(client, parts, workers=(0, 1)):
     """Return a frame of these partitions, each on a worker of its own, where the next fit leaves it."""
-    PLACES[:] = workers
     addresses = sorted(client.nthreads())
     held = [
         client.persist(dd.from_pandas(part, npartitions=1, sort=False), workers=[addresses[at]])
@@ -65,7 +63,8 @@ def machines(client):
             lightgbm.as_it_was = lightgbm.Booster.set_network
 
             def joining(self, machines, local_listen_port=12400, listen_time_out=120, num_machines=1):
-                lightgbm.joined.append((num_machines, listen_time_out))
+                if num_machines > 1:
+                    lightgbm.joined.append((num_machines, listen_time_out))
                 return lightgbm.as_it_was(self, machines, local_listen_port, listen_time_out, num_machines)
 
             lightgbm.Booster.set_network = joining
@@ -285,9 +284,8 @@ def test_arguments_that_lightgbm_cannot_have_there(client, name):
         ({"class_weight": "balanced"}, "class_weight='balanced' has no meaning"),
         ({"early_stopping_round": 5}, "early_stopping_round is not taken with collections"),
         ({"eval_metric": bp.NDCG(10)}, "eval_metric is not taken with collections"),
-        ({"machines": "a:1,b:2"}, "machines='a:1,b:2': the workers of the client are the machines"),
-        ({"num_machine": 4}, "num_machine=4: the workers of the client are the machines"),
         ({"tree_learner": "feature"}, "tree_learner must be 'data' or 'voting', .* got 'feature'"),
+        ({"linear_tree": True}, "linear_tree trains on one machine only"),
         ({"time_out": 0}, r"time_out must be an integer of at least 1 \(minutes\); got 0"),
         ({"lambdarank_norm": False}, "lambdarank_norm"),
     ],
@@ -354,7 +352,7 @@ class FailsWithALock(Fails):
 
 
 def test_an_error_that_cannot_be_pickled_keeps_its_name_and_text(client):
-    with pytest.raises(RuntimeError, match="LookupError: behind a lock"):
+    with pytest.raises(Exception, match=r"LookupError.*behind a lock"):
         fit(client, placed(client, HALVES), FailsWithALock(n_rows=len(HALVES[0])))
 
 
@@ -363,7 +361,6 @@ def test_an_error_that_cannot_be_pickled_keeps_its_name_and_text(client):
     [
         ({"bagging_by_query": True, "subsample": 0.5, "subsample_freq": 1}, "bagging_by_query=True trains a constant"),
         ({"boosting_type": "nonsense"}, "Unknown boosting type nonsense"),
-        ({"linear_tree": True}, "tree_learner='serial', by which each worker learns from its own rows alone"),
     ],
 )
 def test_what_all_workers_refuse_spoils_no_other_fit(client, machines, params, message):
@@ -383,7 +380,7 @@ def test_derivatives_beyond_what_workers_can_agree_on_are_an_error(client):
 
 def test_a_loss_with_nothing_to_learn_from_anywhere_warns_once(client):
     same = [part.assign(y=1.0) for part in HALVES]
-    with pytest.warns(UserWarning, match="on all 2 workers: .*has nothing to learn from") as caught:
+    with pytest.warns(UserWarning, match="has nothing to learn from") as caught:
         fit(client, placed(client, same))
     assert len(caught) == 1
     fit(client, placed(client, [same[0], HALVES[1]]))  # one worker alone may have nothing
@@ -419,12 +416,16 @@ class Tells(bp.RankNet):
         return super().compute_gradient_hessian(scores, queries, scale)
 
 
-def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again():
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again(n_workers):
+    """Where it was the only one that trained, nobody but the driver notices."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as own,
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=None
+        ) as own,
         distributed.Client(own, set_as_default=False) as client,
     ):
-        address, process = sorted(client.run(os.getpid).items())[1]
+        process = max(client.run(os.getpid).items())[1]
 
         def kill():
             if distributed.Event("started", client=client).wait(60):
@@ -432,8 +433,10 @@ def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again():
 
         killer = threading.Thread(target=kill)
         killer.start()
-        with pytest.raises(RuntimeError, match=rf"worker {address} was lost .*client\.restart\(\)"):
-            fit(client, placed(client, HALVES), Tells(), n_estimators=1_000_000)
+        with pytest.raises(RuntimeError, match=r"a worker was lost .*client\.restart\(\)"):
+            fit(client, placed(client, HALVES[:n_workers], range(n_workers)), Tells(), n_estimators=1_000_000)
         killer.join()
+        client.wait_for_workers(n_workers, timeout=60)
+        client.restart()  # the other one may still wait for it
         # Wherever the rows are now: a nanny may take its time.
         assert_same(fit(client, dd.from_pandas(TABLE, npartitions=1, sort=False)), alone())

@@ -8,7 +8,6 @@ dd = pytest.importorskip("dask.dataframe")
 import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
-from boostplug.dask import partitions  # noqa: E402
 
 N = 400
 QUERY = np.random.default_rng(0).integers(0, 30, N)
@@ -91,15 +90,6 @@ def test_an_id_is_the_same_whatever_type_of_number_holds_it(other):
     bp.dask.check_partitions(bp.dask.partition_by_query(ddf, "query"), "query")
     parts[1]["query"] += 0.5 if other != "int8" else 100
     bp.dask.check_partitions(ddf, "query")
-
-
-def test_more_queries_than_the_driver_holds_at_once(monkeypatch):
-    monkeypatch.setattr(partitions, "_AT_ONCE", 7)
-    ids = np.repeat(np.arange(100), 4)
-    bp.dask.check_partitions(frame(ids, 4), "query")
-    ids[-1], ids[-2] = 3, 50
-    with pytest.raises(ValueError, match=r"^2 of 100 queries .*(3 in 0 and 3, 50 in 2 and 3|50 in 2 and 3, 3 in 0)"):
-        bp.dask.check_partitions(frame(ids, 4), "query")
 
 
 def test_floating_ids_that_may_be_rounded_are_refused():

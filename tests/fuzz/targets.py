@@ -742,7 +742,7 @@ def on_dask(dice):
     qid = dice.one(HOSTILE) if dice.spoils() else "'q'"
     if dice.percent(30):
         kind = dice.one(("bp.dask.XGBRanker", "bp.dask.LGBMRanker"))
-        made = arguments(dice, {"checkpoint_rounds": ("5", "None"), "retries": ("0", "2"), "time_out": ("1", "5")})
+        made = arguments(dice, {"max_bin": ("31", "255"), "time_out": ("1", "5")})
         return f"frame = {frame}\n{kind}(objective=bp.MPBoost(), {made}).fit({given}, {dice.one(HOSTILE)}, qid={qid})"
     if dice.percent(30):
         return f"frame = {frame}\nbp.dask.check_partitions({given}, {qid})"
