@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_number, frozen, refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.kernels.metrics import err as cascade
+from boostplug.kernels.metrics.err import expected_reciprocal_rank
 from boostplug.metrics.by_rank import ByRank, Empty, OfRelevance, Ties, whole
 from boostplug.metrics.grades import exp2_less_one
 
@@ -88,19 +88,15 @@ class ERR(ByRank):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the ERR of each query."""
         chances = queries.remember(
-            ("chances to stop", self.max_grade, self.average),
-            lambda: _chances_to_stop(queries, self.max_grade, falling=self.average),
-            limit=4,
+            ("chances to stop", self.max_grade), lambda: _chances_to_stop(queries, self.max_grade), limit=4
         )
         return self.filled(
-            cascade.expected_reciprocal_rank(
-                scores, chances, queries.boundaries, self.cutoff(queries), average=self.average
-            )
+            expected_reciprocal_rank(scores, chances, queries.boundaries, self.cutoff(queries), average=self.average)
         )
 
 
-def _chances_to_stop(queries: Queries, max_grade: float, *, falling: bool) -> cascade.Chances:
-    """Return the rows of each query, by descending chance if `falling`, and the chances in that order."""
+def _chances_to_stop(queries: Queries, max_grade: float) -> Floats:
+    """Return the chance of each row to stop a user who reads it."""
     judged, labels = queries.labelled_rows, queries.labels
     refuse_where(
         "labels",
@@ -118,5 +114,4 @@ def _chances_to_stop(queries: Queries, max_grade: float, *, falling: bool) -> ca
     )
     chances = np.zeros(queries.n_rows)
     chances[judged] = exp2_less_one(labels[judged]) / np.exp2(float(max_grade))
-    order = np.lexsort((-chances, queries.query_of_row)) if falling else np.arange(queries.n_rows)
-    return cascade.Chances(frozen(order), frozen(chances[order]))
+    return frozen(chances)
