@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.drawing import COLOURS, DASHES, MARKERS, drawn, slug
-from boostplug.studies.replication.outcome import extent
+from boostplug.studies.replication.study_results import extent
 
 __all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]
 

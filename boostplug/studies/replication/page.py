@@ -14,11 +14,11 @@ from typing import Any
 
 from boostplug.comparison.document import as_json_gz, filled, marks, read, table_lines
 from boostplug.core.files import write_file
-from boostplug.studies.replication.claims import ABOUT
 from boostplug.studies.replication.figures import Curves, draw, names
-from boostplug.studies.replication.outcome import extent, measures_by_group
 from boostplug.studies.replication.papers import PAPERS
+from boostplug.studies.replication.protocol import ABOUT
 from boostplug.studies.replication.report import SCHEMA, tally
+from boostplug.studies.replication.study_results import extent, measures_by_group
 
 __all__ = ["LISTS", "front_tables", "main", "pages", "store", "stored", "tables"]
 
@@ -153,8 +153,7 @@ def _claims(claims: Sequence[Document], anchor: str) -> Iterator[str]:
 
 
 def _quoted(cited: Document) -> str:
-    page = "" if cited["page"] is None else f", page {cited['page']}"
-    return f"“{_cell(cited['words'])}” ({_cell(cited['where'])}{page})"
+    return f"“{_cell(cited['words'])}” ({_cell(cited['where'])})"
 
 
 def _not_tested(document: Document) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
-from boostplug.studies.replication.outcome import extent, measures_by_group
+from boostplug.studies.replication.study_results import extent, measures_by_group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,11 +11,11 @@ from boostplug.comparison.store import Store
 from boostplug.comparison.workers import in_processes
 from boostplug.core.checks import check_integer
 from boostplug.core.threads import get_num_threads
-from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Protocol
 from boostplug.studies.replication.result import ReplicationResult
 from boostplug.studies.replication.study import Loaded, Study
+from boostplug.studies.replication.study_results import StudyResults
 from boostplug.studies.replication.task import Job, Result, run
 
 __all__ = ["replicate"]
@@ -128,7 +128,7 @@ def _judged(
         by_study[job.study.name][job.split.task, job.split.fold, job.learner.name] = results[job.key]
     return ReplicationResult.of(
         protocol,
-        [Outcome(study, loaded, by_study[study.name]) for study, loaded in studies],
+        [StudyResults(study, loaded, by_study[study.name]) for study, loaded in studies],
         name=name,
         seconds={job.key: results[job.key]["seconds"] for job in jobs},
     )

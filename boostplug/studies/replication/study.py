@@ -1,6 +1,5 @@
 """What a study is made of, as data fixed before anything is trained: its splits, learners and measures."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from boostplug.datasets import RankingData
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
 
-__all__ = ["PARTS", "ByMeasure", "Extra", "Groups", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
+__all__ = ["PARTS", "Extra", "Groups", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
 
 PARTS = ("train", "vali", "test")
 
@@ -117,16 +116,12 @@ class Measure:
         return f"{self.name}, {self.group}" if self.group else self.name
 
 
+Groups = tuple[Sequence[str], Mapping[str, Sequence[float]]]
+"""Names of groups, and rows with a value for each."""
+
+
 @dataclass(frozen=True)
-class Groups:
-    """Names of groups, and rows with a value for each."""
-
-    names: tuple[str, ...]
-    rows: Mapping[str, Sequence[float]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extra(ABC):
+class Extra:
     """Values by groups, such as kinds of pairs or queries of some size, for a figure of bars.
 
     Attributes
@@ -135,40 +130,13 @@ class Extra(ABC):
         Unique within the study.
     unit : str
         Of the values.
+    groups : callable
+        Returns the `Groups` of a `StudyResults`.
     """
 
     name: str
     unit: str
-
-    @abstractmethod
-    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:
-        """Return groups and a row of values for each learner, or any other row.
-
-        Parameters
-        ----------
-        loaded : Loaded
-        means : callable
-            Takes a learner and a measure's key; returns the test mean.
-        learners : sequence of str
-        """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ByMeasure(Extra):
-    """Measures, each that of a group.
-
-    Attributes
-    ----------
-    measures : tuple of (str, str)
-        The group's name, and the measure's key.
-    """
-
-    measures: tuple[tuple[str, str], ...]
-
-    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
-        """Return a row for each learner."""
-        names, keys = zip(*self.measures, strict=True)
-        return Groups(names, {learner: [means(learner, key) for key in keys] for learner in learners})
+    groups: Callable[..., Groups]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,4 +167,4 @@ class Study:
     measures: tuple[Measure, ...]
     traces: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    extras: "tuple[Extra, ...]" = ()
+    extras: tuple[Extra, ...] = ()

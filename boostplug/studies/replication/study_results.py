@@ -13,7 +13,7 @@ from boostplug.metrics import Metric
 from boostplug.studies.replication.study import PARTS, Extra, Learner, Loaded, Study
 from boostplug.studies.replication.task import Result, by_block, marks, pools_queries
 
-__all__ = ["Outcome", "alike", "extent", "measures_by_group"]
+__all__ = ["StudyResults", "alike", "extent", "measures_by_group"]
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def _signed_ranks(differences: Floats) -> float:
     return float(stats.wilcoxon(differences, zero_method="zsplit", method=method).pvalue)
 
 
-class Outcome:
+class StudyResults:
     """The finished tasks of a study.
 
     What is ranked are tasks, by their means over folds; in a study of one task, its folds. One that a learner has not
@@ -270,9 +270,8 @@ class Outcome:
         }
 
     def _extra(self, extra: Extra) -> dict[str, Any]:
-        groups = extra.of(self.loaded, self.mean, self.learners)
-        rows = {name: list(values) for name, values in groups.rows.items()}
-        return {"groups": list(groups.names), "rows": rows, "unit": extra.unit}
+        groups, rows = extra.groups(self)
+        return {"groups": groups, "rows": rows, "unit": extra.unit}
 
     def _tests(self, measure: str) -> dict[str, Any]:
         couples = list(combinations(self.learners, 2))
