@@ -2,7 +2,7 @@
 
 The files in reading order; each imports at its top, and only from files before it::
 
-    study sources preferences baselines feature_steps task study_results verdicts
+    study preferences baselines feature_steps task study_results verdicts
     claims curve_claims groups figures protocol
     papers
     report result page run

@@ -14,9 +14,10 @@ from boostplug.core.threads import get_num_threads
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Protocol
 from boostplug.studies.replication.result import ReplicationResult
-from boostplug.studies.replication.study import Loaded, Study
+from boostplug.studies.replication.study import Study
 from boostplug.studies.replication.study_results import StudyResults
 from boostplug.studies.replication.task import Job, Result, run
+from boostplug.studies.sources import Loaded
 
 __all__ = ["replicate"]
 

@@ -2,70 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from boostplug.comparison.store import digest
 from boostplug.datasets import RankingData
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
+from boostplug.studies.sources import Source
 
-__all__ = ["PARTS", "Extra", "Groups", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
+__all__ = ["PARTS", "Extra", "Groups", "Learner", "Measure", "Study"]
 
 PARTS = ("train", "vali", "test")
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One fold of one task."""
-
-    task: str
-    fold: int
-    train: RankingData
-    vali: RankingData
-    test: RankingData
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """The splits of a study, tasks in order and the folds of each; and what is to be said of them.
-
-    Attributes
-    ----------
-    splits : list of Split
-    notes : tuple of str
-    as_published : bool
-        Whether these are the data of the published figures.
-    """
-
-    splits: list[Split]
-    notes: tuple[str, ...] = ()
-    as_published: bool = False
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all values."""
-        return digest(
-            array
-            for split in self.splits
-            for part in (split.train, split.vali, split.test)
-            for array in (part.X, part.y, part.group)
-        )
-
-
-class Source(Protocol):
-    """A data set, and how tasks and folds are made of it."""
-
-    @property
-    def wanted(self) -> str:
-        """What a folder must hold; empty for the bundled set."""
-
-    @property
-    def real(self) -> bool:
-        """Whether the data were measured, and not made by a program."""
-
-    def load(self, folder: Path | None) -> Loaded | None:
-        """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,9 @@ from scipy import stats
 
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.metrics import Metric
-from boostplug.studies.replication.study import PARTS, Extra, Learner, Loaded, Study
+from boostplug.studies.replication.study import PARTS, Extra, Learner, Study
 from boostplug.studies.replication.task import Result, by_block, marks, pools_queries
+from boostplug.studies.sources import Loaded
 
 __all__ = ["StudyResults", "alike", "extent", "measures_by_group"]
 

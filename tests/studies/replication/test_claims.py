@@ -44,9 +44,10 @@ from boostplug.studies.replication.curve_claims import (
     worsens,
 )
 from boostplug.studies.replication.groups import ahead_over_groups, gains_more
-from boostplug.studies.replication.study import Loaded, Measure, Study
+from boostplug.studies.replication.study import Measure, Study
 from boostplug.studies.replication.study_results import StudyResults
 from boostplug.studies.replication.task import by_block
+from boostplug.studies.sources import Loaded
 
 YES, LEVEL, NO = "holds", "level", "does not hold"
 METRICS = {

@@ -19,9 +19,9 @@ from boostplug.studies.replication import replicate
 from boostplug.studies.replication import run as machine
 from boostplug.studies.replication.claims import close, near_published, never_rises, ranked
 from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol
-from boostplug.studies.replication.sources import SingleQueries
-from boostplug.studies.replication.study import Learner, Loaded, Measure, Study
+from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.replication.task import STEADY, Job, marks, run, steady
+from boostplug.studies.sources import Loaded, SingleQueries
 from boostplug.weak_rankers import Feature
 
 
@@ -39,7 +39,7 @@ class SomeQueries(Toy):
     def load(self, folder):
         split = super().load(folder).splits[0]
         parts = [split.train, split.vali, split.test]
-        return Loaded(SingleQueries((), most=2).of(parts).splits, as_published=self.as_published)
+        return Loaded(SingleQueries((), most=2).of_parts(parts).splits, as_published=self.as_published)
 
 
 CONTINUOUS = Learner(name="Rb-c", ranker=RankBoostRanker, params={"variant": "continuous"})

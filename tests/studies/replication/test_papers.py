@@ -31,8 +31,8 @@ from boostplug.studies.replication.papers.letor import BM25, GOV
 from boostplug.studies.replication.papers.mpboost import FormulaNDCG
 from boostplug.studies.replication.papers.rankboost_plus import HaltingRankBoost
 from boostplug.studies.replication.preferences import SharedGrades
-from boostplug.studies.replication.sources import BundledQueries
 from boostplug.studies.replication.task import marks
+from boostplug.studies.sources import BundledQueries
 
 STUDIES = {name: {study.name: study for study in paper.studies} for name, paper in PAPERS.items()}
 JUDGED = [

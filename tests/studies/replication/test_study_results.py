@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.studies.replication.study import Loaded, Measure, Study
+from boostplug.studies.replication.study import Measure, Study
 from boostplug.studies.replication.study_results import StudyResults
+from boostplug.studies.sources import Loaded
 
 NAMES = ("a", "b", "c")
 

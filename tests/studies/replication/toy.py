@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from boostplug.datasets import make_ranking
 from boostplug.studies.replication import PAPERS
-from boostplug.studies.replication.study import Loaded, Split
+from boostplug.studies.sources import Loaded, Split
 
 
 @dataclass(frozen=True)

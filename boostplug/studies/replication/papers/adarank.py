@@ -34,9 +34,9 @@ from boostplug.studies.replication.papers.letor import (
     rank_svm,
 )
 from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol, on, on_own, paragraphs
-from boostplug.studies.replication.sources import BundledFolds
-from boostplug.studies.replication.study import Extra, Learner, Measure, Source, Study
+from boostplug.studies.replication.study import Extra, Learner, Measure, Study
 from boostplug.studies.replication.task import STEADY
+from boostplug.studies.sources import BundledFolds, Source
 
 __all__ = ["ADARANK"]
 

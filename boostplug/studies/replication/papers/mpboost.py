@@ -26,9 +26,9 @@ from boostplug.studies.replication.papers.letor import (
     published,
 )
 from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol, on, on_own, paragraphs
-from boostplug.studies.replication.sources import BundledFolds, Fifths, OwnSplit, QueryFolds
-from boostplug.studies.replication.study import Learner, Measure, Source, Study
+from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.replication.task import marks
+from boostplug.studies.sources import BundledFolds, Fifths, OwnSplit, QueryFolds, Source
 
 __all__ = ["MPBOOST"]
 
@@ -622,8 +622,8 @@ MPBOOST = Protocol(
         _study(_WEB, _WEB_FOLDERS, _ROUNDS),
         _tree_study(_WEB, _WEB_FOLDERS, 200),
         _study(_IMAT, QueryFolds(("imat2009",), n_queries=9124), _FEWER_ROUNDS),
-        _study(_YANDEX, Fifths("yandex", scale=4.0 / 0.61), _FEWER_ROUNDS),
-        _study(_YANDEX_FIVE, Fifths("yandex", edges=(0.07, 0.14, 0.41, 0.61)), _FEWER_ROUNDS),
+        _study(_YANDEX, Fifths(("yandex",), scale=4.0 / 0.61), _FEWER_ROUNDS),
+        _study(_YANDEX_FIVE, Fifths(("yandex",), edges=(0.07, 0.14, 0.41, 0.61)), _FEWER_ROUNDS),
         _study(_BUNDLED, BundledFolds(), 60, candidates=2),
         _tree_study(_BUNDLED, BundledFolds(), 60, candidates=1),
     ),

@@ -15,8 +15,8 @@ from boostplug.studies.replication.figures import ByCutoff, Curves, Figure
 from boostplug.studies.replication.papers.letor import MQ2008, OHSUMED
 from boostplug.studies.replication.preferences import First, SharedGrades, Use
 from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol, on, paragraphs
-from boostplug.studies.replication.sources import Fifths
-from boostplug.studies.replication.study import Learner, Measure, Source, Study
+from boostplug.studies.replication.study import Learner, Measure, Study
+from boostplug.studies.sources import Fifths, Source
 
 __all__ = ["QBRANK"]
 
@@ -280,10 +280,10 @@ _STUDIES, _CLAIMS = _synthetic("synthetic", SharedGrades(n_tasks=8, n_queries=(1
 _SMALL_STUDIES, _SMALL_CLAIMS = _synthetic(
     "small synthetic", SharedGrades(n_tasks=6, n_queries=(50, 30, 20, 60), small=True), rounds=25
 )
-_YANDEX = Fifths("yandex", edges=(0.07, 0.14, 0.41, 0.61))
+_YANDEX = Fifths(("yandex",), edges=(0.07, 0.14, 0.41, 0.61))
 _REAL: dict[str, tuple[Source, int, tuple[Learner, ...]]] = {
     "Yandex": (_YANDEX, 300, (_GBT_L1, *_ON_L2, *_WITH_L1)),
-    "NFCorpus": (Fifths("nfcorpus"), 100, (*_ON_L2, *_WITH_L1)),
+    "NFCorpus": (Fifths(("nfcorpus",)), 100, (*_ON_L2, *_WITH_L1)),
     "MQ2008": (MQ2008, 300, (*_ON_L2, *_WITH_L1, _P2_L2)),
     "OHSUMED": (OHSUMED, 300, (*_ON_L2, _P2_L2)),
 }

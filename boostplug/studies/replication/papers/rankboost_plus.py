@@ -39,14 +39,15 @@ from boostplug.studies.replication.protocol import (
     on_own,
     paragraphs,
 )
-from boostplug.studies.replication.sources import (
+from boostplug.studies.replication.study import Learner, Measure, Study
+from boostplug.studies.sources import (
     BundledFolds,
     BundledQueries,
     LetorFolds,
     MovieLensUsers,
     SingleQueries,
+    Source,
 )
-from boostplug.studies.replication.study import Learner, Measure, Source, Study
 
 __all__ = ["RANKBOOST_PLUS", "HaltingRankBoost"]
 

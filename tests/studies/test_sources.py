@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boostplug.datasets import make_ranking
-from boostplug.studies.replication.sources import (
+from boostplug.studies.sources import (
     BundledFolds,
     BundledQueries,
     Fifths,
@@ -90,7 +90,7 @@ def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
     for name in ("OHSUMED/QueryLevelNorm", "ohsumed_null", "letor4/MQ-2008"):
         for f in (1, 2):
             write_fold(tmp_path / name / f"Fold{f}", n_queries=f)
-    source = LetorFolds("ohsumed", n_queries=3, n_rows=6)
+    source = LetorFolds(("ohsumed",), n_queries=3, n_rows=6)
     for folder in (tmp_path, tmp_path / "OHSUMED", tmp_path / "OHSUMED" / "QueryLevelNorm"):
         loaded = source.load(folder)
         assert [(split.task, split.fold) for split in loaded.splits] == [("", 1), ("", 2)]
@@ -98,7 +98,7 @@ def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
     assert source.load(tmp_path / "letor4") is None
     assert source.load(tmp_path / "ohsumed_null") is None
     assert source.load(None) is None
-    other = LetorFolds("mq2008", n_queries=784, n_rows=15211).load(tmp_path)
+    other = LetorFolds(("mq2008",), n_queries=784, n_rows=15211).load(tmp_path)
     assert not other.as_published
     assert "3 queries and 6 documents" in other.notes[0]
 
@@ -182,7 +182,7 @@ def write_fifths(folder, suffix=".txt"):
 def test_a_set_in_fifths(tmp_path, suffix):
     write_fifths(tmp_path / "Yandex", suffix)
     (tmp_path / "Yandex" / "S6.txt").write_text("0 qid:1 1:1\n")
-    source = Fifths("yandex", scale=10.0)
+    source = Fifths(("yandex",), scale=10.0)
     loaded = source.load(tmp_path)
     assert_folds(loaded)
     assert [split.test.X[0, 0] for split in loaded.splits] == [5, 1, 2, 3, 4]
@@ -192,10 +192,10 @@ def test_a_set_in_fifths(tmp_path, suffix):
     np.testing.assert_allclose(loaded.splits[0].test.y, [0.0, 1.0, 2.0, 3.0])
     assert loaded.notes == ("10 queries, 20 documents, 4 different grades from 0 to 3.",)
     assert not loaded.as_published
-    five = Fifths("yandex", edges=(0.05, 0.2)).load(tmp_path)
+    five = Fifths(("yandex",), edges=(0.05, 0.2)).load(tmp_path)
     assert five.splits[0].test.y.tolist() == [0.0, 1.0, 2.0, 2.0]
     assert source.load(None) is None
-    assert Fifths("other").load(tmp_path) is None
+    assert Fifths(("other",)).load(tmp_path) is None
     (tmp_path / "Yandex" / f"S3{suffix}").unlink()
     assert source.load(tmp_path) is None
 
