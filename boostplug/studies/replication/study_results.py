@@ -14,7 +14,7 @@ from boostplug.studies.replication.study import PARTS, Extra, Learner, Study
 from boostplug.studies.replication.task import Result, by_block, marks, pools_queries
 from boostplug.studies.sources import Loaded
 
-__all__ = ["StudyResults", "alike", "extent", "measures_by_group"]
+__all__ = ["StudyResults", "alike", "extent", "mean_rows", "measures_by_group"]
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +58,6 @@ class StudyResults:
         self.learners = [learner.name for learner in study.learners]
         self.tasks = list(dict.fromkeys(split.task for split in loaded.splits))
         self.folds = sorted({split.fold for split in loaded.splits})
-        self._p: dict[tuple[str, str, str], float] = {}
         self._metrics = {measure.key: measure.metric for measure in study.measures}
 
     def metric(self, measure: str) -> Metric:
@@ -172,17 +171,10 @@ class StudyResults:
         Over tasks by Wilcoxon's signed ranks; in a study of one task over its test queries, by random exchange of the
         two within queries, each fold weighing the same.
         """
-        key = (a, b, measure)
-        if key not in self._p:
-            self._p[key] = self._p_over_tasks(*key) if len(self.tasks) > 1 else self._p_over_queries(*key)
-        return self._p[key]
-
-    def _p_over_tasks(self, a: str, b: str, measure: str) -> float:
-        units = np.round(self.units(measure), _EQUAL)
-        x, y = (units[:, self.learners.index(name)] for name in (a, b))
-        return _signed_ranks(x - y)
-
-    def _p_over_queries(self, a: str, b: str, measure: str) -> float:
+        if len(self.tasks) > 1:
+            units = np.round(self.units(measure), _EQUAL)
+            x, y = (units[:, self.learners.index(name)] for name in (a, b))
+            return _signed_ranks(x - y)
         (x, folds), (y, _) = (self.unit_values(name, measure) for name in (a, b))
         if x.shape != y.shape:  # a task has failed
             return float("nan")
@@ -309,6 +301,21 @@ def measures_by_group(study: Mapping[str, Any]) -> dict[str, list[str]]:
     for measure in study["measures"]:
         groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
     return groups
+
+
+def mean_rows(study: Mapping[str, Any], keys: Sequence[str]) -> Iterator[tuple[str, bool, Mapping[str, Any]]]:
+    """Yield the test means of a study's document that have some measures: name, whether published, and values.
+
+    A published row of a learner of ours stands below it, without a name.
+    """
+    published = study["published"] if study["published_applies"] else {}
+    shown = {name: row for name, row in published.items() if row.keys() & {*keys}}
+    for learner in study["learners"]:
+        yield learner["name"], False, learner["test"]
+        if learner["name"] in shown:
+            yield "", True, shown.pop(learner["name"])
+    for name, row in shown.items():
+        yield name, True, row
 
 
 def _number(value: float | None) -> float:
