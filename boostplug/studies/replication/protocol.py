@@ -128,6 +128,11 @@ def paragraphs(text: str) -> tuple[str, ...]:
     return tuple(" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n"))
 
 
+def not_tested(text: str) -> tuple[NotTested, ...]:
+    """Return what is not judged: a paragraph each of where the paper says it, its words, and why; | between them."""
+    return tuple(NotTested(*paragraph.split(" | ")) for paragraph in paragraphs(text))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """A paper: its studies, what it claims of them, and where ours differ.

@@ -11,7 +11,7 @@ from scipy import stats
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.metrics import Metric
 from boostplug.studies.replication.study import PARTS, Extra, Learner, Study
-from boostplug.studies.replication.task import Result, by_block, marks, pools_queries
+from boostplug.studies.replication.task import TaskResult, by_block, marks, pools_queries
 from boostplug.studies.sources import Loaded
 
 __all__ = ["StudyResults", "alike", "extent", "mean_rows", "measures_by_group"]
@@ -53,7 +53,7 @@ class StudyResults:
         What `task.run` returned.
     """
 
-    def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], Result]) -> None:
+    def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], TaskResult]) -> None:
         self.study, self.loaded, self._results = study, loaded, results
         self.learners = [learner.name for learner in study.learners]
         self.tasks = list(dict.fromkeys(split.task for split in loaded.splits))

@@ -20,7 +20,7 @@ from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_a
 from boostplug.studies.speed.frameworks import Step, lightgbm_data, lightgbm_rounds, xgboost_rounds
 from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
 
-__all__ = ["BINS", "TRAININGS", "Training", "found"]
+__all__ = ["BINS", "TRAININGS", "TrainingSetup", "found"]
 
 BINS = 256
 """Of a feature at most."""
@@ -32,7 +32,7 @@ _BATCH = 400  # queries that an iterator hands over at once
 _CALLS = 5
 
 
-class Training(ABC):
+class TrainingSetup(ABC):
     """A way to train.
 
     Attributes
@@ -68,7 +68,7 @@ class Training(ABC):
         """Return what a worker sends in a round so that all know the best splits."""
 
 
-class _XGBoost(Training):
+class _XGBoost(TrainingSetup):
     name, library = "XGBoost, depth 8", "xgboost"
     _DEPTH = 8
     _SENT = 1.4  # times the histograms of the smaller children of the last level: measured on two workers
@@ -100,9 +100,9 @@ class _OutOfCore(_XGBoost):
         return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=BINS)
 
 
-class _LightGBM(Training):
+class _LightGBM(TrainingSetup):
     name, library = "LightGBM, 255 leaves", "lightgbm"
-    _PARAMS: ClassVar = {"max_bin": BINS - 1, "num_leaves": Training.nodes, "num_threads": 1}
+    _PARAMS: ClassVar = {"max_bin": BINS - 1, "num_leaves": TrainingSetup.nodes, "num_threads": 1}
 
     def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:  # noqa: ARG002 (all in memory)
         """Return a constructed Dataset."""
@@ -117,7 +117,7 @@ class _LightGBM(Training):
         return self.histogram_bytes(features) * (workers - 1) / workers
 
 
-TRAININGS: dict[str, Training] = {kind.name: kind() for kind in (_XGBoost, _OutOfCore, _LightGBM)}
+TRAININGS: dict[str, TrainingSetup] = {kind.name: kind() for kind in (_XGBoost, _OutOfCore, _LightGBM)}
 
 
 def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any:
@@ -188,7 +188,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def _train(
-    training: Training, X: NDArray[np.float32], queries: Queries, rounds: int, folder: str
+    training: TrainingSetup, X: NDArray[np.float32], queries: Queries, rounds: int, folder: str
 ) -> tuple[Any, Any, list[float], Step]:
     """Return the data, the scores before the last round, the seconds of rounds without the loss's, and the booster."""
     data, loss = training.data(X, queries, folder), MPBoost()

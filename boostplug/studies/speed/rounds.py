@@ -14,7 +14,7 @@ from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_a
 from boostplug.studies.speed.figures import Bars
 from boostplug.studies.speed.frameworks import Boosting, Objective, lightgbm, xgboost
 
-__all__ = ["Rounds"]
+__all__ = ["BoostingRounds"]
 
 _QUERIES, _SIZE, _FEATURES = 2_917, 120, 136
 _TURNS, _UNCOUNTED = 12, 2
@@ -44,7 +44,7 @@ class _Recorded:
         return self.last
 
 
-class Rounds(Benchmark):
+class BoostingRounds(Benchmark):
     """A round of boosting with each loss, beside the built-in objectives and objectives that compute nothing."""
 
     name = "rounds"

@@ -331,7 +331,7 @@ def test_a_replay_grows_the_same_trees(name, monkeypatch):
         for loss in (bp.RankNet(), bp.MPBoost())
     }
     monkeypatch.setattr(rounds, "default_losses", lambda: losses)
-    benchmark = rounds.Rounds(Setting(0.005, 1, lambda _: None))
+    benchmark = rounds.BoostingRounds(Setting(0.005, 1, lambda _: None))
     framework = next(framework for framework in benchmark._frameworks if framework.title.lower() == name)
     made = []
 

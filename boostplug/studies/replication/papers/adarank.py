@@ -33,7 +33,7 @@ from boostplug.studies.replication.papers.letor import (
     measures_by_ties,
     rank_svm,
 )
-from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol, on, on_own, paragraphs
+from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, on_own, paragraphs
 from boostplug.studies.replication.study import Extra, Learner, Measure, Study
 from boostplug.studies.replication.task import STEADY
 from boostplug.studies.sources import BundledFolds, Source
@@ -356,78 +356,49 @@ def _tree_study(name: str, source: Source, *, rounds: int = _ROUNDS, mean_ndcg: 
     return Study(name=f"{name}, in LightGBM", source=source, rounds=rounds, learners=_TREES, measures=scripts)
 
 
-_NOT_TESTED = (
-    NotTested(
-        "Abstract",
-        "Experimental results on four benchmark datasets show that AdaRank significantly outperforms the baseline "
-        "methods of BM25, Ranking SVM, and RankBoost",
-        "It sums up Sections 4.2 to 4.4 (and says more than 4.3 and 4.4 do); of the four data sets OHSUMED alone is "
-        "at hand, and is judged by the words of Section 4.2. Sections 1 and 5 say the same.",
-    ),
-    NotTested(
-        "Section 1",
-        "the ranking accuracy in terms of the performance measure can be continuously improved during the training "
-        "process",
-        "What Theorem 1 is said to indicate; Section 4.5 tries it, and Figure 11 is judged by its words.",
-    ),
-    NotTested(
-        "Section 4.3, Figures 3 and 4",
-        "AdaRank.MAP and AdaRank.NDCG outperform BM25, Ranking SVM, and RankBoost in terms of all measures on both "
-        "WSJ and AP",
-        "The data are not at hand: TREC's WSJ and AP, with the features of Table 2.",
-    ),
-    NotTested(
-        "Section 4.3",
-        "all the improvements in terms of MAP are statistically significant",
-        "WSJ and AP, as above.",
-    ),
-    NotTested(
-        "Section 4.3",
-        "However only some of the improvements in terms of NDCG@5 are statistically significant, although overall "
-        "the improvements on NDCG scores are quite high (1-2 points)",
-        "WSJ and AP, as above.",
-    ),
-    NotTested(
-        "Section 4.4, Figure 5",
-        "AdaRank.MAP and AdaRank.NDCG outperform all the baselines in terms of all measures",
-        "The data are not at hand: 50 queries of TREC's .Gov with 14 features.",
-    ),
-    NotTested(
-        "Section 4.4",
-        "Some of the improvements are not statistically significant. This is because we have only 50 queries",
-        ".Gov, as above; which of them is not said.",
-    ),
-    NotTested(
-        "Section 4.5",
-        "can naturally focus upon the training on the tops by optimizing MAP and NDCG@5",
-        "The paper's reason for Figure 6, which is judged; it names no measure of focus.",
-    ),
-    NotTested(
-        "Section 4.5",
-        "can effectively avoid creating a model biased towards queries with more document pairs",
-        "The paper's conclusion from Figure 8, which is judged; it names no measure of bias.",
-    ),
-    NotTested(
-        "Section 4.5",
-        "AdaRank can indeed enhance ranking performance in terms of a measure by using the measure in training",
-        "The paper's conclusion from Figures 9 and 10, which are judged.",
-    ),
-    NotTested(
-        "Section 4.5",
-        "The result agrees well with Theorem 1",
-        "Figure 11 is judged, Theorem 1 is checked; what agrees well is not said.",
-    ),
-    NotTested(
-        "Section 4.5, Figure 7",
-        "the numbers of document pairs really vary from query to query",
-        "It says of the data, not of a method, and gives no number: it cannot fail. Figure 7 is drawn from the first "
-        "fold's training part.",
-    ),
-    NotTested(
-        "Section 3.4",
-        "the learning process of AdaRank is more efficient than those of the existing learning algorithms",
-        "It follows from orders of growth, not from times, and RankBoost as it is here needs no pairs' list.",
-    ),
+_NOT_TESTED = not_tested(
+    """
+    Abstract | Experimental results on four benchmark datasets show that AdaRank significantly outperforms the
+    baseline methods of BM25, Ranking SVM, and RankBoost | It sums up Sections 4.2 to 4.4 (and says more than 4.3
+    and 4.4 do); of the four data sets OHSUMED alone is at hand, and is judged by the words of Section 4.2. Sections
+    1 and 5 say the same.
+
+    Section 1 | the ranking accuracy in terms of the performance measure can be continuously improved during the
+    training process | What Theorem 1 is said to indicate; Section 4.5 tries it, and Figure 11 is judged by its
+    words.
+
+    Section 4.3, Figures 3 and 4 | AdaRank.MAP and AdaRank.NDCG outperform BM25, Ranking SVM, and RankBoost in terms
+    of all measures on both WSJ and AP | The data are not at hand: TREC's WSJ and AP, with the features of Table 2.
+
+    Section 4.3 | all the improvements in terms of MAP are statistically significant | WSJ and AP, as above.
+
+    Section 4.3 | However only some of the improvements in terms of NDCG@5 are statistically significant, although
+    overall the improvements on NDCG scores are quite high (1-2 points) | WSJ and AP, as above.
+
+    Section 4.4, Figure 5 | AdaRank.MAP and AdaRank.NDCG outperform all the baselines in terms of all measures | The
+    data are not at hand: 50 queries of TREC's .Gov with 14 features.
+
+    Section 4.4 | Some of the improvements are not statistically significant. This is because we have only 50
+    queries | .Gov, as above; which of them is not said.
+
+    Section 4.5 | can naturally focus upon the training on the tops by optimizing MAP and NDCG@5 | The paper's
+    reason for Figure 6, which is judged; it names no measure of focus.
+
+    Section 4.5 | can effectively avoid creating a model biased towards queries with more document pairs | The
+    paper's conclusion from Figure 8, which is judged; it names no measure of bias.
+
+    Section 4.5 | AdaRank can indeed enhance ranking performance in terms of a measure by using the measure in
+    training | The paper's conclusion from Figures 9 and 10, which are judged.
+
+    Section 4.5 | The result agrees well with Theorem 1 | Figure 11 is judged, Theorem 1 is checked; what agrees
+    well is not said.
+
+    Section 4.5, Figure 7 | the numbers of document pairs really vary from query to query | It says of the data, not
+    of a method, and gives no number: it cannot fail. Figure 7 is drawn from the first fold's training part.
+
+    Section 3.4 | the learning process of AdaRank is more efficient than those of the existing learning algorithms |
+    It follows from orders of growth, not from times, and RankBoost as it is here needs no pairs' list.
+    """
 )
 
 _DEVIATIONS = paragraphs(

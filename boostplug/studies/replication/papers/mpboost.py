@@ -25,7 +25,7 @@ from boostplug.studies.replication.papers.letor import (
     ada_rank,
     published,
 )
-from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol, on, on_own, paragraphs
+from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, on_own, paragraphs
 from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.replication.task import marks
 from boostplug.studies.sources import BundledFolds, Fifths, OwnSplit, QueryFolds, Source
@@ -406,121 +406,77 @@ _CURVES = Curves(
     learners=("BINARY", *_DDFS),
 )
 
-_NOT_TESTED = (
-    NotTested(
-        "Abstract",
-        "MPBoost not only leads to better NDCG accuracy as compared to state-of-the-art ranking solutions in both "
-        "public and commercial datasets",
-        "It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named. On the "
-        "commercial set the paper shows no other solution.",
-    ),
-    NotTested(
-        "Abstract",
-        "has good properties of avoiding the overfitting problem in the task of learning ranking functions",
-        "It sums up Section 5.5, whose sentences are judged one by one.",
-    ),
-    NotTested(
-        "Section 1",
-        "the experiment demonstrates that the application of DDF can lead MPBoost to avoid the overfitting problem",
-        "It sums up Section 5.5, whose sentences are judged one by one.",
-    ),
-    NotTested(
-        "Section 1",
-        "MPBoost with DDF can significantly outperform traditional pairwise ranking algorithms as well as the "
-        "state-of-the-art ranking methods like ListNet",
-        "It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named.",
-    ),
-    NotTested(
-        "Section 6",
-        "the MPBoost method, when combined with magnitude-preserving DDF, outperforms binary-label-based MPBoost and "
-        "existing state-of-art approaches like RankBoost, ListNet and AdaRank-NDCG",
-        "It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named.",
-    ),
-    NotTested(
-        "Section 6",
-        "MPBoost with DDF tend to avoid overfitting in training",
-        "It sums up Section 5.5, whose sentences are judged one by one.",
-    ),
-    NotTested(
-        "Section 6",
-        "The parameters in these DDFs can be easily adapted to meet requirements of different ranking algorithms",
-        "Of the ease there is no measure, and other ranking algorithms are not in the paper.",
-    ),
-    NotTested(
-        "Section 3.2",
-        "three possible directed distance functions which have performed superiorly in the empirical analysis",
-        "It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named.",
-    ),
-    NotTested(
-        "Section 3.2.1",
-        "when the numerical difference between ratings is large, it's very difficult to tune a good α value to map "
-        "all rating differences into a proper interval. We will show these findings in the experiment",
-        "Of the difficulty there is no measure; the value that was chosen is judged (Section 5.4).",
-    ),
-    NotTested(
-        "Section 3.2.2",
-        "LOGDD is much smoother than LDD in term of the output value, as shown in Figure 2",
-        "It is about two formulas, and no measure of smoothness is given. Figure 2 is drawn from the formulas.",
-    ),
-    NotTested(
-        "Section 3.2.3",
-        "it's easier to tune the related parameters",
-        "Of the ease there is no measure.",
-    ),
-    NotTested(
-        "Section 4",
-        "The empirical analysis in Section 5 also substantiates the result",
-        "The result is a low misordering loss; Section 5 has NDCG alone, and does not say what is low.",
-    ),
-    NotTested(
-        "Section 5.3.1",
-        "nearly all baselines in NDCG@1 to NDCG@10 by 1 point to 6 points gain",
-        "That they are ahead is judged; the size is not, since the words do not say which curve gains how much, and "
-        "Figure 3 has no numbers. Over LETOR's rows, at 1, 3, 5 and 10, our gains stand beside that claim.",
-    ),
-    NotTested(
-        "Section 5.3.2",
-        "the advantage of MPBoost with magnitude-preserving loss functions is not as clear as that in OHSUMED",
-        "It compares two data sets, of which Web-1 (IMAT2009) is not at hand.",
-    ),
-    NotTested(
-        "Section 5.4",
-        "magnitude-preserving labels can lead the algorithm to grasp the inherent pattern in document vectors and in "
-        "general yield higher performance",
-        "It is drawn from the sentence before it, which is judged; of what is inherent there is no measure.",
-    ),
-    NotTested(
-        "Section 5.4",
-        "LDD, tends to output too large values for large rating grades",
-        "It explains the order of the distances, which is judged; what is too large is not said.",
-    ),
-    NotTested(
-        "Section 5.4",
-        "the ability to differentiate smaller rating differences degrades",
-        "It explains the order of the distances, which is judged; no measure of the ability is given.",
-    ),
-    NotTested(
-        "Section 5.5",
-        "suffers from serious overfitting problem after peaking at around the 90th iteration",
-        "That BINARY worsens after the peak is judged; the round itself is read off a curve of private data, and "
-        "what is serious is not said. The round of our best is told there.",
-    ),
-    NotTested(
-        "Section 5.4",
-        "the saturation problem appears quite often",
-        "Neither a saturated value nor how often is said; so too that LOGDD has a moderate range.",
-    ),
-    NotTested(
-        "Section 5.5",
-        "the empirical error will keep decreasing in the training phase",
-        "It is said of boosting, not of an experiment.",
-    ),
-    NotTested(
-        "Section 5.5",
-        "the trained model deviates from correctly capturing the way to improve metrics like NDCG, and test data "
-        "substantiates the incompleteness",
-        "It explains Figure 6; what that shows is judged.",
-    ),
+_NOT_TESTED = not_tested(
+    """
+    Abstract | MPBoost not only leads to better NDCG accuracy as compared to state-of-the-art ranking solutions in
+    both public and commercial datasets | It sums up Section 5.3, whose sentences are judged one by one; no test of
+    significance is named. On the commercial set the paper shows no other solution.
+
+    Abstract | has good properties of avoiding the overfitting problem in the task of learning ranking functions |
+    It sums up Section 5.5, whose sentences are judged one by one.
+
+    Section 1 | the experiment demonstrates that the application of DDF can lead MPBoost to avoid the overfitting
+    problem | It sums up Section 5.5, whose sentences are judged one by one.
+
+    Section 1 | MPBoost with DDF can significantly outperform traditional pairwise ranking algorithms as well as the
+    state-of-the-art ranking methods like ListNet | It sums up Section 5.3, whose sentences are judged one by one;
+    no test of significance is named.
+
+    Section 6 | the MPBoost method, when combined with magnitude-preserving DDF, outperforms binary-label-based
+    MPBoost and existing state-of-art approaches like RankBoost, ListNet and AdaRank-NDCG | It sums up Section 5.3,
+    whose sentences are judged one by one; no test of significance is named.
+
+    Section 6 | MPBoost with DDF tend to avoid overfitting in training | It sums up Section 5.5, whose sentences are
+    judged one by one.
+
+    Section 6 | The parameters in these DDFs can be easily adapted to meet requirements of different ranking
+    algorithms | Of the ease there is no measure, and other ranking algorithms are not in the paper.
+
+    Section 3.2 | three possible directed distance functions which have performed superiorly in the empirical
+    analysis | It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named.
+
+    Section 3.2.1 | when the numerical difference between ratings is large, it's very difficult to tune a good α
+    value to map all rating differences into a proper interval. We will show these findings in the experiment | Of
+    the difficulty there is no measure; the value that was chosen is judged (Section 5.4).
+
+    Section 3.2.2 | LOGDD is much smoother than LDD in term of the output value, as shown in Figure 2 | It is about
+    two formulas, and no measure of smoothness is given. Figure 2 is drawn from the formulas.
+
+    Section 3.2.3 | it's easier to tune the related parameters | Of the ease there is no measure.
+
+    Section 4 | The empirical analysis in Section 5 also substantiates the result | The result is a low misordering
+    loss; Section 5 has NDCG alone, and does not say what is low.
+
+    Section 5.3.1 | nearly all baselines in NDCG@1 to NDCG@10 by 1 point to 6 points gain | That they are ahead is
+    judged; the size is not, since the words do not say which curve gains how much, and Figure 3 has no numbers.
+    Over LETOR's rows, at 1, 3, 5 and 10, our gains stand beside that claim.
+
+    Section 5.3.2 | the advantage of MPBoost with magnitude-preserving loss functions is not as clear as that in
+    OHSUMED | It compares two data sets, of which Web-1 (IMAT2009) is not at hand.
+
+    Section 5.4 | magnitude-preserving labels can lead the algorithm to grasp the inherent pattern in document
+    vectors and in general yield higher performance | It is drawn from the sentence before it, which is judged; of
+    what is inherent there is no measure.
+
+    Section 5.4 | LDD, tends to output too large values for large rating grades | It explains the order of the
+    distances, which is judged; what is too large is not said.
+
+    Section 5.4 | the ability to differentiate smaller rating differences degrades | It explains the order of the
+    distances, which is judged; no measure of the ability is given.
+
+    Section 5.5 | suffers from serious overfitting problem after peaking at around the 90th iteration | That BINARY
+    worsens after the peak is judged; the round itself is read off a curve of private data, and what is serious is
+    not said. The round of our best is told there.
+
+    Section 5.4 | the saturation problem appears quite often | Neither a saturated value nor how often is said; so
+    too that LOGDD has a moderate range.
+
+    Section 5.5 | the empirical error will keep decreasing in the training phase | It is said of boosting, not of an
+    experiment.
+
+    Section 5.5 | the trained model deviates from correctly capturing the way to improve metrics like NDCG, and test
+    data substantiates the incompleteness | It explains Figure 6; what that shows is judged.
+    """
 )
 
 _DEVIATIONS = paragraphs(

@@ -14,7 +14,7 @@ from boostplug.studies.replication.feature_steps import BestFeature, GivenSteps,
 from boostplug.studies.replication.figures import ByCutoff, Curves, Figure
 from boostplug.studies.replication.papers.letor import MQ2008, OHSUMED
 from boostplug.studies.replication.preferences import First, SharedGrades, Use
-from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol, on, paragraphs
+from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, paragraphs
 from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.sources import Fifths, Source
 
@@ -290,69 +290,45 @@ _REAL: dict[str, tuple[Source, int, tuple[Learner, ...]]] = {
 _LETOR: dict[str, tuple[Source, Use]] = {"MQ2008": (MQ2008, _P2_L1), "OHSUMED": (OHSUMED, _L2)}
 _FEW = 300  # queries, as MQ2008 has in training
 
-_NOT_TESTED = (
-    NotTested(
-        "Section 4, Figure 1",
-        "The DCG-5 for RankSVM using P2 is 6.181",
-        "The data are private, and the gain of a grade is not said.",
-    ),
-    NotTested(
-        "Abstract",
-        "experimental results for Web search using data from a commercial search engine that show significant "
-        "improvements of our proposed methods over some existing methods",
-        "It sums up Table 1 and Figure 1, whose sentences are judged one by one.",
-    ),
-    NotTested(
-        "Section 5",
-        "Experimental results using a commercial search engine data show that our approach leads to significant "
-        "improvements",
-        "As the abstract: a sum of what is judged one by one.",
-    ),
-    NotTested(
-        "Section 4",
-        "those type of single-labeled data are very useful for learning ranking functions",
-        "It announces what Figure 1 shows of L1, which is judged for GBT and for QBRank.",
-    ),
-    NotTested(
-        "Section 4",
-        "existing methods such as RankSVM, RankNet and RankBoost that are formulated for preference data only can "
-        "not take advantage of such data",
-        "True by definition: a query of one grade gives no pair.",
-    ),
-    NotTested(
-        "Section 4",
-        "we excluded all tied data (pairs of documents with the same grades) when converting preference data from "
-        "the absolute relevance judgments, which can be significant information loss",
-        "A caution: the paper measures no such loss.",
-    ),
-    NotTested(
-        "Section 4",
-        "Including tied data could further improve performance of both GBrank and QBrank",
-        "An expectation that the paper does not try; its loss has no ties, and nor has ours.",
-    ),
-    NotTested(
-        "Section 3",
-        "When there is no preference data and the weak regression learner produces a regression tree, QBRank is "
-        "identical to Gradient Boosting Trees (GBT)",
-        "No experiment: it follows from the algorithm. A unit test compares it with scikit-learn's trees.",
-    ),
-    NotTested(
-        "Section 3",
-        "In general, we choose η and w by cross-validation",
-        "It says what was done, not what came of it. Our sweep of w is shown, without a verdict.",
-    ),
-    NotTested(
-        "Appendix, Theorem 1",
-        "the rate of convergence compared to any target … only depends on",
-        "Of Theorem 1 the bound is checked, not the limit, which no finite number of rounds can show or refute. How "
-        "near R(h) has come to its infimum is in the figure of Theorem 1, without a verdict.",
-    ),
-    NotTested(
-        "Appendix",
-        "Theorem 1 gives the following bound when",
-        "The paper derives the corollary for a fixed step from the bound, which is checked. It leaves out steps by "
-        "which the risk would rise; our small equal steps are all taken.",
-    ),
+_NOT_TESTED = not_tested(
+    """
+    Section 4, Figure 1 | The DCG-5 for RankSVM using P2 is 6.181 | The data are private, and the gain of a grade is
+    not said.
+
+    Abstract | experimental results for Web search using data from a commercial search engine that show significant
+    improvements of our proposed methods over some existing methods | It sums up Table 1 and Figure 1, whose
+    sentences are judged one by one.
+
+    Section 5 | Experimental results using a commercial search engine data show that our approach leads to
+    significant improvements | As the abstract: a sum of what is judged one by one.
+
+    Section 4 | those type of single-labeled data are very useful for learning ranking functions | It announces what
+    Figure 1 shows of L1, which is judged for GBT and for QBRank.
+
+    Section 4 | existing methods such as RankSVM, RankNet and RankBoost that are formulated for preference data only
+    can not take advantage of such data | True by definition: a query of one grade gives no pair.
+
+    Section 4 | we excluded all tied data (pairs of documents with the same grades) when converting preference data
+    from the absolute relevance judgments, which can be significant information loss | A caution: the paper measures
+    no such loss.
+
+    Section 4 | Including tied data could further improve performance of both GBrank and QBrank | An expectation
+    that the paper does not try; its loss has no ties, and nor has ours.
+
+    Section 3 | When there is no preference data and the weak regression learner produces a regression tree, QBRank
+    is identical to Gradient Boosting Trees (GBT) | No experiment: it follows from the algorithm. A unit test
+    compares it with scikit-learn's trees.
+
+    Section 3 | In general, we choose η and w by cross-validation | It says what was done, not what came of it. Our
+    sweep of w is shown, without a verdict.
+
+    Appendix, Theorem 1 | the rate of convergence compared to any target … only depends on | Of Theorem 1 the bound
+    is checked, not the limit, which no finite number of rounds can show or refute. How near R(h) has come to its
+    infimum is in the figure of Theorem 1, without a verdict.
+
+    Appendix | Theorem 1 gives the following bound when | The paper derives the corollary for a fixed step from the
+    bound, which is checked. It leaves out steps by which the risk would rise; our small equal steps are all taken.
+    """
 )
 
 _DEVIATIONS = paragraphs(

@@ -33,8 +33,8 @@ from boostplug.studies.replication.protocol import (
     Citation,
     Claim,
     Judge,
-    NotTested,
     Protocol,
+    not_tested,
     on,
     on_own,
     paragraphs,
@@ -443,126 +443,80 @@ _FIGURES: tuple[Figure, ...] = (
     Ranks(number="Figure 3", title="mean ranks", measures=_TABLE_1),
 )
 
-_NOT_TESTED = (
-    NotTested(
-        "Section 4, Figure 1",
-        "At around 30 iterations, the more efficient implementation has one iteration that takes longer, which is "
-        "the step where a linearly independent subset is chosen, but then it runs at the approximately the same "
-        "speed as Rb-d or Rb-c.",
-        "Times are never the same twice and so no part of these results; boostplug bench rankers measures them.",
-    ),
-    NotTested(
-        "Section 4, Implementing Rankboost+",
-        "The latter will only be needed for the first few iterations, until S is fixed, so there is not significant "
-        "computational cost.",
-        "The same; how many rounds need it is not recorded here either.",
-    ),
-    NotTested(
-        "Section 4, Implementing Rankboost+",
-        "to achieve the best results with Rankboost+ requires that the set of rankers chosen should be linearly "
-        "independent",
-        "The paper runs no experiment on dependent sets.",
-    ),
-    NotTested(
-        "Section 4, Implementing Rankboost+",
-        "This operation will produce a set that is maximal with high probability.",
-        "Said of the diagonal of a QR decomposition; here stumps are tested one by one, by Gram-Schmidt.",
-    ),
-    NotTested(
-        "Section 4, Implementing Rankboost+",
-        "the highest weights are assigned to the first several rankers",
-        "Said in passing, without data or number; the weight of each ranker by round is not recorded here.",
-    ),
-    NotTested(
-        "Section 3.4",
-        "In practice, we expect the behavior of Rankboost+ to converge to the behavior of Rb-c as we include more "
-        "linearly dependent weak rankers in the ensemble.",
-        "An expectation; the paper runs no experiment on it.",
-    ),
-    NotTested(
-        "Section 3.4",
-        "This behavior is unlikely to be observed in practice because it requires a very large number of linearly "
-        "dependent rankers and rounds of the algorithm.",
-        "The same.",
-    ),
-    NotTested(
-        "Section 3.3, Theorem 3",
-        "Rankboost+ is a coordinate descent algorithm that converges to the global minimum",
-        "That E2 never rises is checked; that it comes to its minimum is not, but for two stumps in a unit test.",
-    ),
-    NotTested(
-        "Section 3.4",
-        "in this situation Rb-c may not find the weak ranker and weight that minimizes E2, and may even choose a "
-        "ranker and weight pair that increases E2",
-        "A possibility; what follows from it, that E2 of Rb-c rises in the end, is judged.",
-    ),
-    NotTested(
-        "Section 5, Empirical evaluation",
-        "Our empirical hypothesis is that Rankboost+ will significantly outperform Rb-d on real data. We hypothesize "
-        "that it will also outperform Rb-c but possibly with a smaller margin.",
-        "A hypothesis. What the paper finds of it is judged: that Rb+ is apart from both, and Rb-c between.",
-    ),
-    NotTested(
-        "Section 5, Results and discussion",
-        "These results align well with the theoretical analysis above and confirm our empirical hypothesis.",
-        "A summary: what it sums up is judged.",
-    ),
-    NotTested(
-        "Section 5, Results and discussion",
-        "it still does not outperform Rankboost+ because, as explained above, it only approximately optimizes E2",
-        "An explanation; the order of the two is judged, and that E2 of Rb-c rises.",
-    ),
-    NotTested(
-        "Section 5, Results and discussion",
-        "as an ensemble grows, we may expect the number of ties to decrease. Thus, a lower R2 also means a lower R1.",
-        "An expectation; R1 less R2 is half the share of ties, and that it shrinks is judged.",
-    ),
-    NotTested(
-        "Section 5, Results and discussion",
-        "Rankboost+ achieves a high NDCG on the test set",
-        "What is high is not said; mean ranks by NDCG are judged.",
-    ),
-    NotTested(
-        "Section 5, Results and discussion, Table 2",
-        "However, since we used the single specified train/test/validation partitions for these datasets, these "
-        "differences are not statistically significant.",
-        "That a difference is not significant tells nothing of the methods; intervals stand with Table 2's claims.",
-    ),
-    NotTested(
-        "Introduction",
-        "the empirical results are in excellent agreement with what the theory predicts",
-        "A summary: what it sums up is judged.",
-    ),
-    NotTested(
-        "Introduction",
-        "our experiments show that it significantly outperforms both Rb-d and Rb-c in a number of real-world ranking "
-        "tasks",
-        "The same.",
-    ),
-    NotTested(
-        "Section 5, Results and discussion",
-        "Taken together, these results show that the theoretical results for Rankboost+ also have an impact in "
-        "practice.",
-        "The same.",
-    ),
-    NotTested(
-        "Conclusion",
-        "Finally, we demonstrate empirically that the theoretical conclusions carry over to improvements on real "
-        "ranking tasks.",
-        "The same.",
-    ),
-    NotTested(
-        "Appendix B, Figure 4",
-        "Figure 4 demonstrates that halting Rb-d and returning the ensemble without this ranker violates Observation "
-        "1 and Theorem 1.",
-        "Of Observation 1, an end above Rb-c's E1 is judged. Of Theorem 1, the bound with the round that is left out "
-        "is not recorded here.",
-    ),
-    NotTested(
-        "Appendix C, Tables 3 and 4",
-        "Raw mean performance of algorithms over all datasets",
-        "The numbers of Tables 1 to 4 are not in the text at hand, so that none of ours is compared with them.",
-    ),
+_NOT_TESTED = not_tested(
+    """
+    Section 4, Figure 1 | At around 30 iterations, the more efficient implementation has one iteration that takes
+    longer, which is the step where a linearly independent subset is chosen, but then it runs at the approximately
+    the same speed as Rb-d or Rb-c. | Times are never the same twice and so no part of these results; boostplug
+    bench rankers measures them.
+
+    Section 4, Implementing Rankboost+ | The latter will only be needed for the first few iterations, until S is
+    fixed, so there is not significant computational cost. | The same; how many rounds need it is not recorded here
+    either.
+
+    Section 4, Implementing Rankboost+ | to achieve the best results with Rankboost+ requires that the set of
+    rankers chosen should be linearly independent | The paper runs no experiment on dependent sets.
+
+    Section 4, Implementing Rankboost+ | This operation will produce a set that is maximal with high probability. |
+    Said of the diagonal of a QR decomposition; here stumps are tested one by one, by Gram-Schmidt.
+
+    Section 4, Implementing Rankboost+ | the highest weights are assigned to the first several rankers | Said in
+    passing, without data or number; the weight of each ranker by round is not recorded here.
+
+    Section 3.4 | In practice, we expect the behavior of Rankboost+ to converge to the behavior of Rb-c as we
+    include more linearly dependent weak rankers in the ensemble. | An expectation; the paper runs no experiment on
+    it.
+
+    Section 3.4 | This behavior is unlikely to be observed in practice because it requires a very large number of
+    linearly dependent rankers and rounds of the algorithm. | The same.
+
+    Section 3.3, Theorem 3 | Rankboost+ is a coordinate descent algorithm that converges to the global minimum |
+    That E2 never rises is checked; that it comes to its minimum is not, but for two stumps in a unit test.
+
+    Section 3.4 | in this situation Rb-c may not find the weak ranker and weight that minimizes E2, and may even
+    choose a ranker and weight pair that increases E2 | A possibility; what follows from it, that E2 of Rb-c rises
+    in the end, is judged.
+
+    Section 5, Empirical evaluation | Our empirical hypothesis is that Rankboost+ will significantly outperform Rb-d
+    on real data. We hypothesize that it will also outperform Rb-c but possibly with a smaller margin. | A
+    hypothesis. What the paper finds of it is judged: that Rb+ is apart from both, and Rb-c between.
+
+    Section 5, Results and discussion | These results align well with the theoretical analysis above and confirm our
+    empirical hypothesis. | A summary: what it sums up is judged.
+
+    Section 5, Results and discussion | it still does not outperform Rankboost+ because, as explained above, it only
+    approximately optimizes E2 | An explanation; the order of the two is judged, and that E2 of Rb-c rises.
+
+    Section 5, Results and discussion | as an ensemble grows, we may expect the number of ties to decrease. Thus, a
+    lower R2 also means a lower R1. | An expectation; R1 less R2 is half the share of ties, and that it shrinks is
+    judged.
+
+    Section 5, Results and discussion | Rankboost+ achieves a high NDCG on the test set | What is high is not said;
+    mean ranks by NDCG are judged.
+
+    Section 5, Results and discussion, Table 2 | However, since we used the single specified train/test/validation
+    partitions for these datasets, these differences are not statistically significant. | That a difference is not
+    significant tells nothing of the methods; intervals stand with Table 2's claims.
+
+    Introduction | the empirical results are in excellent agreement with what the theory predicts | A summary: what
+    it sums up is judged.
+
+    Introduction | our experiments show that it significantly outperforms both Rb-d and Rb-c in a number of
+    real-world ranking tasks | The same.
+
+    Section 5, Results and discussion | Taken together, these results show that the theoretical results for
+    Rankboost+ also have an impact in practice. | The same.
+
+    Conclusion | Finally, we demonstrate empirically that the theoretical conclusions carry over to improvements on
+    real ranking tasks. | The same.
+
+    Appendix B, Figure 4 | Figure 4 demonstrates that halting Rb-d and returning the ensemble without this ranker
+    violates Observation 1 and Theorem 1. | Of Observation 1, an end above Rb-c's E1 is judged. Of Theorem 1, the
+    bound with the round that is left out is not recorded here.
+
+    Appendix C, Tables 3 and 4 | Raw mean performance of algorithms over all datasets | The numbers of Tables 1 to 4
+    are not in the text at hand, so that none of ours is compared with them.
+    """
 )
 
 _DEVIATIONS = paragraphs(
