@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import active_children
 from typing import ClassVar
 
 import numpy as np
@@ -233,33 +232,11 @@ def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
     assert again == ["Rb-d", "Rb-d"]
 
 
-@pytest.mark.parametrize("content", [b"null", b"[]\n", b'{"paper": "toy"}\n', b"\x00\xff\n"])
-def test_parts_that_are_none_are_named(tmp_path, content):
-    (tmp_path / "out.json.parts").write_bytes(content)
-    with pytest.raises(ValueError, match=r"out\.json\.parts .*was not written by this program; remove it"):
-        replicate(protocol(), json=tmp_path / "out.json", num_processes=1)
-
-
-def test_two_runs_into_one_file_at_once(tmp_path, monkeypatch):
-    pytest.importorskip("fcntl")
-    monkeypatch.setattr(machine, "run", lambda _: replicate(protocol(), json=tmp_path / "out.json", num_processes=1))
-    with pytest.raises(OSError, match=r"out\.json\.parts: another process is at work on it; wait for its end"):
-        replicate(protocol(), json=tmp_path / "out.json", num_processes=1)
-
-
 def test_no_more_processes_than_tasks(monkeypatch):
     asked = []
     monkeypatch.setattr(machine, "in_processes", lambda *given: asked.append(given[2]) or in_processes(*given[:2], 1))
     replicate(protocol(), num_processes=500)
     assert asked == [4]
-
-
-def test_the_death_of_a_process_ends_the_others(tmp_path):
-    late = f"__import__('time').sleep(60), open({str(tmp_path / 'late')!r}, 'w')"
-    with pytest.raises(RuntimeError, match="a worker process has died"):
-        list(in_processes(eval, [late, "__import__('os')._exit(3)"], 2))
-    assert not active_children()
-    assert not (tmp_path / "late").exists()
 
 
 # --- What comes out --------------------------------------------------------------------------------------------------
