@@ -38,7 +38,7 @@ QUICK = frozenset(
         "rankers/test_rankboost_numbers.py",
         "studies/replication/test_claims.py",
         "studies/replication/test_order.py",
-        "studies/replication/test_outcome.py",
+        "studies/replication/test_study_results.py",
         "selection/test_folds.py",
         "test_bad_input.py",
         "test_checks.py",

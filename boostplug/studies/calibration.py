@@ -33,7 +33,7 @@ from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
 from boostplug.studies.quality.sets import SETS, share_of
 
-__all__ = ["DESIGNS", "Design", "Outcome", "Pool", "Sample", "coverage", "null", "outcome", "pool", "trainings"]
+__all__ = ["DESIGNS", "Design", "Estimate", "Pool", "Sample", "coverage", "estimate", "null", "pool", "trainings"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,7 +47,7 @@ _METHODS = (
 _LEVEL = 0.05
 
 
-class Outcome(NamedTuple):
+class Estimate(NamedTuple):
     """What `compare` says of two methods."""
 
     difference: float
@@ -74,7 +74,7 @@ class Sample(NamedTuple):
     weight: Floats | None = None
 
 
-def outcome(folds: Sequence[Sample]) -> Outcome:
+def estimate(folds: Sequence[Sample]) -> Estimate:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
     n_seeds = len(folds[0].ours)
     data = LoadedData([[part] * 3 for part in map(_part, folds)])
@@ -87,7 +87,7 @@ def outcome(folds: Sequence[Sample]) -> Outcome:
                 result.add(RunOutcome(method, number, seed, 1, test=mean, per_query={_METRIC.name: values[seed]}))
     found = result.document["methods"][1]
     low, high = found["interval"]
-    return Outcome(found["difference"], low, high, found["p"], found["z"])
+    return Estimate(found["difference"], low, high, found["p"], found["z"])
 
 
 def _part(fold: Sample) -> Part:
@@ -237,7 +237,7 @@ def null(values: Pool, designs: Sequence[Design], trials: int, *, seed: int = 0)
     """Yield for each design how often two methods that are exchanged at random differ significantly."""
     for design in designs:
         rng = np.random.default_rng([seed, *asdict(design).values()])
-        found = [outcome(exchanged(values.sample(design, rng), rng)) for _ in range(trials)]
+        found = [estimate(exchanged(values.sample(design, rng), rng)) for _ in range(trials)]
         yield {**asdict(design), "trials": trials, **_rejections(found)}
 
 
@@ -247,7 +247,7 @@ def coverage(
     trials: int,
     *,
     seed: int = 0,
-    measure: Callable[[Sequence[Sample]], Outcome] = outcome,
+    measure: Callable[[Sequence[Sample]], Estimate] = estimate,
 ) -> Iterator[dict[str, Any]]:
     """Yield for each design how often the interval holds the difference over all queries of the pool."""
     for design in designs:
@@ -324,7 +324,7 @@ def _as_data(fold: tuple[Part, Part, Part]) -> tuple[RankingData, ...]:
     return tuple(RankingData(part.X, part.queries.labels, group=part.group) for part in (train, valid, test))
 
 
-def _pairs_of_seeds(of_runs: dict[tuple[int, int], Floats], n_folds: int, n_all: int, n_seeds: int) -> list[Outcome]:
+def _pairs_of_seeds(of_runs: dict[tuple[int, int], Floats], n_folds: int, n_all: int, n_seeds: int) -> list[Estimate]:
     """Compare the first `n_seeds` seeds with the next ones, and so on; no seed is used twice."""
     edges = np.cumsum([0, *(len(of_runs[f, 0]) for f in range(n_folds))])
     ids = [np.arange(start, end) for start, end in pairwise(edges)]
@@ -335,11 +335,11 @@ def _pairs_of_seeds(of_runs: dict[tuple[int, int], Floats], n_folds: int, n_all:
             Sample(ids[f], np.array([of_runs[f, s] for s in ours]), np.array([of_runs[f, s] for s in theirs]))
             for f in range(n_folds)
         ]
-        found.append(outcome(folds))
+        found.append(estimate(folds))
     return found
 
 
-def _rejections(found: Sequence[Outcome]) -> dict[str, float]:
+def _rejections(found: Sequence[Estimate]) -> dict[str, float]:
     """Return the shares of the trials in which two methods are called different."""
     return {
         "p": float(np.mean([one.p <= _LEVEL for one in found])),

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from boostplug.studies import calibration
-from boostplug.studies.calibration import Design, coverage, exchanged, null, outcome, pool
+from boostplug.studies.calibration import Design, coverage, estimate, exchanged, null, pool
 
 TRIALS = 200
 SOME = Design(60, n_folds=3, n_seeds=2, weighted=True, n_shared=20)
@@ -20,12 +20,12 @@ def values():
 
 
 @pytest.fixture(scope="module")
-def outcomes(values):
+def estimates(values):
     """What compare says of the test sets that `coverage` draws, in their order."""
     found = []
 
     def kept(folds):
-        found.append(outcome(folds))
+        found.append(estimate(folds))
         return found[-1]
 
     list(coverage(values, [OTHERS], TRIALS, measure=kept))
@@ -47,7 +47,7 @@ def test_p_under_exchange_is_calibrated(values):
     folds = values.sample(SOME, rng)
     assert np.isnan(folds[0].ours).any()
     assert set(folds[0].ids) & set(folds[1].ids)
-    assert outcome(exchanged(folds, rng)).difference != outcome(folds).difference
+    assert estimate(exchanged(folds, rng)).difference != estimate(folds).difference
 
 
 def test_the_same_queries_counted_ten_times_are_caught(values):
@@ -56,18 +56,18 @@ def test_the_same_queries_counted_ten_times_are_caught(values):
     found = {"once": 0, "ten times": 0}
     for _ in range(trials):
         (fold,) = exchanged(values.sample(Design(35), rng), rng)
-        found["once"] += outcome([fold] * 10).p <= 0.05
-        found["ten times"] += outcome([fold._replace(ids=fold.ids + 10_000 * i) for i in range(10)]).p <= 0.05
+        found["once"] += estimate([fold] * 10).p <= 0.05
+        found["ten times"] += estimate([fold._replace(ids=fold.ids + 10_000 * i) for i in range(10)]).p <= 0.05
     assert is_likely(found["once"] / trials, 0.05, trials)
     assert not is_likely(found["ten times"] / trials, 0.05, trials)
 
 
 @pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.5, False), (2.0, False)])
-def test_intervals_hold_the_true_difference(values, outcomes, factor, holds):
+def test_intervals_hold_the_true_difference(values, estimates, factor, holds):
     """That of the same models on all queries; intervals of half or twice the width are caught."""
     true = values.difference(OTHERS)
     assert abs(true) > 0.005  # a real difference
-    recorded = iter(outcomes)
+    recorded = iter(estimates)
 
     def stretched(_):
         one = next(recorded)
@@ -79,9 +79,9 @@ def test_intervals_hold_the_true_difference(values, outcomes, factor, holds):
     assert is_likely(found["coverage"], 0.95, TRIALS) == holds
 
 
-def test_differences_are_right_on_average(values, outcomes):
+def test_differences_are_right_on_average(values, estimates):
     """Compare estimates what the design says: no bias of two standard errors."""
-    differences = np.array([one.difference for one in outcomes])
+    differences = np.array([one.difference for one in estimates])
     error = differences.std(ddof=1) / np.sqrt(TRIALS)
     assert differences.mean() == pytest.approx(values.difference(OTHERS), abs=3.5 * error)
 

@@ -3,7 +3,8 @@
 ``<!-- table: NAME -->`` to ``<!-- end -->`` is filled; `tables` says which names there are.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn,
 __all__ = ["draw", "tables"]
 
 Document = Mapping[str, Any]
+Rows = Sequence[Mapping[str, Any]]
 _MANY = 60  # rows of a table
 _FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 
@@ -22,116 +24,114 @@ def tables(document: Document) -> dict[str, list[str]]:
 
     ``versions``, ``sets``, ``in short``; ``PART, FRAMEWORK`` (each method on each set); ``PART on SET``, by all
     measures; ``pooled PART`` and ``whole lists PART`` (over the sets); ``peers PART`` (the default `QBRank` beside
-    them); ``curves`` (over shares of the training queries); ``rule``, ``twins``,
-    ``variants``.
+    them); ``curves`` (over shares of the training queries); ``rule``, ``twins``, ``variants``.
     """
-    found: dict[str, Iterable[str]] = {"sets": _sets(document), "versions": _versions(document)}
+    found = {"sets": _sets(document), "versions": _versions(document)}
     for part in dict.fromkeys(row["part"] for row in document["rows"]):
-        found[f"pooled {part}"] = _pooled(document, part)
-        found[f"whole lists {part}"] = _whole_lists(document, part)
+        rows = [row for row in document["rows"] if row["part"] == part and row["share"] == 1.0]
+        pooled = [row for row in document["pooled"] if row["part"] == part and row["share"] == 1.0]
+        titles = _titles(document, rows)
+        found[f"pooled {part}"] = _pooled(pooled, _titles(document))
+        found[f"whole lists {part}"] = _whole_lists(pooled)
         found[f"peers {part}"] = _peers(document, part)
         for framework in _FRAMEWORKS:
-            found[f"{part}, {framework}"] = _on_sets(document, part, framework)
-        for data in _titles(document):
-            found[f"{part} on {data}"] = _on_set(document, part, data)
-    found["curves"] = _curve_table(document)
-    found["in short"] = _in_short(document, "24 leaves")
-    found |= {"rule": _rule(document), "twins": _twins(document), "variants": _variants(document)}
-    return {name: lines for name, rows in found.items() if (lines := [*rows])}
+            own = [row for row in rows if row["framework"] == framework]
+            found[f"{part}, {framework}"] = _on_sets(own, _titles(document, own))
+        for data in titles:
+            found[f"{part} on {data}"] = _on_set([row for row in rows if row["set"] == data])
+        if part == "24 leaves":
+            found["in short"] = _in_short(rows, pooled, titles)
+    found |= {"curves": _curve_table(document), "rule": _rule(document["rule"])}
+    found |= {"twins": _twins(document["twins"]), "variants": _variants(document["variants"])}
+    return {name: lines for name, lines in found.items() if lines}
 
 
-def _titles(document: Document, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, str]:
+def _titles(document: Document, rows: Rows | None = None) -> dict[str, str]:
     """Return the titles of the sets by name: of those that rows are about, or of all."""
     named = None if rows is None else {row["set"] for row in rows}
     return {one["name"]: one["title"] for one in document["sets"] if named is None or one["name"] in named}
 
 
-def _versions(document: Document) -> Iterator[str]:
+def _pivot(
+    rows: Rows, of: Sequence[str], across: str, columns: Iterable[Any], cell: Callable[[Any], str]
+) -> dict[Any, list[str]]:
+    """Return the cells of all `columns` for each value of some keys; – where there is no row."""
+    found: dict[Any, dict[Any, Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in of), {})[row[across]] = row
+    return {key: [cell(by[at]) if at in by else "–" for at in columns] for key, by in found.items()}
+
+
+def _first_mean(row: Mapping[str, Any]) -> str:
+    return _plain(row["means"][0])
+
+
+def _versions(document: Document) -> list[str]:
     listed = ", ".join(f"{name} {number}" for name, number in document["versions"].items() if number)
-    yield f"{document['date']}; {listed}."
-    yield ""
+    return [f"{document['date']}; {listed}.", ""]
 
 
-def _sets(document: Document) -> Iterator[str]:
+def _sets(document: Document) -> list[str]:
     head = ["set", "queries", "documents", "features", "folds × seeds", "test queries counted"]
-    yield from _table(
-        head,
+    body = [
         [
-            [
-                row["title"],
-                f"{row['queries']:,}",
-                f"{row['documents']:,}",
-                str(row["features"]),
-                f"{row['folds']} × {row['seeds']}",
-                f"{row['test_queries']:,}",
-            ]
-            for row in document["sets"]
-        ],
-    )
+            row["title"],
+            f"{row['queries']:,}",
+            f"{row['documents']:,}",
+            str(row["features"]),
+            f"{row['folds']} × {row['seeds']}",
+            f"{row['test_queries']:,}",
+        ]
+        for row in document["sets"]
+    ]
+    return _table(head, body)
 
 
-def _pooled(document: Document, part: str) -> Iterator[str]:
-    """Yield each method over all sets, beside its framework's LambdaMART."""
-    titles = _titles(document)
+def _pooled(pooled: Rows, titles: Mapping[str, str]) -> list[str]:
+    """Return each method over all sets, beside its framework's LambdaMART."""
     body = []
-    for row in document["pooled"]:
-        if row["part"] == part and row["share"] == 1.0:
-            o = row["by_measure"]["NDCG@10"]
-            worst = f"{titles[o['worst_set']]} ({_signed(o['worst_z'], 1)})"
-            body.append(
-                [
-                    _FRAMEWORKS[row["framework"]],
-                    row["method"],
-                    _with_interval(o),
-                    _signed(o["z"], 1),
-                    _p(o["p"]),
-                    f"{_signed(o['of_sets'], 4)} ({_p(o['of_sets_p'])})",
-                    f"{o['ahead_on']} of {o['n_sets']}",
-                    worst,
-                ]
-            )
+    for row in pooled:
+        o = row["by_measure"]["NDCG@10"]
+        body.append(
+            [
+                _FRAMEWORKS[row["framework"]],
+                row["method"],
+                _with_interval(o),
+                _signed(o["z"], 1),
+                _p(o["p"]),
+                f"{_signed(o['of_sets'], 4)} ({_p(o['of_sets_p'])})",
+                f"{o['ahead_on']} of {o['n_sets']}",
+                f"{titles[o['worst_set']]} ({_signed(o['worst_z'], 1)})",
+            ]
+        )
     head = ["", "method", "Δ, every query the same", "z", "p", "Δ, every set the same (p)", "ahead on", "worst set (z)"]
-    yield from _table(head, body)
+    return _table(head, body)
 
 
-def _whole_lists(document: Document, part: str) -> Iterator[str]:
-    """Yield each method over all sets by the other measures; more is better in all columns."""
+def _whole_lists(pooled: Rows) -> list[str]:
+    """Return each method over all sets by the other measures; more is better in all columns."""
     body = [
         [
             _FRAMEWORKS[row["framework"]],
             row["method"],
             *(_with_z(row["by_measure"].get(name)) for name in ("NDCG@10", "MAP", "PairError", "KendallTau")),
         ]
-        for row in document["pooled"]
-        if row["part"] == part and row["share"] == 1.0
+        for row in pooled
     ]
-    yield from _table(["", "method", "NDCG@10", "MAP", "pairs in order", "Kendall's τ"], body)
+    return _table(["", "method", "NDCG@10", "MAP", "pairs in order", "Kendall's τ"], body)
 
 
-def _in_short(document: Document, part: str) -> Iterator[str]:
-    """Yield NDCG@10 of the built-in objectives and of our losses with their defaults, and how they do over all sets."""
-    pooled = {
-        (row["framework"], row["method"]): row["by_measure"]["NDCG@10"]
-        for row in document["pooled"]
-        if row["part"] == part and row["share"] == 1.0
-    }
-    rows = [row for row in document["rows"] if row["part"] == part and row["share"] == 1.0]
-    titles = _titles(document, rows)
-    body = []
-    for framework, method in dict.fromkeys((row["framework"], row["method"]) for row in rows):
-        found = {row["set"]: row for row in rows if (row["framework"], row["method"]) == (framework, method)}
-        if not next(iter(found.values()))["plain"]:
-            continue
-        cells = [_plain(found[name]["means"][0]) if name in found else "–" for name in titles]
-        beside = pooled.get((framework, method))
-        best = "" if beside is None else _with_interval(beside)
-        body.append([_FRAMEWORKS[framework], method, *cells, best])
-    yield from _table(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
+def _in_short(rows: Rows, pooled: Rows, titles: Mapping[str, str]) -> list[str]:
+    """Return NDCG@10 of the built-in objectives and of our default losses, and how they do over all sets."""
+    beside = {(row["framework"], row["method"]): _with_interval(row["by_measure"]["NDCG@10"]) for row in pooled}
+    plain = [row for row in rows if row["plain"]]
+    cells = _pivot(plain, ("framework", "method"), "set", titles, _first_mean)
+    body = [[_FRAMEWORKS[key[0]], key[1], *own, beside.get(key, "")] for key, own in cells.items()]
+    return _table(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
 
 
-def _on_set(document: Document, part: str, data: str) -> Iterator[str]:
-    """Yield each method on one set by all measures, best first; with many methods, ours with their defaults alone."""
-    rows = [row for row in document["rows"] if (row["part"], row["set"], row["share"]) == (part, data, 1.0)]
+def _on_set(rows: Rows) -> list[str]:
+    """Return each method on one set by all measures, best first; with many methods, ours with their defaults alone."""
     if len(rows) > _MANY:
         rows = [row for row in rows if row["plain"]]
     body = [
@@ -144,7 +144,7 @@ def _on_set(document: Document, part: str, data: str) -> Iterator[str]:
         for row in sorted(rows, key=lambda row: -row["means"][0])
     ]
     head = ["", "objective", "NDCG@10", "MAP", "pairs in order", "Kendall's τ", "Δ NDCG@10 to the framework's first"]
-    yield from _table(head, body)
+    return _table(head, body)
 
 
 def _shown(means: Sequence[float | None]) -> list[float | None]:
@@ -153,63 +153,44 @@ def _shown(means: Sequence[float | None]) -> list[float | None]:
     return [ndcg, average_precision, None if turned is None else 1.0 + turned, tau]
 
 
-def _curve_table(document: Document) -> Iterator[str]:
-    """Yield NDCG@10 by share of the training queries, of each set and method."""
-    titles = _titles(document)
-    rows = [row for row in document["rows"] if row["part"] == "learning curves"]
+def _curve_table(document: Document) -> list[str]:
+    """Return NDCG@10 by share of the training queries, of each set and method."""
+    titles, rows = _titles(document), _curve_rows(document)
     shares = sorted({row["share"] for row in rows})
-    body = []
-    for data, framework, method in dict.fromkeys((row["set"], row["framework"], row["method"]) for row in rows):
-        found = {
-            row["share"]: row["means"][0]
-            for row in rows
-            if (row["set"], row["framework"], row["method"]) == (data, framework, method)
-        }
-        cells = [_plain(found[share]) if share in found else "–" for share in shares]
-        body.append([titles[data], _FRAMEWORKS[framework], method, *cells])
-    yield from _table(["set", "", "objective", *(f"{100 * share:g} %" for share in shares)], body)
+    cells = _pivot(rows, ("set", "framework", "method"), "share", shares, _first_mean)
+    body = [[titles[data], _FRAMEWORKS[framework], method, *own] for (data, framework, method), own in cells.items()]
+    return _table(["set", "", "objective", *(f"{100 * share:g} %" for share in shares)], body)
 
 
-def _on_sets(document: Document, part: str, framework: str) -> Iterator[str]:
-    """Yield the first built-in's NDCG@10, and each other method's difference to it, with interval."""
-    rows = [
-        row for row in document["rows"] if row["part"] == part and row["framework"] == framework and row["share"] == 1.0
-    ]
-    titles = _titles(document, rows)
-    body = []
-    for method in dict.fromkeys(row["method"] for row in rows):
-        of_sets = {row["set"]: row for row in rows if row["method"] == method}
-        body.append([method, *(_cell(of_sets.get(name)) for name in titles)])
-    yield from _table(["", *titles.values()], body)
+def _curve_rows(document: Document) -> Rows:
+    return [row for row in document["rows"] if row["part"] == "learning curves"]
 
 
-def _cell(row: Mapping[str, Any] | None) -> str:
-    if row is None:
-        return "–"
-    found = row["difference"]
-    return _plain(row["means"][0]) if found is None else _with_interval(found)
+def _on_sets(rows: Rows, titles: Mapping[str, str]) -> list[str]:
+    """Return the first built-in's NDCG@10, and each other method's difference to it, with interval."""
+
+    def cell(row: Mapping[str, Any]) -> str:
+        return _first_mean(row) if row["difference"] is None else _with_interval(row["difference"])
+
+    cells = _pivot(rows, ("method",), "set", titles, cell)
+    return _table(["", *titles.values()], [[*method, *own] for method, own in cells.items()])
 
 
-def _peers(document: Document, part: str) -> Iterator[str]:
-    """Yield the default `QBRank` beside each peer on each set."""
+def _peers(document: Document, part: str) -> list[str]:
+    """Return the default `QBRank` beside each peer on each set."""
     rows = [row for row in document["peers"] if row["part"] == part]
     titles = _titles(document, rows)
-    body = []
-    for framework, of, peer in dict.fromkeys((row["framework"], row["of"], row["peer"]) for row in rows):
-        found = {
-            row["set"]: row["difference"]
-            for row in rows
-            if (row["framework"], row["of"], row["peer"]) == (framework, of, peer)
-        }
-        cells = [_with_interval(found[name]) if name in found else "–" for name in titles]
-        body.append([_FRAMEWORKS[framework], peer if of == framework else f"{peer} ({_FRAMEWORKS[of]})", *cells])
-    yield from _table(["QBRank in", "beside", *titles.values()], body)
+    cells = _pivot(rows, ("framework", "of", "peer"), "set", titles, lambda row: _with_interval(row["difference"]))
+    body = [
+        [_FRAMEWORKS[framework], peer if of == framework else f"{peer} ({_FRAMEWORKS[of]})", *own]
+        for (framework, of, peer), own in cells.items()
+    ]
+    return _table(["QBRank in", "beside", *titles.values()], body)
 
 
-def _rule(document: Document) -> Iterator[str]:
-    rule = document["rule"]
+def _rule(rule: Document | None) -> list[str]:
     if rule is None:
-        return
+        return []
     body = [
         [
             f"**{row['loss']}**" if row["loss"] == rule["chosen"] else row["loss"],
@@ -220,18 +201,17 @@ def _rule(document: Document) -> Iterator[str]:
         ]
         for row in rule["candidates"]
     ]
-    yield from _table(["candidate", "significantly behind", "pooled Δ, mean of four settings", "z", "where"], body)
+    return _table(["candidate", "significantly behind", "pooled Δ, mean of four settings", "z", "where"], body)
 
 
-def _twins(document: Document) -> Iterator[str]:
+def _twins(rows: Rows) -> list[str]:
     body = [
-        [row["loss"], row["built_in"], _with_interval(row["overall"]), _signed(row["overall"]["z"], 1)]
-        for row in document["twins"]
+        [row["loss"], row["built_in"], _with_interval(row["overall"]), _signed(row["overall"]["z"], 1)] for row in rows
     ]
-    yield from _table(["ours", "LightGBM's own", "pooled Δ", "z"], body)
+    return _table(["ours", "LightGBM's own", "pooled Δ", "z"], body)
 
 
-def _variants(document: Document) -> Iterator[str]:
+def _variants(rows: Rows) -> list[str]:
     body = [
         [
             row["loss"],
@@ -241,10 +221,9 @@ def _variants(document: Document) -> Iterator[str]:
             " ".join(_signed(value, 4) for value in row["of_settings"]),
             "**yes**" if row["takes_over"] else "no",
         ]
-        for row in document["variants"]
+        for row in rows
     ]
-    head = ["variant", "beside", "pooled Δ", "p (Holm)", "in each setting", "becomes the default"]
-    yield from _table(head, body)
+    return _table(["variant", "beside", "pooled Δ", "p (Holm)", "in each setting", "becomes the default"], body)
 
 
 def draw(document: Document, folder: Path) -> list[Path]:
@@ -255,33 +234,29 @@ def draw(document: Document, folder: Path) -> list[Path]:
     ImportError
         If matplotlib is not installed.
     """
-    titles, files = _titles(document), []
-    shares = [row for row in document["rows"] if row["part"] == "learning curves"]
-    for data in dict.fromkeys(row["set"] for row in shares if row["share"] != 1.0):
-        curves: dict[str, dict[float, float]] = {}
-        for row in shares:
-            if row["set"] == data:
-                name = f"{row['method']} ({_FRAMEWORKS[row['framework']]})"
-                curves.setdefault(name, {})[row["share"]] = row["means"][0]
-        whole = {name: curve for name, curve in curves.items() if len(curve) > 1}
-        path = folder / f"quality-curve-{slug(data)}"
-        files += drawn(_curves(whole), f"{titles[data]}: NDCG@10 by share of the training queries", path)
+    files: list[Path] = []
+    curves: dict[str, dict[str, dict[float, float]]] = {}
+    for row in _curve_rows(document):
+        name = f"{row['method']} ({_FRAMEWORKS[row['framework']]})"
+        curves.setdefault(row["set"], {}).setdefault(name, {})[row["share"]] = row["means"][0]
+    for data, title in _titles(document).items():
+        whole = {name: curve for name, curve in curves.get(data, {}).items() if len(curve) > 1}
+        if whole:
+            path = folder / f"quality-curve-{slug(data)}"
+            files += drawn(partial(_plot, whole), f"{title}: NDCG@10 by share of the training queries", path)
     return files
 
 
-def _curves(curves: Mapping[str, Mapping[float, float]]) -> Callable[[Any], None]:
-    def plot(axes: Any) -> None:
-        for i, (name, curve) in enumerate(curves.items()):
-            shares = sorted(curve)
-            style = {"marker": MARKERS[i % len(MARKERS)], "linestyle": DASHES[i // len(COLOURS) % len(DASHES)]}
-            values = [curve[share] for share in shares]
-            axes.plot(shares, values, color=COLOURS[i % len(COLOURS)], label=name, markersize=4, **style)
-        axes.set_xscale("log")
-        axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1.0], ["5 %", "10 %", "20 %", "50 %", "100 %"])
-        axes.minorticks_off()
-        axes.set_ylabel("NDCG@10 on test queries")
-
-    return plot
+def _plot(curves: Mapping[str, Mapping[float, float]], axes: Any) -> None:
+    for i, (name, curve) in enumerate(curves.items()):
+        shares = sorted(curve)
+        style = {"marker": MARKERS[i % len(MARKERS)], "linestyle": DASHES[i // len(COLOURS) % len(DASHES)]}
+        values = [curve[share] for share in shares]
+        axes.plot(shares, values, color=COLOURS[i % len(COLOURS)], label=name, markersize=4, **style)
+    axes.set_xscale("log")
+    axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1.0], ["5 %", "10 %", "20 %", "50 %", "100 %"])
+    axes.minorticks_off()
+    axes.set_ylabel("NDCG@10 on test queries")
 
 
 def _with_interval(found: Mapping[str, Any]) -> str:

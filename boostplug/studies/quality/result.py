@@ -17,8 +17,6 @@ from boostplug.studies.quality.summary import (
     POOLED,
     Arm,
     Cells,
-    Difference,
-    Overall,
     against_peers,
     arms,
     peers_of,
@@ -55,14 +53,9 @@ def document(cells: Cells, head: dict[str, Any], folder: Path) -> dict[str, Any]
         "rule": _rule(cells),
         "twins": [*_twins(cells)],
         "variants": [
-            {
-                "loss": variant.loss.name,
-                "default": variant.default.name,
-                "overall": _overall(variant.overall),
-                "p_holm": variant.p_holm,
-                "of_settings": list(variant.of_settings),
-                "takes_over": variant.takes_over,
-            }
+            vars(variant)
+            | {"loss": variant.loss.name, "default": variant.default.name}
+            | {"overall": vars(variant.overall), "takes_over": variant.takes_over}
             for variant in variants(cells)
         ],
     }
@@ -94,7 +87,7 @@ def _rows(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
     """Yield each arm on each set: its means, and its difference to the framework's LambdaMART."""
     for framework in PEERS:
         for share in part.shares:
-            found = [Arm(part.name, arm.method, share) for arm in arms(part, framework)]
+            found = arms(part, framework, share)
             for data in part.sets:
                 reference = found[0] if found else None
                 differences = with_holm(
@@ -109,7 +102,7 @@ def _rows(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
                         "means": [cells.mean(arm, data, metric) for metric in SETS[data].metrics],
                         "rounds": float(np.mean([cell["rounds"] for _, cell in cells.of(arm, data)])),
                         "tuned": [cell["tuned"] for _, cell in cells.of(arm, data)] if part.tune else None,
-                        "difference": _difference(differences.get(arm)),
+                        "difference": vars(differences[arm]) if arm in differences else None,
                     }
 
 
@@ -120,20 +113,15 @@ def _pooled(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
         return
     for framework in PEERS:
         for share in part.shares:
-            found = [Arm(part.name, arm.method, share) for arm in arms(part, framework)]
+            found = arms(part, framework, share)
             for arm in found[1:]:
-                flips = [FLIPS] + [1] * (len(_MEASURES) - 1)  # of the others z alone is kept
-                overall = [cells.overall(arm, found[0], sets, metric=i, flips=n) for i, n in enumerate(flips)]
-                if overall[0] is not None:
-                    yield {
-                        **_named(arm),
-                        "reference": found[0].method.name,
-                        "by_measure": {
-                            name: _overall(one, with_p=name == _MEASURES[0])
-                            for name, one in zip(_MEASURES, overall, strict=True)
-                            if one is not None
-                        },
-                    }
+                by_measure = {}
+                for i, name in enumerate(_MEASURES):
+                    one = cells.overall(arm, found[0], sets, metric=i, flips=1 if i else FLIPS)
+                    if one is not None:  # of the other measures z alone is kept, not the p of a test of one flip
+                        by_measure[name] = {k: v for k, v in vars(one).items() if not i or k not in {"p", "of_sets_p"}}
+                if _MEASURES[0] in by_measure:
+                    yield {**_named(arm), "reference": found[0].method.name, "by_measure": by_measure}
 
 
 def _default_beside_peers(cells: Cells, part: StudyPart) -> Iterator[dict[str, Any]]:
@@ -144,7 +132,7 @@ def _default_beside_peers(cells: Cells, part: StudyPart) -> Iterator[dict[str, A
             for of, peers in ((framework, peers_of(part, framework)), ("catboost", peers_of(part, "catboost"))):
                 for (peer, data), difference in against_peers(cells, arm, peers).items():
                     row = {"part": part.name, "framework": framework, "peer": peer, "of": of, "set": data}
-                    yield {**row, "difference": _difference(difference)}
+                    yield {**row, "difference": vars(difference)}
 
 
 def _twins(cells: Cells) -> Iterator[dict[str, Any]]:
@@ -155,7 +143,7 @@ def _twins(cells: Cells) -> Iterator[dict[str, Any]]:
             continue
         overall = cells.overall(by_objective[ours], by_objective[built_in])
         if overall is not None:
-            yield {"loss": ours.name, "built_in": built_in, "overall": _overall(overall)}
+            yield {"loss": ours.name, "built_in": built_in, "overall": vars(overall)}
 
 
 def _rule(cells: Cells) -> dict[str, Any] | None:
@@ -164,7 +152,7 @@ def _rule(cells: Cells) -> dict[str, Any] | None:
         return None
     return {
         "candidates": [
-            {"loss": _settings(one.loss), "behind": list(one.behind), "overall": _overall(one.overall)} for one in found
+            {"loss": _settings(one.loss), "behind": one.behind, "overall": vars(one.overall)} for one in found
         ],
         "chosen": _settings(chosen(found).loss),
     }
@@ -187,20 +175,10 @@ def _named(arm: Arm) -> dict[str, Any]:
     }
 
 
-def _difference(found: Difference | None) -> dict[str, Any] | None:
-    return None if found is None else {**vars(found), "interval": list(found.interval)}
-
-
-def _overall(found: Overall, *, with_p: bool = True) -> dict[str, Any]:
-    """Return the figures; without `with_p` not the p of a test of one flip."""
-    kept = {key: value for key, value in vars(found).items() if with_p or key not in {"p", "of_sets_p"}}
-    return {**kept, "interval": list(found.interval)}
-
-
 def _rounded(value: Any) -> Any:
     """Return a document with numbers of five digits: more is noise, and a longer file."""
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_rounded(item) for item in value]
     return round(value, _DIGITS) if isinstance(value, float) else value

@@ -4,7 +4,9 @@ They look at nothing but the finished cells, so whoever has these gets the same 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from boostplug.comparison.significance import holm
 from boostplug.losses import Loss, QBRank
@@ -108,28 +110,24 @@ class Variant:
 
 def variants(cells: Cells) -> list[Variant]:
     """Return the variants of the losses that had a default before, where their cells are whole."""
-    found: dict[type[Loss], list[tuple[Loss, Loss, Overall, tuple[float, ...]]]] = {}
+    found: dict[type[Loss], list[Variant]] = {}
     for default in BEFORE:
         for loss in PARTS["24 leaves"].losses:
             if type(loss) is not type(default) or loss == default:
                 continue
-            pairs = [
-                (_arm("24 leaves", framework, loss), _arm("24 leaves", framework, default))
-                for framework in ("lightgbm", "xgboost")
-            ]
-            overall = averaged(cells, pairs)
-            each = [cells.overall(*pair) for pair in pairs]
+            frameworks = ("lightgbm", "xgboost")
+            pairs = [(_arm(framework, loss), _arm(framework, default)) for framework in frameworks]
+            overall, each = averaged(cells, pairs), [cells.overall(*pair) for pair in pairs]
             if overall is not None:
                 of_settings = tuple(one.difference for one in each if one is not None)
-                found.setdefault(type(loss), []).append((loss, default, overall, of_settings))
+                variant = Variant(loss=loss, default=default, overall=overall, p_holm=np.nan, of_settings=of_settings)
+                found.setdefault(type(loss), []).append(variant)
     return [
-        Variant(loss=loss, default=default, overall=overall, p_holm=float(p), of_settings=of_settings)
+        replace(variant, p_holm=float(p))
         for of_loss in found.values()
-        for (loss, default, overall, of_settings), p in zip(
-            of_loss, holm([overall.p for _, _, overall, _ in of_loss]), strict=True
-        )
+        for variant, p in zip(of_loss, holm([variant.overall.p for variant in of_loss]), strict=True)
     ]
 
 
-def _arm(part: str, framework: str, loss: Loss) -> Arm:
-    return next(arm for arm in arms(PARTS[part], framework) if arm.method.objective == loss)
+def _arm(framework: str, loss: Loss) -> Arm:
+    return next(arm for arm in arms(PARTS["24 leaves"], framework) if arm.method.objective == loss)

@@ -11,7 +11,7 @@ from boostplug.comparison.training.frameworks import Part
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 
-__all__ = ["balanced", "with_clicks", "with_fair_pairs", "with_one_relevant"]
+__all__ = ["altered", "balanced", "with_clicks", "with_one_relevant"]
 
 Fold = tuple[Part, Part, Part]
 Load = Callable[[Path], list[Fold]]
@@ -23,35 +23,30 @@ _BY_MISTAKE = 0.1  # share of the irrelevant documents that are clicked when loo
 _MOST_CLICKS = 4  # that the label says: LightGBM's gains double with each
 
 
-def with_clicks(load: Load) -> Load:
-    """Return a loader whose training and validation parts have simulated clicks in place of grades.
+def altered(load: Load, alter: Callable[[Fold, np.random.Generator], Fold]) -> Load:
+    """Return a loader of altered folds."""
 
-    A ranker that knows the grades up to noise shows each query ten times. The k-th document is looked at with
-    probability 1/k, and then clicked with .1 + .9 (2^r - 1) / (2^4 - 1), as Joachims et al. (WSDM 2017) have it. Labels
-    are numbers of clicks, 4 at most; pairs are those of a click over a document above it that was looked at and not
-    clicked ("skip above"), each as often as it happened. Test parts keep their grades.
-    """
-    return _with_clicks(load, fair=False)
-
-
-def with_fair_pairs(load: Load) -> Load:
-    """Return the like, but for neighbours that change places at random before a query is shown.
-
-    Pairs are then those of such neighbours of which the lower was clicked and the upper not: FairPairs (Radlinski and
-    Joachims, AAAI 2006), in which either would have been the lower one as often. Labels are as before.
-    """
-    return _with_clicks(load, fair=True)
-
-
-def _with_clicks(load: Load, *, fair: bool) -> Load:
     def loaded(folder: Path) -> list[Fold]:
         rng = np.random.default_rng(_SEED)
-        return [
-            (_clicked(train, rng, fair=fair), _clicked(valid, rng, fair=fair), test)
-            for train, valid, test in load(folder)
-        ]
+        return [alter(fold, rng) for fold in load(folder)]
 
     return loaded
+
+
+def with_clicks(fold: Fold, rng: np.random.Generator, *, fair: bool = False) -> Fold:
+    """Return a fold whose training and validation parts have simulated clicks in place of grades.
+
+    A ranker that knows the grades up to noise shows each query ten times. The k-th document is looked at with
+    probability 1/k, and then clicked with .1 + .9 (2^r - 1) / (2^4 - 1), as in Joachims et al. (WSDM 2017). Labels
+    are numbers of clicks, 4 at most; pairs are those of a click over a document above it that was looked at and not
+    clicked ("skip above"), each as often as it happened. Test parts keep their grades.
+
+    With `fair`, neighbours change places at random before a query is shown. Pairs are then those of such neighbours of
+    which the lower was clicked and the upper not: FairPairs (Radlinski and Joachims, AAAI 2006), in which either would
+    have been the lower one as often.
+    """
+    train, valid, test = fold
+    return _clicked(train, rng, fair=fair), _clicked(valid, rng, fair=fair), test
 
 
 def _clicked(part: Part, rng: np.random.Generator, *, fair: bool) -> Part:
@@ -91,14 +86,10 @@ def _neighbours_swapped(ranked: Any, upper: Any, rng: np.random.Generator) -> An
     return order
 
 
-def with_one_relevant(load: Load) -> Load:
-    """Return a loader that calls one of the best documents of each query relevant, and all others not."""
-
-    def loaded(folder: Path) -> list[Fold]:
-        rng = np.random.default_rng(_SEED)
-        return [tuple(_one_relevant(part, rng) for part in fold) for fold in load(folder)]  # type: ignore[misc]
-
-    return loaded
+def with_one_relevant(fold: Fold, rng: np.random.Generator) -> Fold:
+    """Return a fold with one of the best documents of each query as the only relevant one."""
+    train, valid, test = (_one_relevant(part, rng) for part in fold)
+    return train, valid, test
 
 
 def _one_relevant(part: Part, rng: np.random.Generator) -> Part:
@@ -111,20 +102,13 @@ def _one_relevant(part: Part, rng: np.random.Generator) -> Part:
     return Part(part.X, Queries(labels, group=part.group))
 
 
-def balanced(load: Load) -> Load:
-    """Return a loader whose training documents weigh so that a query's relevant ones weigh what its others do."""
-
-    def loaded(folder: Path) -> list[Fold]:
-        return [(_balanced(train), valid, test) for train, valid, test in load(folder)]
-
-    return loaded
-
-
-def _balanced(part: Part) -> Part:
+def balanced(fold: Fold, _rng: np.random.Generator) -> Fold:
+    """Return a fold whose training documents weigh so that a query's relevant ones weigh what its others do."""
+    part, valid, test = fold
     queries = part.queries
     relevant = queries.labels > 0
     n_relevant = np.add.reduceat(relevant, queries.boundaries[:-1])[queries.query_of_row]
     n = np.repeat(part.group, part.group)
     weight = np.where(relevant, n / np.maximum(2 * n_relevant, 1), n / np.maximum(2 * (n - n_relevant), 1))
     weight[(n_relevant == 0) | (n_relevant == n)] = 1.0
-    return Part(part.X, Queries(queries.labels, group=part.group, weight=weight))
+    return Part(part.X, Queries(queries.labels, group=part.group, weight=weight)), valid, test

@@ -1,7 +1,7 @@
 """What the study's cells add up to: differences with intervals, pooled tests, and what the protocol's rule picks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,11 +65,6 @@ class Difference:
         """Whether it is behind, significantly."""
         return self.difference < 0 and self.p_holm is not None and self.p_holm < 0.05
 
-    @property
-    def is_ahead(self) -> bool:
-        """Whether it is ahead, significantly."""
-        return self.difference > 0 and self.p_holm is not None and self.p_holm < 0.05
-
 
 @dataclass(frozen=True, kw_only=True)
 class Overall:
@@ -125,13 +120,11 @@ class Cells:
         metric = metric or SETS[data].metrics[0]
         key = (arm, data, metric.name)
         if key not in self._values:
-            cells = self.of(arm, data)
             by_fold: dict[int, list[Floats]] = {}
-            for job, cell in cells:
+            for job, cell in self.of(arm, data):
                 by_fold.setdefault(job.fold, []).append(np.array(cell["per_query"][metric.name], dtype=np.float64))
             sign = 1.0 if metric.greater_is_better else -1.0
-            means = [sign * np.mean(values, axis=0) for _, values in sorted(by_fold.items())]
-            self._values[key] = means or None
+            self._values[key] = [sign * np.mean(values, axis=0) for _, values in sorted(by_fold.items())] or None
         return self._values[key]
 
     def mean(self, arm: Arm, data: str, metric: Metric | None = None) -> float | None:
@@ -159,15 +152,7 @@ class Cells:
 
         `metric` is the place among a set's metrics.
         """
-        pairs = {
-            data: (self.per_query(ours, data, SETS[data].metrics[metric]), of_theirs)
-            for data in sets
-            if (of_theirs := self.per_query(theirs, data, SETS[data].metrics[metric])) is not None
-        }
-        both = {data: (np.concatenate(a), np.concatenate(b)) for data, (a, b) in pairs.items() if a is not None}
-        if not both:
-            return None
-        return _overall(both, flips)
+        return averaged(self, [(ours, theirs)], sets, metric, flips)
 
 
 def _overall(both: Mapping[str, tuple[Floats, Floats]], flips: int) -> Overall:
@@ -191,16 +176,19 @@ def _overall(both: Mapping[str, tuple[Floats, Floats]], flips: int) -> Overall:
     )
 
 
-def averaged(cells: Cells, pairs: Sequence[tuple[Arm, Arm]], sets: Sequence[str] = POOLED) -> Overall | None:
+def averaged(
+    cells: Cells, pairs: Sequence[tuple[Arm, Arm]], sets: Sequence[str] = POOLED, metric: int = 0, flips: int = FLIPS
+) -> Overall | None:
     """Return how arms differ from others over sets, the mean of several pairs of them on the same queries."""
     both = {}
     for data in sets:
-        found = [(cells.per_query(ours, data), cells.per_query(theirs, data)) for ours, theirs in pairs]
+        of = SETS[data].metrics[metric]
+        found = [(cells.per_query(ours, data, of), cells.per_query(theirs, data, of)) for ours, theirs in pairs]
         whole = [(np.concatenate(a), np.concatenate(b)) for a, b in found if a is not None and b is not None]
         if len(whole) == len(pairs):
             x, y = (np.mean(side, axis=0) for side in zip(*whole, strict=True))
             both[data] = (x, y)
-    return _overall(both, FLIPS) if both else None
+    return _overall(both, flips) if both else None
 
 
 def with_holm(found: Mapping[Any, Difference | None]) -> dict[Any, Difference]:
@@ -208,8 +196,7 @@ def with_holm(found: Mapping[Any, Difference | None]) -> dict[Any, Difference]:
     there = {key: difference for key, difference in found.items() if difference is not None}
     corrected = holm([difference.p for difference in there.values()])
     return {
-        key: Difference(**{**vars(difference), "p_holm": float(p)})
-        for (key, difference), p in zip(there.items(), corrected, strict=True)
+        key: replace(difference, p_holm=float(p)) for (key, difference), p in zip(there.items(), corrected, strict=True)
     }
 
 
@@ -218,9 +205,9 @@ def against_peers(cells: Cells, ours: Arm, peers: Sequence[Arm]) -> dict[tuple[s
     return with_holm({(peer.method.name, data): cells.difference(ours, peer, data) for peer in peers for data in SETS})
 
 
-def arms(part: StudyPart, framework: str) -> list[Arm]:
+def arms(part: StudyPart, framework: str, share: float = 1.0) -> list[Arm]:
     """Return the arms of a part in a framework, the built-in ones first."""
-    return [Arm(part.name, method) for method in part.methods(framework)]
+    return [Arm(part.name, method, share) for method in part.methods(framework)]
 
 
 def peers_of(part: StudyPart, framework: str) -> list[Arm]:

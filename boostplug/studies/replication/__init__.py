@@ -1,18 +1,11 @@
-"""Replications of the papers: a protocol each, run by one machine.
+"""Replications of the papers: each is a protocol, run by the same code.
 
-The files from the ground floor up; each imports from lines above its own alone, at its top::
+The files in reading order; each imports at its top, and only from files before it::
 
-    study
-    sources preferences trees ranksvm simple feature_steps
-    letor task
-    outcome
-    verdicts checked figures
-    claims
-    curve_claims groups protocol
-    adarank mpboost ndcg_boost qbrank rankboost_plus
-    papers report
-    result page
-    run
+    study preferences baselines feature_steps task study_results verdicts
+    claims curve_claims groups figures protocol
+    papers
+    report result page run
 
 >>> from boostplug.studies.replication import PAPERS
 >>> PAPERS["adarank"].paper

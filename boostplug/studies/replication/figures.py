@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
-from boostplug.studies.replication.outcome import extent
+from boostplug.studies.replication.study_results import extent
 
 __all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]
 
@@ -105,14 +105,11 @@ class ByCutoff(Figure):
         Cut-off to the measure's key.
     axis, unit : str
         What the two axes show.
-    published : bool
-        Also draw rows of the study's published values.
     """
 
     measures: tuple[tuple[float, str], ...]
     axis: str
     unit: str
-    published: bool = True
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
@@ -123,7 +120,7 @@ class ByCutoff(Figure):
             values = _floats([learner["test"].get(measure) for _, measure in self.measures])
             if not np.isnan(values).all():
                 axes.plot(at, values, dash, color=colour, marker=marker, markersize=4, label=learner["name"])
-        if self.published and study["published_applies"]:
+        if study["published_applies"]:
             others = zip(cycle(_GREYS), cycle(_GREY_MARKERS), strict=False)
             for name, row in study["published"].items():
                 points = [(cutoff, row[key]) for cutoff, key in self.measures if row.get(key) is not None]

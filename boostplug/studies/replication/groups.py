@@ -1,10 +1,10 @@
 """Parts of a test set: pairs of two grades, and queries by how many pairs they have; what papers claim of them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import ClassVar
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,29 @@ from boostplug.comparison.significance import Interval
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
-from boostplug.studies.replication.claims import Claim
-from boostplug.studies.replication.outcome import Outcome
-from boostplug.studies.replication.study import Extra, Groups, Loaded
-from boostplug.studies.replication.verdicts import Verdict, direction, interval, near, shown, sign, worst_of
+from boostplug.studies.replication.study import Groups
+from boostplug.studies.replication.study_results import StudyResults
+from boostplug.studies.replication.verdicts import (
+    LEVEL,
+    Verdict,
+    direction,
+    interval,
+    near,
+    of_interval,
+    shown,
+    sign,
+    worst,
+)
 
-__all__ = ["AheadOverGroups", "GainsMore", "KindError", "OfLearners", "OfQueries", "QueriesByPairs", "by_thousands"]
+__all__ = [
+    "KindError",
+    "OfQueries",
+    "ahead_over_groups",
+    "by_thousands",
+    "gains_more",
+    "mean_rows",
+    "queries_by_pairs",
+]
 
 Floats = NDArray[np.float64]
 
@@ -86,119 +103,82 @@ def by_thousands(last: int) -> list[tuple[str, float, float]]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueriesByPairs(Extra):
-    """How many queries of the first split's training part have how many pairs of different grades.
+def queries_by_pairs(results: StudyResults, *, last: int) -> Groups:
+    """Return how many queries of the first split's training part have how many pairs of different grades.
 
-    Attributes
-    ----------
-    last : int
-        The last group has so many thousand pairs and more.
+    The last group has so many thousand pairs and more.
     """
-
-    last: int
-
-    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
-        """Count the queries of each group."""
-        n_pairs = grades_of(loaded.splits[0].train.queries).n_pairs
-        groups = by_thousands(self.last)
-        counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
-        return Groups(tuple(name for name, _, _ in groups), {"queries": counts})
+    n_pairs = grades_of(results.loaded.splits[0].train.queries).n_pairs
+    groups = by_thousands(last)
+    counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
+    return [name for name, _, _ in groups], {"queries": counts}
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfLearners(Extra):
-    """Rows of test means, each of some learners on average, by measures of its own.
+def mean_rows(
+    results: StudyResults,
+    *,
+    measures: Mapping[str, str],
+    averaged: Mapping[str, tuple[Sequence[str], Sequence[str]]] = MappingProxyType({}),
+) -> Groups:
+    """Return test means: a row for each learner, each group that of a measure.
 
-    Attributes
+    Parameters
     ----------
-    groups : tuple of str
-    of_rows : tuple of (str, tuple of str, tuple of str)
-        Name, learners, and the measure's key for each group.
+    results : StudyResults
+    measures : mapping of str to str
+        The measure's key by the group's name.
+    averaged : mapping, optional
+        Rows in place of one for each learner: learners, whose means are averaged, and the measure of each group.
     """
-
-    groups: tuple[str, ...]
-    of_rows: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
-
-    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
-        """Average over the learners of each row."""
-        rows = {
-            row: [float(np.mean([means(learner, key) for learner in own])) for key in keys]
-            for row, own, keys in self.of_rows
-        }
-        return Groups(self.groups, rows)
+    rows = averaged or {learner: ([learner], [*measures.values()]) for learner in results.learners}
+    return [*measures], {
+        row: [float(np.mean([results.mean(learner, key) for learner in learners])) for key in keys]
+        for row, (learners, keys) in rows.items()
+    }
 
 
-@dataclass(frozen=True, kw_only=True)
-class AheadOverGroups(Claim):
-    """Averaged over groups of test queries, a learner leads another by what the paper prints, within `tolerance`.
+def ahead_over_groups(
+    results: StudyResults,
+    *,
+    learner: str,
+    other: str,
+    measures: Sequence[str],
+    lead: float | None = None,
+    tolerance: float = 0.0,
+) -> Verdict:
+    """Judge whether a learner's mean lead over groups of test queries is what the paper prints, within `tolerance`.
 
-    It is level where it does not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
-    Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below.
-
-    Attributes
-    ----------
-    learner, other : str
-    measures : tuple of str
-        That of each group, such as `OfQueries`.
-    lead : float, optional
-        The paper's.
-    tolerance : float, default 0.0
+    It is level where it is not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
+    Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below. `measures`
+    are those of the groups, such as `OfQueries`.
     """
-
-    figure: ClassVar[bool] = True
-
-    learner: str
-    other: str
-    measures: tuple[str, ...]
-    lead: float | None = None
-    tolerance: float = 0.0
-
-    def judge(self, outcome: Outcome) -> Verdict:
-        """Compare query by query, group by group."""
-        groups = [_leads(outcome, self.learner, self.other, measure) for measure in self.measures]
-        sizes = np.array([len(group) for group in groups])
-        found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
-        said = f"{shown(found)} over {int((sizes > 0).sum())} groups"
-        if self.lead is None:
-            return Verdict(said, direction(found))
-        said += f", the paper's {self.lead:+.2f}"
-        return Verdict(said, near(found, self.lead, self.tolerance))
+    groups = [_leads(results, learner, other, measure) for measure in measures]
+    sizes = np.array([len(group) for group in groups])
+    found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
+    said = f"{shown(found)} over {int((sizes > 0).sum())} groups"
+    if lead is None:
+        return Verdict(said, direction(found))
+    return Verdict(f"{said}, the paper's {lead:+.2f}", near(found, lead, tolerance))
 
 
-@dataclass(frozen=True, kw_only=True)
-class GainsMore(Claim):
-    """A learner is ahead of another on one group of test queries, and by more than on a second group.
+def gains_more(results: StudyResults, *, learner: str, other: str, measure: str, than: str) -> Verdict:
+    """Judge whether a learner is ahead of another on one group of test queries, and by more than on a second group.
 
     The worse verdict of two counts: on the lead in the first group, and on how much it exceeds that in the second, by
-    95 % intervals over queries (Welch's, of two samples).
-
-    Attributes
-    ----------
-    learner, other : str
-    measure, than : str
-        The measures of the two groups, such as `OfQueries`.
+    95 % intervals over queries (Welch's, of two samples). `measure` and `than` are the measures of the two groups.
     """
-
-    learner: str
-    other: str
-    measure: str
-    than: str
-
-    def judge(self, outcome: Outcome) -> Verdict:
-        """Compare query by query, then the two groups."""
-        here, there = (_leads(outcome, self.learner, self.other, measure) for measure in (self.measure, self.than))
-        if min(len(here), len(there)) < 2:
-            return Verdict(f"{len(here)} and {len(there)} queries, too few for an interval", "level")
-        first, second = interval(here), interval(there)
-        found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(0.95)
-        more = Interval(first.mean - second.mean, float(found.low), float(found.high))
-        said = f"{shown(first)} against {shown(second)}: {shown(more)} more"
-        return Verdict(said, worst_of((direction(first), direction(more))))
+    here, there = (_leads(results, learner, other, of_group) for of_group in (measure, than))
+    if min(len(here), len(there)) < 2:
+        return Verdict(f"{len(here)} and {len(there)} queries, too few for an interval", "level")
+    first, second = interval(here), interval(there)
+    found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(LEVEL)
+    more = Interval(first.mean - second.mean, float(found.low), float(found.high))
+    said = f"{shown(first)} against {shown(second)}: {shown(more)} more"
+    return Verdict(said, worst([of_interval(first), of_interval(more)]).holds)
 
 
-def _leads(outcome: Outcome, learner: str, other: str, measure: str) -> Floats:
+def _leads(results: StudyResults, learner: str, other: str, measure: str) -> Floats:
     """Return by how much a learner is ahead on each test query that has the measure."""
-    a, b = (outcome.unit_values(name, measure)[0] for name in (learner, other))
-    leads: Floats = sign(outcome, measure) * (a - b)
+    a, b = (results.unit_values(name, measure)[0] for name in (learner, other))
+    leads: Floats = sign(results, measure) * (a - b)
     return leads[~np.isnan(leads)]

@@ -14,11 +14,11 @@ from typing import Any
 
 from boostplug.comparison.document import as_json_gz, filled, marks, read, table_lines
 from boostplug.core.files import write_file
-from boostplug.studies.replication.claims import ABOUT
 from boostplug.studies.replication.figures import Curves, draw, names
-from boostplug.studies.replication.outcome import extent, measures_by_group
 from boostplug.studies.replication.papers import PAPERS
+from boostplug.studies.replication.protocol import ABOUT
 from boostplug.studies.replication.report import SCHEMA, tally
+from boostplug.studies.replication.study_results import extent, mean_rows, measures_by_group
 
 __all__ = ["LISTS", "front_tables", "main", "pages", "store", "stored", "tables"]
 
@@ -153,8 +153,7 @@ def _claims(claims: Sequence[Document], anchor: str) -> Iterator[str]:
 
 
 def _quoted(cited: Document) -> str:
-    page = "" if cited["page"] is None else f", page {cited['page']}"
-    return f"“{_cell(cited['words'])}” ({_cell(cited['where'])}{page})"
+    return f"“{_cell(cited['words'])}” ({_cell(cited['where'])})"
 
 
 def _not_tested(document: Document) -> Iterator[str]:
@@ -184,22 +183,14 @@ def _passed(checks: Sequence[Document]) -> str:
 
 
 def _means(study: Document) -> Iterator[str]:
-    published = study["published"] if study["published_applies"] else {}
-    names_of_ours = {learner["name"] for learner in study["learners"]}
     groups = measures_by_group(study)
     for group, keys in groups.items():
         yield f"Test means over {extent(study)}{group and f', {group}'}:"
         yield ""
-        body = []
-        for learner in study["learners"]:
-            body.append(_row(_cell(learner["name"]), learner["test"], keys))
-            if published.get(learner["name"], {}).keys() & set(keys):
-                body.append(_row(f"*{_cell(learner['name'])}, published*", published[learner["name"]], keys))
-        body += [
-            _row(f"*{_cell(name)}, published*", row, keys)
-            for name, row in published.items()
-            if name not in names_of_ours and row.keys() & set(keys)
-        ]
+        body, above = [], ""
+        for name, is_published, means in mean_rows(study, keys):
+            above = name or above
+            body.append(_row(f"*{_cell(above)}, published*" if is_published else _cell(name), means, keys))
         yield from table_lines(_head(keys), body, numbers=True)
     if study["tasks"] > 1:
         yield from _ranks(study, next(iter(groups.values())))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
-from boostplug.studies.replication.study import Loaded, Split
+from boostplug.studies.sources import Loaded, Split
 
 __all__ = ["First", "SharedGrades", "Use"]
 

@@ -1,10 +1,10 @@
 """The document of a replication as text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
-from boostplug.studies.replication.outcome import extent, measures_by_group
+from boostplug.studies.replication.study_results import extent, mean_rows, measures_by_group
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -97,25 +97,18 @@ def _study(study: dict[str, Any]) -> Iterator["RenderableType"]:
     for note in study["notes"]:
         yield Text(note)
     groups = measures_by_group(study)
-    first = next(iter(groups.values()))
     for group, keys in groups.items():
         yield Text(f"Test means{group and ', ' + group}")
-        yield _means(study, keys)
-    several = study["tasks"] > 1
-    yield Text(f"Mean ranks over {'tasks' if several else 'folds'}, 1 the best")
-    yield _ranks(study, first)
-    test = "Wilcoxon over tasks" if several else "random exchange within test queries"
-    yield Text(f"p-values, two-sided: {test}; Holm over the pairs of a column")
-    yield _tests(study, first)
-    yield Text("How much worse on test than in training, at the chosen round")
-    yield _gaps(study, first)
-    yield Text("Chosen rounds, mean")
-    yield _rounds(study, first)
+        yield _table(keys, _means(study, keys))
+    first = next(iter(groups.values()))
+    for title, rows in _comparisons(study, first):
+        yield Text(title)
+        yield _table(first, rows)
     for task, error in study["errors"].items():
         yield Text(f"FAILED {task}: {error}", style="bold")
 
 
-def _table(heads: Sequence[str]) -> "Table":
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
     from rich import box
     from rich.table import Table
 
@@ -123,63 +116,39 @@ def _table(heads: Sequence[str]) -> "Table":
     table.add_column("")
     for head in heads:
         table.add_column(head.partition(", ")[0], justify="right")
+    for row in rows:
+        table.add_row(*row, style="dim" if row[0].endswith("published") else None)
     return table
 
 
-def _means(study: dict[str, Any], keys: Sequence[str]) -> "Table":
-    published = study["published"] if study["published_applies"] else {}
-    table = _table(keys)
-    names = [learner["name"] for learner in study["learners"]]
-    for learner in study["learners"]:
-        table.add_row(learner["name"], *(_decimal(learner["test"][key]) for key in keys))
-        _published(table, "  published", published.get(learner["name"], {}), keys)
-    for name, row in published.items():
-        if name not in names:
-            _published(table, f"{name}, published", row, keys)
-    return table
+def _means(study: dict[str, Any], keys: Sequence[str]) -> Iterator[list[str]]:
+    for name, is_published, means in mean_rows(study, keys):
+        text = name if not is_published else f"{name}, published" if name else "  published"
+        yield [text, *(_decimal(means.get(key)) for key in keys)]
 
 
-def _published(table: "Table", name: str, row: dict[str, float], keys: Sequence[str]) -> None:
-    if any(key in row for key in keys):
-        table.add_row(name, *(_decimal(row.get(key)) for key in keys), style="dim")
+def _comparisons(study: dict[str, Any], keys: Sequence[str]) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the title and the rows of each table on some measures beside their means."""
 
+    def of_learners(cell: Callable[[dict[str, Any], str], str]) -> list[list[str]]:
+        return [[learner["name"], *(cell(learner, key) for key in keys)] for learner in study["learners"]]
 
-def _ranks(study: dict[str, Any], keys: Sequence[str]) -> "Table":
-    table = _table(keys)
-    for learner in study["learners"]:
-        table.add_row(learner["name"], *(_decimal(learner["mean_rank"][key], 2) for key in keys))
-    tests = [study["tests"][key] for key in keys]
-    table.add_row("critical difference, .05", *(_decimal(test["critical_difference"], 2) for test in tests))
-    table.add_row("Friedman's p", *(_p(test["friedman"]) for test in tests))
-    return table
+    def gap(learner: dict[str, Any], key: str) -> str:
+        train, test = learner["train"][key], learner["test"][key]
+        return _decimal(None if None in (train, test) else (train - test) * (1 if better[key] else -1))
 
-
-def _tests(study: dict[str, Any], keys: Sequence[str]) -> "Table":
-    table = _table(keys)
-    for i, pair in enumerate(study["tests"][keys[0]]["pairs"]):
-        own = (study["tests"][key]["pairs"][i]["p_holm"] for key in keys)
-        table.add_row(f"{pair['a']} : {pair['b']}", *(_p(value) for value in own))
-    return table
-
-
-def _gaps(study: dict[str, Any], keys: Sequence[str]) -> "Table":
+    several, tests = study["tasks"] > 1, [study["tests"][key] for key in keys]
     better = {measure["key"]: measure["greater_is_better"] for measure in study["measures"]}
-    table = _table(keys)
-    for learner in study["learners"]:
-        cells = []
-        for key in keys:
-            train, test = learner["train"][key], learner["test"][key]
-            gap = None if None in (train, test) else (train - test if better[key] else test - train)
-            cells.append(_decimal(gap))
-        table.add_row(learner["name"], *cells)
-    return table
-
-
-def _rounds(study: dict[str, Any], keys: Sequence[str]) -> "Table":
-    table = _table(keys)
-    for learner in study["learners"]:
-        table.add_row(learner["name"], *(_decimal(learner["round"][key], 0) for key in keys))
-    return table
+    ranks = of_learners(lambda learner, key: _decimal(learner["mean_rank"][key], 2))
+    ranks.append(["critical difference, .05", *(_decimal(test["critical_difference"], 2) for test in tests)])
+    ranks.append(["Friedman's p", *(_p(test["friedman"]) for test in tests)])
+    yield f"Mean ranks over {'tasks' if several else 'folds'}, 1 the best", ranks
+    test = "Wilcoxon over tasks" if several else "random exchange within test queries"
+    of_pairs = zip(*(test["pairs"] for test in tests), strict=True)
+    pairs = [[f"{row[0]['a']} : {row[0]['b']}", *(_p(one["p_holm"]) for one in row)] for row in of_pairs]
+    yield f"p-values, two-sided: {test}; Holm over the pairs of a column", pairs
+    yield "How much worse on test than in training, at the chosen round", of_learners(gap)
+    yield "Chosen rounds, mean", of_learners(lambda learner, key: _decimal(learner["round"][key], 0))
 
 
 def _list(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> "Table":

@@ -1,6 +1,7 @@
 """`ReplicationResult`: a paper's claims beside ours, its tables, and the file they are written to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,17 +9,20 @@ from boostplug.comparison.document import as_json, plain, versions
 from boostplug.core.files import write_file
 from boostplug.core.text import visible
 from boostplug.studies.replication import report
-from boostplug.studies.replication.checked import Check
-from boostplug.studies.replication.claims import Citation, Claim
+from boostplug.studies.replication.claims import ahead_of_published, close, near_published
 from boostplug.studies.replication.figures import draw
-from boostplug.studies.replication.outcome import Outcome
+from boostplug.studies.replication.groups import ahead_over_groups
 from boostplug.studies.replication.papers import PAPERS
-from boostplug.studies.replication.protocol import Protocol
+from boostplug.studies.replication.protocol import Check, Claim, Protocol
+from boostplug.studies.replication.study_results import StudyResults
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 __all__ = ["ReplicationResult"]
+
+_WITH_FIGURES = {ahead_of_published, ahead_over_groups, close, near_published}
+"""Judges that compare with a published figure, and so need the data of that figure."""
 
 
 class ReplicationResult:
@@ -37,10 +41,10 @@ class ReplicationResult:
 
     @classmethod
     def of(
-        cls, protocol: Protocol, outcomes: Sequence[Outcome], *, name: str, seconds: dict[str, float]
+        cls, protocol: Protocol, finished: Sequence[StudyResults], *, name: str, seconds: dict[str, float]
     ) -> "ReplicationResult":
         """Return the result of finished studies."""
-        by_name = {outcome.study.name: outcome for outcome in outcomes}
+        by_name = {results.study.name: results for results in finished}
         absent = [study for study in protocol.studies if study.source.wanted and study.name not in by_name]
         return cls(
             plain(
@@ -51,16 +55,10 @@ class ReplicationResult:
                     "data": name,
                     "seed": protocol.seed,
                     "versions": versions(),
-                    "studies": [outcome.document for outcome in outcomes],
+                    "studies": [results.document for results in finished],
                     "not_run": {study.name: study.source.wanted for study in absent},
-                    "claims": [
-                        _judged(claim, by_name[claim.study]) for claim in protocol.claims if claim.study in by_name
-                    ],
-                    **{
-                        name: [_checked(check, by_name[check.study]) for check in checks if check.study in by_name]
-                        for name, checks in (("theorems", protocol.theorems), ("baselines", protocol.baselines))
-                    },
-                    "not_tested": [{**_cited(source), "reason": reason} for source, reason in protocol.not_tested],
+                    **_judged(protocol, by_name),
+                    "not_tested": [vars(passage) for passage in protocol.not_tested],
                     "deviations": list(protocol.deviations),
                 }
             ),
@@ -101,42 +99,34 @@ class ReplicationResult:
         return report.text(visible(self.document), self.seconds)
 
 
-def _judged(claim: Claim, outcome: Outcome) -> dict[str, Any]:
-    row = {
-        "study": claim.study,
-        "claim": claim.text,
-        **_cited(claim.source),
-        "about": claim.about,
-        "own_data": claim.own_data,
-        "real": outcome.study.source.real,
-        "published": claim.published,
+def _judged(protocol: Protocol, by_name: Mapping[str, StudyResults]) -> dict[str, list[dict[str, Any]]]:
+    """Return a row for each claim and each check of a study that was run."""
+    claims = [
+        _row(claim, by_name[claim.study], "holds")
+        | {**vars(claim.source), "claim": claim.text, "about": claim.about, "own_data": claim.own_data}
+        for claim in protocol.claims
+        if claim.study in by_name
+    ]
+    checks = {
+        kind: [
+            _row(check, by_name[check.study], "passes") | {"check": check.text, "where": check.where}
+            for check in of_kind
+            if check.study in by_name
+        ]
+        for kind, of_kind in (("theorems", protocol.theorems), ("baselines", protocol.baselines))
     }
-    if reason := _not_judged(claim, outcome):
-        return {**row, "ours": f"not judged: {reason}", "holds": None}
-    verdict = claim.judge(outcome)
-    return {**row, "ours": verdict.ours, "holds": verdict.holds}
+    return {"claims": claims, **checks}
 
 
-def _checked(check: Check, outcome: Outcome) -> dict[str, Any]:
-    row = {
-        "study": check.study,
-        "check": check.text,
-        "where": check.where,
-        "real": outcome.study.source.real,
-        "published": check.published,
-    }
-    if reason := _not_judged(check, outcome):
-        return {**row, "ours": f"not checked: {reason}", "passes": None}
-    checked = check.check(outcome)
-    return {**row, "ours": checked.ours, "passes": checked.passes}
-
-
-def _not_judged(of_study: Claim | Check, outcome: Outcome) -> str:
-    """Return why an outcome says nothing of a claim or check; empty where it does."""
-    if of_study.figure and not outcome.loaded.as_published:
-        return "other data than the published figure's"
-    return "tasks failed" if outcome.errors else ""
-
-
-def _cited(source: Citation) -> dict[str, Any]:
-    return {"where": source.where, "words": source.words, "page": source.page}
+def _row(of: Claim | Check, results: StudyResults, verdict: str) -> dict[str, Any]:
+    """Return what claims and checks have in common; None as the verdict where the results say nothing of it."""
+    row = {"study": of.study, "published": of.published, "real": results.study.source.real}
+    judge, is_check = of.judge, isinstance(of, Check)
+    if isinstance(judge, partial) and judge.func in _WITH_FIGURES and not results.loaded.as_published:
+        reason = "other data than the published figure's"
+    elif results.errors:
+        reason = "tasks failed"
+    else:
+        found = judge(results)
+        return row | {"ours": found.ours, verdict: found.holds == "holds" if is_check else found.holds}
+    return row | {"ours": f"not {'checked' if is_check else 'judged'}: {reason}", verdict: None}

@@ -1,6 +1,6 @@
 """`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,13 @@ from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.workers import in_processes
 from boostplug.core.checks import check_integer
 from boostplug.core.threads import get_num_threads
-from boostplug.studies.replication.outcome import Outcome
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Protocol
 from boostplug.studies.replication.result import ReplicationResult
-from boostplug.studies.replication.study import Loaded, Study
-from boostplug.studies.replication.task import Job, Result, run
+from boostplug.studies.replication.study import Study
+from boostplug.studies.replication.study_results import StudyResults
+from boostplug.studies.replication.task import Job, TaskResult, run
+from boostplug.studies.sources import Loaded
 
 __all__ = ["replicate"]
 
@@ -77,11 +78,7 @@ def replicate(
         advance("reading the data", 0)
         studies = _load(protocol, None if data is None else Path(data))
     path = None if json is None else Path(json)
-    head = {
-        "paper": protocol.name,
-        "seed": protocol.seed,
-        "versions": versions(),
-    }
+    head = {"paper": protocol.name, "seed": protocol.seed, "versions": versions()}
     jobs = {
         f"{job.key} | {_settings(job, digest)}": job
         for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
@@ -93,7 +90,12 @@ def replicate(
         results = _results(jobs, store, processes, progress)
         with progress_bar(progress, 1) as advance:
             advance("judging the claims", 0)
-            result = _judged(protocol, studies, list(jobs.values()), results, name="" if data is None else str(data))
+            result = ReplicationResult.of(
+                protocol,
+                [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
+                name="" if data is None else str(data),
+                seconds={job.key: results[job.key]["seconds"] for job in jobs.values()},
+            )
         if path is not None:
             result.to_json(path)
             if not (keep or result.failed):
@@ -101,7 +103,7 @@ def replicate(
     return result
 
 
-def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, Result]:
+def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
     """Return the results of all jobs by `Job.key`, those that are kept and the others."""
     results = {job.key: store.done[kept] for kept, job in jobs.items() if kept in store.done}
     missing = {job.key: kept for kept, job in jobs.items() if kept not in store.done}
@@ -115,23 +117,11 @@ def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bo
     return results
 
 
-def _judged(
-    protocol: Protocol,
-    studies: Sequence[tuple[Study, Loaded]],
-    jobs: Sequence[Job],
-    results: Mapping[str, Result],
-    *,
-    name: str,
-) -> ReplicationResult:
-    by_study: dict[str, dict[tuple[str, int, str], Result]] = {study.name: {} for study, _ in studies}
-    for job in jobs:
-        by_study[job.study.name][job.split.task, job.split.fold, job.learner.name] = results[job.key]
-    return ReplicationResult.of(
-        protocol,
-        [Outcome(study, loaded, by_study[study.name]) for study, loaded in studies],
-        name=name,
-        seconds={job.key: results[job.key]["seconds"] for job in jobs},
-    )
+def _of_study(
+    study: Study, jobs: Iterable[Job], results: Mapping[str, TaskResult]
+) -> dict[tuple[str, int, str], TaskResult]:
+    own = [job for job in jobs if job.study is study]
+    return {(job.split.task, job.split.fold, job.learner.name): results[job.key] for job in own}
 
 
 def _named(paper: str) -> Protocol:

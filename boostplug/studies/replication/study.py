@@ -1,72 +1,17 @@
 """What a study is made of, as data fixed before anything is trained: its splits, learners and measures."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from boostplug.comparison.training.store import digest
 from boostplug.datasets import RankingData
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
+from boostplug.studies.sources import Source
 
-__all__ = ["PARTS", "ByMeasure", "Extra", "Groups", "Learner", "Loaded", "Measure", "Source", "Split", "Study"]
+__all__ = ["PARTS", "Extra", "Groups", "Learner", "Measure", "Study"]
 
 PARTS = ("train", "vali", "test")
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """One fold of one task."""
-
-    task: str
-    fold: int
-    train: RankingData
-    vali: RankingData
-    test: RankingData
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """The splits of a study, tasks in order and the folds of each; and what is to be said of them.
-
-    Attributes
-    ----------
-    splits : list of Split
-    notes : tuple of str
-    as_published : bool
-        Whether these are the data of the published figures.
-    """
-
-    splits: list[Split]
-    notes: tuple[str, ...] = ()
-    as_published: bool = False
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of all values."""
-        return digest(
-            array
-            for split in self.splits
-            for part in (split.train, split.vali, split.test)
-            for array in (part.X, part.y, part.group)
-        )
-
-
-class Source(Protocol):
-    """A data set, and how tasks and folds are made of it."""
-
-    @property
-    def wanted(self) -> str:
-        """What a folder must hold; empty for the bundled set."""
-
-    @property
-    def real(self) -> bool:
-        """Whether the data were measured, and not made by a program."""
-
-    def load(self, folder: Path | None) -> Loaded | None:
-        """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,16 +62,12 @@ class Measure:
         return f"{self.name}, {self.group}" if self.group else self.name
 
 
+Groups = tuple[Sequence[str], Mapping[str, Sequence[float]]]
+"""Names of groups, and rows with a value for each."""
+
+
 @dataclass(frozen=True)
-class Groups:
-    """Names of groups, and rows with a value for each."""
-
-    names: tuple[str, ...]
-    rows: Mapping[str, Sequence[float]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extra(ABC):
+class Extra:
     """Values by groups, such as kinds of pairs or queries of some size, for a figure of bars.
 
     Attributes
@@ -135,40 +76,13 @@ class Extra(ABC):
         Unique within the study.
     unit : str
         Of the values.
+    groups : callable
+        Returns the `Groups` of a `StudyResults`.
     """
 
     name: str
     unit: str
-
-    @abstractmethod
-    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:
-        """Return groups and a row of values for each learner, or any other row.
-
-        Parameters
-        ----------
-        loaded : Loaded
-        means : callable
-            Takes a learner and a measure's key; returns the test mean.
-        learners : sequence of str
-        """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ByMeasure(Extra):
-    """Measures, each that of a group.
-
-    Attributes
-    ----------
-    measures : tuple of (str, str)
-        The group's name, and the measure's key.
-    """
-
-    measures: tuple[tuple[str, str], ...]
-
-    def of(self, loaded: Loaded, means: Callable[[str, str], float], learners: Sequence[str]) -> Groups:  # noqa: ARG002
-        """Return a row for each learner."""
-        names, keys = zip(*self.measures, strict=True)
-        return Groups(names, {learner: [means(learner, key) for key in keys] for learner in learners})
+    groups: Callable[..., Groups]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,4 +113,4 @@ class Study:
     measures: tuple[Measure, ...]
     traces: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    extras: "tuple[Extra, ...]" = ()
+    extras: tuple[Extra, ...] = ()

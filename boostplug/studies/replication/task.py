@@ -16,12 +16,13 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
-from boostplug.studies.replication.study import PARTS, Learner, Split, Study
+from boostplug.studies.replication.study import PARTS, Learner, Study
+from boostplug.studies.sources import Split
 
-__all__ = ["STEADY", "Job", "Result", "marks", "run", "steady"]
+__all__ = ["STEADY", "Job", "TaskResult", "marks", "run", "steady"]
 
 Floats = NDArray[np.float64]
-Result = dict[str, Any]
+TaskResult = dict[str, Any]
 
 STEADY = "steady climb of "
 """Before the name of a trace: 1 where it has never fallen before its highest so far, which is not its first, else 0."""
@@ -51,7 +52,7 @@ def marks(rounds: int) -> list[int]:
     return [int(step) for step in steps if step < rounds] + [rounds]
 
 
-def run(job: Job) -> Result:
+def run(job: Job) -> TaskResult:
     """Return what came of a task: times apart, plain types only; an error is an outcome too.
 
     Returns

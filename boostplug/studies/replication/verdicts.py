@@ -1,4 +1,4 @@
-"""`Verdict`: what came of a claim; an interval of a difference says which of three."""
+"""`Verdict`: whether a claim or a check holds; an interval of a difference says which of three."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from scipy import stats
 
 from boostplug.comparison.significance import Interval, t_interval
 from boostplug.core.best_round import rounding
-from boostplug.studies.replication.outcome import Outcome, alike
+from boostplug.studies.replication.study_results import StudyResults, alike
 
 __all__ = [
     "LEVEL",
     "Holds",
     "Verdict",
-    "counted",
     "direction",
     "interval",
+    "most",
     "near",
+    "of_interval",
     "positive",
     "shown",
     "sign",
     "worst",
-    "worst_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -38,14 +38,14 @@ _WORST: tuple[Holds, ...] = ("does not hold", "level", "holds")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a claim: our figures in words, and whether it holds."""
+    """Our figures in words, and whether the claim holds; of a check, whether it passes."""
 
     ours: str
     holds: Holds
 
 
-def counted(shown: NDArray[np.bool_]) -> Verdict:
-    """Return whether most units show it, by Wilson's interval of their share."""
+def most(shown: NDArray[np.bool_]) -> Verdict:
+    """Return whether most units show something, by Wilson's interval of their share."""
     count, share = int(shown.sum()), float(shown.mean())
     low, high = stats.binomtest(count, len(shown)).proportion_ci(LEVEL, method="wilson")
     gap = Interval(share - 0.5, low - 0.5, high - 0.5)
@@ -53,7 +53,7 @@ def counted(shown: NDArray[np.bool_]) -> Verdict:
 
 
 def interval(differences: Floats, folds: Floats | None = None, level: float = LEVEL) -> Interval:
-    """Return the mean over units, folds weighing the same, and its interval."""
+    """Return the mean over units, each fold with the same weight, and its interval."""
     folds = np.zeros(len(differences)) if folds is None else folds
     defined = ~np.isnan(differences)
     weight = alike(folds[defined])
@@ -61,7 +61,7 @@ def interval(differences: Floats, folds: Floats | None = None, level: float = LE
 
 
 def near(found: Interval, figure: float, tolerance: float) -> Holds:
-    """Return whether a mean is within `tolerance` of a published figure; level where its interval holds that."""
+    """Return whether a mean is within `tolerance` of a published figure; level where its interval holds the figure."""
     if abs(found.mean - figure) <= tolerance + rounding(found.mean, figure):
         return "holds"
     return "level" if found.low <= figure <= found.high else "does not hold"
@@ -84,16 +84,17 @@ def shown(gap: Interval) -> str:
     return f"{gap.mean:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
 
 
-def worst(verdicts: Sequence[Verdict]) -> Verdict:
+def of_interval(gap: Interval, name: str = "") -> Verdict:
+    """Return what an interval of a difference says, with its figures; after a name, in parentheses."""
+    return Verdict(f"{name} ({shown(gap)})" if name else shown(gap), direction(gap))
+
+
+def worst(verdicts: Sequence[Verdict], joint: str = "; ") -> Verdict:
     """Return the verdict on all of them: the worst, with the figures of each."""
-    return Verdict("; ".join(verdict.ours for verdict in verdicts), worst_of([verdict.holds for verdict in verdicts]))
+    holds = min((verdict.holds for verdict in verdicts), key=_WORST.index)
+    return Verdict(joint.join(verdict.ours for verdict in verdicts), holds)
 
 
-def worst_of(holds: Sequence[Holds]) -> Holds:
-    """Return the worst."""
-    return min(holds, key=_WORST.index)
-
-
-def sign(outcome: Outcome, measure: str) -> float:
+def sign(results: StudyResults, measure: str) -> float:
     """Return 1 where greater values are better, else -1."""
-    return 1.0 if outcome.metric(measure).greater_is_better else -1.0
+    return 1.0 if results.metric(measure).greater_is_better else -1.0

@@ -7,14 +7,14 @@ from boostplug.studies.speed.imports import Import
 from boostplug.studies.speed.out_of_core import OutOfCore
 from boostplug.studies.speed.rankers import Rankers
 from boostplug.studies.speed.result import BenchResult, BenchResults
-from boostplug.studies.speed.rounds import Rounds
+from boostplug.studies.speed.rounds import BoostingRounds
 from boostplug.studies.speed.run import run
 from boostplug.studies.speed.scaling import Scaling
 
 __all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
 
 BENCHES: dict[str, type[Benchmark]] = {
-    kind.name: kind for kind in (Gradients, Rounds, Rankers, Scaling, Import, Cold, OutOfCore)
+    kind.name: kind for kind in (Gradients, BoostingRounds, Rankers, Scaling, Import, Cold, OutOfCore)
 }
 
 SHORT = 0.05

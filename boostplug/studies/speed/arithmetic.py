@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from boostplug.studies.speed.costs import Training
+from boostplug.studies.speed.costs import TrainingSetup
 
 __all__ = ["EFFICIENCY", "Cluster", "Costs", "needs"]
 
@@ -47,7 +47,7 @@ class Cluster:
 
 
 def needs(
-    training: Training, costs: Costs, cluster: Cluster, *, documents: float, features: int
+    training: TrainingSetup, costs: Costs, cluster: Cluster, *, documents: float, features: int
 ) -> Mapping[str, float]:
     """Return what a training needs.
 

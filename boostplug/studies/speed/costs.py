@@ -17,9 +17,10 @@ from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
 from boostplug.studies.speed.clock import seconds_of
 from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
+from boostplug.studies.speed.frameworks import Step, lightgbm_data, lightgbm_rounds, xgboost_rounds
 from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
 
-__all__ = ["BINS", "TRAININGS", "Training", "found"]
+__all__ = ["BINS", "TRAININGS", "TrainingSetup", "found"]
 
 BINS = 256
 """Of a feature at most."""
@@ -30,10 +31,8 @@ _WARM, _WARM_ROUNDS = 20, 2  # queries and rounds that load and start all that a
 _BATCH = 400  # queries that an iterator hands over at once
 _CALLS = 5
 
-Objective = Callable[[Any, Any], Any]
 
-
-class Training(ABC):
+class TrainingSetup(ABC):
     """A way to train.
 
     Attributes
@@ -57,8 +56,8 @@ class Training(ABC):
         """Return the framework's binned data."""
 
     @abstractmethod
-    def rounds(self, data: Any) -> Callable[[Objective], object]:
-        """Return what makes one round of a new booster with an objective."""
+    def rounds(self, data: Any) -> Callable[..., Step]:
+        """Return what takes an objective, and returns a new booster's step: one round."""
 
     def histogram_bytes(self, features: int) -> int:
         """Return what the histograms of a tree take, however many documents there are."""
@@ -69,7 +68,7 @@ class Training(ABC):
         """Return what a worker sends in a round so that all know the best splits."""
 
 
-class _XGBoost(Training):
+class _XGBoost(TrainingSetup):
     name, library = "XGBoost, depth 8", "xgboost"
     _DEPTH = 8
     _SENT = 1.4  # times the histograms of the smaller children of the last level: measured on two workers
@@ -80,21 +79,9 @@ class _XGBoost(Training):
 
         return xgb.QuantileDMatrix(_batches(X, queries, None), nthread=1, max_bin=BINS)
 
-    def rounds(self, data: Any) -> Callable[[Objective], object]:
-        """Return what makes one round of a new booster with an objective."""
-        import xgboost as xgb
-
-        params = {
-            "objective": "rank:pairwise",
-            "base_score": 0.0,
-            "max_depth": self._DEPTH,
-            "max_bin": BINS,
-            "eta": 0.1,
-            "nthread": 1,
-            "tree_method": "hist",
-        }
-        booster = xgb.Booster(params, [data])
-        return lambda objective: booster.update(data, booster.num_boosted_rounds(), fobj=objective)
+    def rounds(self, data: Any) -> Callable[..., Step]:
+        """Return what makes new boosters."""
+        return xgboost_rounds(data, {"max_depth": self._DEPTH, "max_bin": BINS, "nthread": 1})
 
     def network_bytes(self, features: int, workers: int) -> float:
         """Return what a worker sends: sums of histograms go round a ring, to be added up and to be known by all."""
@@ -113,33 +100,24 @@ class _OutOfCore(_XGBoost):
         return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=BINS)
 
 
-class _LightGBM(Training):
+class _LightGBM(TrainingSetup):
     name, library = "LightGBM, 255 leaves", "lightgbm"
+    _PARAMS: ClassVar = {"max_bin": BINS - 1, "num_leaves": TrainingSetup.nodes, "num_threads": 1}
 
     def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:  # noqa: ARG002 (all in memory)
         """Return a constructed Dataset."""
-        import lightgbm as lgb
+        return lightgbm_data(X, queries, self._PARAMS)
 
-        group = np.diff(queries.boundaries)
-        return lgb.Dataset(X, queries.labels, group=group, params=self._params).construct()
-
-    @property
-    def _params(self) -> dict[str, Any]:
-        return {"max_bin": BINS - 1, "num_leaves": self.nodes, "learning_rate": 0.1, "num_threads": 1, "verbose": -1}
-
-    def rounds(self, data: Any) -> Callable[[Objective], object]:
-        """Return what makes one round of a new booster with an objective."""
-        import lightgbm as lgb
-
-        booster = lgb.Booster({**self._params, "objective": "none", "metric": "none"}, data)
-        return lambda objective: booster.update(fobj=objective)
+    def rounds(self, data: Any) -> Callable[..., Step]:
+        """Return what makes new boosters."""
+        return lightgbm_rounds(data, self._PARAMS)
 
     def network_bytes(self, features: int, workers: int) -> float:
         """Return what a worker sends: each adds up the histograms of its share of the features for all."""
         return self.histogram_bytes(features) * (workers - 1) / workers
 
 
-TRAININGS: dict[str, Training] = {kind.name: kind() for kind in (_XGBoost, _OutOfCore, _LightGBM)}
+TRAININGS: dict[str, TrainingSetup] = {kind.name: kind() for kind in (_XGBoost, _OutOfCore, _LightGBM)}
 
 
 def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any:
@@ -210,11 +188,10 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def _train(
-    training: Training, X: NDArray[np.float32], queries: Queries, rounds: int, folder: str
-) -> tuple[Any, Any, list[float], Callable[[Objective], object]]:
+    training: TrainingSetup, X: NDArray[np.float32], queries: Queries, rounds: int, folder: str
+) -> tuple[Any, Any, list[float], Step]:
     """Return the data, the scores before the last round, the seconds of rounds without the loss's, and the booster."""
     data, loss = training.data(X, queries, folder), MPBoost()
-    step = training.rounds(data)
     of_calls: list[float] = []
     scores = None
 
@@ -225,5 +202,6 @@ def _train(
         of_calls.append(perf_counter() - start)
         return derivatives
 
-    of_rounds = [seconds_of(partial(step, objective)) for _ in range(rounds)]
+    step = training.rounds(data)(objective)
+    of_rounds = [seconds_of(step) for _ in range(rounds)]
     return data, scores, [whole - call for whole, call in zip(of_rounds, of_calls, strict=True)], step

@@ -109,7 +109,7 @@ A share of .10 in lists of that shape says that the loss takes a tenth of the ti
 
     def _lambdarank(self, scores: Floats | None = None) -> Own | None:
         try:
-            return lightgbm_own(self._mslr, self.setting.threads, scores=scores)
+            return lightgbm_own(self._mslr, self.setting.threads, scores)
         except ImportError:
             return None
 

@@ -11,7 +11,7 @@ from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from boostplug.studies.speed.data import grades, named_losses, scores_of
 
-__all__ = ["bytes_per_document", "count_anew", "found", "most_bytes", "resident_bytes", "threads_woken"]
+__all__ = ["bytes_per_document", "count_anew", "found", "most_bytes", "resident_bytes", "status_mib", "threads_woken"]
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # man 5 proc
@@ -64,8 +64,16 @@ def resident_bytes() -> int:
 
 def _bytes(what: str) -> int:
     time.sleep(_PAUSE)
-    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(what))
-    return 1024 * int(line.split()[1])
+    found = status_mib(what)
+    assert found is not None
+    return int(found * 2**20)
+
+
+def status_mib(what: str) -> float | None:
+    """Return a line of what Linux says of this process; resource.getrusage would count its parent's memory too."""
+    if not _STATUS.exists():
+        return None
+    return int(next(line for line in _STATUS.read_text().splitlines() if line.startswith(what)).split()[1]) / 1024
 
 
 def threads_woken(threads: int) -> int:

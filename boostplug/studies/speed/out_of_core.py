@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,13 +19,15 @@ from boostplug.studies.speed.benchmark import Benchmark, Column, Row
 from boostplug.studies.speed.clock import ask_process
 from boostplug.studies.speed.data import features_and_queries
 from boostplug.studies.speed.figures import Bars
+from boostplug.studies.speed.frameworks import lightgbm_data
+from boostplug.studies.speed.memory import status_mib
 
 __all__ = ["OutOfCore", "found"]
 
 _FILES, _QUERIES, _SIZE, _FEATURES, _GRADES = 20, 1_000, 100, 50, 5  # queries of each file
 _ROUNDS = 10
 _MIB = 2**20
-_STATUS = Path("/proc/self/status")
+_NAMES = [f"f{j}" for j in range(_FEATURES)]
 _PROGRAM = """
 import json, sys
 from boostplug.studies.speed.out_of_core import found
@@ -86,7 +89,7 @@ def _write(folder: Path, n_queries: int) -> None:
 
     (folder / "train").mkdir()
     X, queries = features_and_queries(n_queries, _SIZE, _FEATURES, _GRADES)
-    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(_FEATURES)])
+    frame = pd.DataFrame(X, columns=_NAMES)
     frame["label"] = queries.labels
     rng = np.random.default_rng(0)
     for number in range(_FILES + 1):
@@ -95,14 +98,14 @@ def _write(folder: Path, n_queries: int) -> None:
         frame.to_parquet(
             folder / "test.parquet" if test else folder / "train" / f"part-{number:02}.parquet", index=False
         )
-        frame[list(frame.columns[:_FEATURES])] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
+        frame[_NAMES] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
 
 
 def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
     """Return what one way takes; None where a package is missing."""
     framework, build = _WAYS[name]
     try:
-        module = _module(framework, on_dask=build is None)
+        library = _library(framework, on_dask=build is None)
     except ImportError:
         return None
     import pandas as pd
@@ -113,9 +116,9 @@ def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float 
     queries = Queries(test["label"], qid=test["query"])
     _Timed().gradient_hessian(np.zeros(queries.n_rows), queries)  # compiled, or read from numba's cache
     if build is None:
-        seen, predict = _on_dask(module, Path(folder), threads, rounds)
+        seen, predict = _on_dask(library, Path(folder), threads, rounds)
     else:
-        seen, predict = _in_this_process(module, build, Path(folder), threads, rounds)
+        seen, predict = _in_this_process(library, build, Path(folder), threads, rounds)
     return {
         "peak_mib": seen.peak,
         "above_start_mib": None if seen.peak is None or seen.start is None else seen.peak - seen.start,
@@ -145,93 +148,70 @@ class _Timed(MPBoost):
         return super().compute_gradient_hessian(scores, queries, scale)
 
 
-_DEPTH, _LEAVES = 6, 63
+_TREES: dict[str, dict[str, Any]] = {"xgboost": {"max_depth": 6}, "lightgbm": {"num_leaves": 63, "verbosity": -1}}
 
 
 def _in_this_process(
-    module: Any, build: Callable[[Path, int], Any], folder: Path, threads: int, rounds: int
+    library: Any, build: Callable[[Path, int], Any], folder: Path, threads: int, rounds: int
 ) -> tuple[_Seen, Callable[[Any], Any]]:
-    start = _mib("VmRSS")
+    start, params = status_mib("VmRSS"), _TREES[library.__name__]
     _calls.clear()
     begun = perf_counter()
     data = build(folder, threads)
-    if module.__name__ == "xgboost":
-        parameters = {"objective": "rank:pairwise", "nthread": threads, "max_depth": _DEPTH, "base_score": 0.0}
-        booster = module.train({**parameters, "disable_default_eval_metric": True}, data, rounds, obj=_Timed())
-    else:
-        parameters = {"objective": _Timed(), "num_threads": threads, "num_leaves": _LEAVES, "verbosity": -1}
-        booster = module.train(parameters, data, rounds)
-    seen = _Seen(start, _mib("VmHWM"), begun, list(_calls))
-    return seen, booster.inplace_predict if module.__name__ == "xgboost" else booster.predict
+    if library.__name__ == "xgboost":
+        params = params | {"objective": "rank:pairwise", "nthread": threads, "base_score": 0.0}
+        booster = library.train({**params, "disable_default_eval_metric": True}, data, rounds, obj=_Timed())
+        return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.inplace_predict
+    booster = library.train({**params, "objective": _Timed(), "num_threads": threads}, data, rounds)
+    return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.predict
 
 
-def _on_dask(module: Any, folder: Path, threads: int, rounds: int) -> tuple[_Seen, Callable[[Any], Any]]:
+def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Seen, Callable[[Any], Any]]:
     import dask.dataframe as dd
+    import pandas as pd
     from distributed import Client, LocalCluster
 
     import boostplug.dask as on_dask
 
     own = {"n_workers": 2, "threads_per_worker": max(1, threads // 2), "processes": True, "memory_limit": 0}
     with LocalCluster(**own, dashboard_address=":0", silence_logs=40) as cluster, Client(cluster) as client:
-        started = client.run(_at_start, module.__name__)
+        started = client.run(_at_start, library.__name__)
         begun = perf_counter()
         frame = dd.read_parquet(folder / "train").rename(columns={"query": "qid"})
-        if module.__name__ == "xgboost":
-            ranker = on_dask.XGBRanker(objective=_Timed(), n_estimators=rounds, max_depth=_DEPTH)
-        else:
-            ranker = on_dask.LGBMRanker(objective=_Timed(), n_estimators=rounds, num_leaves=_LEAVES, verbosity=-1)
+        kind = on_dask.XGBRanker if library.__name__ == "xgboost" else on_dask.LGBMRanker
+        ranker = kind(objective=_Timed(), n_estimators=rounds, **_TREES[library.__name__])
         ranker.fit(frame.drop(columns=["label"]), frame["label"])
         ended = client.run(_at_end)
         largest = max(started, key=lambda worker: ended[worker][0] or 0.0)
         peak, calls = ended[largest]
         seen = _Seen(started[largest], peak, begun, calls)
         model = ranker.to_local()
-    names = [f"f{j}" for j in range(_FEATURES)]
-    return seen, lambda X: model.predict(_named(X, names))
-
-
-def _named(X: Any, names: list[str]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(X, columns=names)
+    return seen, lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
 
 
 def _at_start(framework: str) -> float | None:
     """Return a worker's memory once all is imported."""
-    _module(framework, on_dask=True)
+    _library(framework, on_dask=True)
     _calls.clear()
-    return _mib("VmRSS")
+    return status_mib("VmRSS")
 
 
 def _at_end() -> tuple[float | None, list[float]]:
-    return _mib("VmHWM"), list(_calls)
+    return status_mib("VmHWM"), list(_calls)
 
 
-def _module(framework: str, *, on_dask: bool) -> Any:
+def _library(framework: str, *, on_dask: bool) -> Any:
     if on_dask:
         import boostplug.dask  # noqa: F401 (loaded, so that its memory is no part of the training)
-    if framework == "xgboost":
-        import xgboost
-
-        return xgboost
-    import lightgbm
-
-    return lightgbm
+    return import_module(framework)
 
 
-def _mib(what: str) -> float | None:
-    """Return a line of what Linux says of this process; resource.getrusage would count its parent's memory too."""
-    if not _STATUS.exists():
-        return None
-    return int(next(line for line in _STATUS.read_text().splitlines() if line.startswith(what)).split()[1]) / 1024
-
-
-def _whole(folder: Path) -> tuple[Any, Any, Any]:
+def _whole(folder: Path) -> tuple[Any, Queries]:
     import pandas as pd
 
     frame = pd.read_parquet(folder / "train")
-    y, qid = frame.pop("label").to_numpy(), frame.pop("query").to_numpy()
-    return frame.to_numpy(np.float32), y, qid
+    queries = Queries(frame.pop("label").to_numpy(), qid=frame.pop("query").to_numpy())
+    return frame.to_numpy(np.float32), queries
 
 
 def _batches(folder: Path) -> Any:
@@ -241,8 +221,8 @@ def _batches(folder: Path) -> Any:
 def _xgboost_whole(folder: Path, threads: int) -> Any:
     import xgboost as xgb
 
-    X, y, qid = _whole(folder)
-    return xgb.QuantileDMatrix(X, y, qid=qid, nthread=threads)
+    X, queries = _whole(folder)
+    return xgb.QuantileDMatrix(X, queries.labels, group=np.diff(queries.boundaries), nthread=threads)
 
 
 def _xgboost_batches(folder: Path, threads: int, *, cached: bool) -> Any:
@@ -254,11 +234,7 @@ def _xgboost_batches(folder: Path, threads: int, *, cached: bool) -> Any:
 
 
 def _lightgbm_whole(folder: Path, threads: int) -> Any:
-    import lightgbm as lgb
-
-    X, y, qid = _whole(folder)
-    group = np.unique(qid, return_counts=True)[1]
-    return lgb.Dataset(X, y, group=group, params={"num_threads": threads, "verbosity": -1}).construct()
+    return lightgbm_data(*_whole(folder), {"num_threads": threads})
 
 
 def _lightgbm_batches(folder: Path, threads: int) -> Any:

@@ -1,7 +1,6 @@
 """What the frameworks' own objectives cost without their trees, to set ours beside."""
 
-from collections.abc import Callable, Mapping
-from itertools import count
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostplug.data.queries import Queries
 from boostplug.studies.speed.clock import in_turns
+from boostplug.studies.speed.frameworks import lightgbm, xgboost
 
 __all__ = ["Own", "lightgbm_own", "xgboost_own"]
 
@@ -44,46 +44,30 @@ class Own:
         return own if own > _LEAST * regresses else None
 
 
-def lightgbm_own(queries: Queries, threads: int, objective: str = "lambdarank", scores: Any = None) -> Own:
-    """Return LightGBM's; with scores, which its rounds then leave as they are, else from its first round on.
+def lightgbm_own(queries: Queries, threads: int, scores: Any = None) -> Own:
+    """Return that of LightGBM's lambdarank; with scores, which its rounds then leave as they are.
 
     Raises
     ------
     ImportError
         If LightGBM is not installed.
     """
-    import lightgbm as lgb
-
-    def booster(name: str) -> Callable[[], object]:
-        rate = 0.1 if scores is None else 1e-6
-        params = {"objective": name, "num_leaves": 2, "num_threads": threads, "learning_rate": rate, "verbose": -1}
-        group = np.diff(queries.boundaries)
-        data = lgb.Dataset(_trivial(queries), queries.labels, group=group, init_score=scores, params=params)
-        made: Callable[[], object] = lgb.Booster({**params, "metric": "none"}, data).update
-        return made
-
-    return Own(booster(objective), booster("regression"))
+    rate = 0.1 if scores is None else 1e-6
+    params = {"num_leaves": 2, "num_threads": threads, "learning_rate": rate}
+    rounds = lightgbm(_trivial(queries), queries, params, scores).rounds
+    return Own(rounds("lambdarank"), rounds("regression"))
 
 
-def xgboost_own(queries: Queries, threads: int, objective: Mapping[str, Any], scores: Any) -> Own:
-    """Return XGBoost's, with the parameters of its objective, on scores that its rounds leave as they are.
+def xgboost_own(queries: Queries, threads: int, objective: str, scores: Any, **params: Any) -> Own:
+    """Return that of an XGBoost objective with its parameters, on scores that its rounds leave as they are.
 
     Raises
     ------
     ImportError
         If XGBoost is not installed.
     """
-    import xgboost as xgb
-
-    group = np.diff(queries.boundaries)
-    data = xgb.QuantileDMatrix(_trivial(queries), queries.labels, group=group, base_margin=scores, nthread=threads)
-    trees = {"max_depth": 1, "nthread": threads, "eta": 1e-6, "tree_method": "hist"}
-
-    def booster(params: Mapping[str, Any]) -> Callable[[], object]:
-        made, number = xgb.Booster({**trees, **params}, [data]), count()
-        return lambda: made.update(data, next(number))
-
-    return Own(booster(objective), booster({"objective": "reg:squarederror"}))
+    rounds = xgboost(_trivial(queries), queries, {"max_depth": 1, "nthread": threads, "eta": 1e-6}, scores).rounds
+    return Own(rounds(objective, **params), rounds("reg:squarederror"))
 
 
 def _trivial(queries: Queries) -> NDArray[np.float32]:

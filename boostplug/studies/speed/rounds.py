@@ -1,22 +1,20 @@
 """`boostplug bench rounds`: what a round of boosting costs with each loss, and how much of it is ours."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from itertools import count
 from statistics import median
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.data.queries import Queries
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
 from boostplug.studies.speed.clock import seconds_of
 from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
 from boostplug.studies.speed.figures import Bars
+from boostplug.studies.speed.frameworks import Boosting, Objective, lightgbm, xgboost
 
-__all__ = ["Rounds"]
+__all__ = ["BoostingRounds"]
 
 _QUERIES, _SIZE, _FEATURES = 2_917, 120, 136
 _TURNS, _UNCOUNTED = 12, 2
@@ -24,64 +22,6 @@ _ABOVE, _ABOVE_OF_DEARER = 0.06, {"RankNet": 0.09, "AdaRank": 0.09}
 _DUMMY, _REPLAYED = "a dummy objective", ", replayed"
 
 Derivatives = tuple[NDArray[Any], NDArray[Any]]
-Objective = Callable[[Any, Any], Derivatives]
-Step = Callable[[], object]
-
-
-class _Framework(ABC):
-    """A framework with the data binned in it."""
-
-    title: ClassVar[str]
-    built_in: ClassVar[str]
-    squared_errors: ClassVar[str]
-
-    @abstractmethod
-    def __init__(self, X: NDArray[np.float32], queries: Queries, threads: int) -> None: ...
-
-    @abstractmethod
-    def rounds(self, objective: str | Objective) -> Step:
-        """Return a new booster's step: one round."""
-
-
-class _LightGBM(_Framework):
-    title, built_in, squared_errors = "LightGBM", "lambdarank", "regression"
-
-    def __init__(self, X: NDArray[np.float32], queries: Queries, threads: int) -> None:
-        import lightgbm as lgb
-
-        self._booster = lgb.Booster
-        self._params = {"num_leaves": 31, "num_threads": threads, "learning_rate": 0.1, "metric": "none", "verbose": -1}
-        group = np.diff(queries.boundaries)
-        self._data = lgb.Dataset(X, queries.labels, group=group, params=self._params).construct()
-
-    def rounds(self, objective: str | Objective) -> Step:
-        """Return a new booster's step: one round."""
-        if isinstance(objective, str):
-            built_in: Step = self._booster({**self._params, "objective": objective}, self._data).update
-            return built_in
-        booster = self._booster({**self._params, "objective": "none"}, self._data)
-        return lambda: booster.update(fobj=objective)
-
-
-class _XGBoost(_Framework):
-    title, built_in, squared_errors = "XGBoost", "rank:ndcg", "reg:squarederror"
-
-    def __init__(self, X: NDArray[np.float32], queries: Queries, threads: int) -> None:
-        import xgboost as xgb
-
-        self._booster = xgb.Booster
-        self._params = {"max_depth": 6, "nthread": threads, "eta": 0.1, "tree_method": "hist"}
-        group = np.diff(queries.boundaries)
-        self._data = xgb.QuantileDMatrix(X, queries.labels, group=group, nthread=threads)
-
-    def rounds(self, objective: str | Objective) -> Step:
-        """Return a new booster's step: one round."""
-        if isinstance(objective, str):
-            params, own = {**self._params, "objective": objective}, None
-        else:
-            params, own = {**self._params, "objective": "rank:pairwise", "base_score": 0.0}, objective
-        booster, number = self._booster(params, [self._data]), count()
-        return lambda: booster.update(self._data, next(number), fobj=own)
 
 
 class _Recorded:
@@ -104,7 +44,7 @@ class _Recorded:
         return self.last
 
 
-class Rounds(Benchmark):
+class BoostingRounds(Benchmark):
     """A round of boosting with each loss, beside the built-in objectives and objectives that compute nothing."""
 
     name = "rounds"
@@ -150,13 +90,17 @@ Differences are medians over rounds, as shares of the built-in's round.
         super().__init__(setting)
         X, queries = features_and_queries(setting.count(_QUERIES, 5), _SIZE, _FEATURES, MSLR_SHARES)
         self._n = queries.n_rows
-        self._frameworks: list[_Framework] = []
-        for kind in (_LightGBM, _XGBoost):
-            setting.say(f"data for {kind.title}")
+        trees: dict[str, tuple[Callable[..., Boosting], dict[str, int]]] = {
+            "LightGBM": (lightgbm, {"num_leaves": 31, "num_threads": setting.threads}),
+            "XGBoost": (xgboost, {"max_depth": 6, "nthread": setting.threads}),
+        }
+        self._frameworks: list[Boosting] = []
+        for title, (binned, params) in trees.items():
+            setting.say(f"data for {title}")
             try:
-                self._frameworks.append(kind(X, queries, setting.threads))
+                self._frameworks.append(binned(X, queries, params))
             except ImportError:
-                self.note(f"{kind.title} is left out: it is not installed.")
+                self.note(f"{title} is left out: it is not installed.")
         labels = queries.labels.astype(np.float32)
         self._nothing = labels.mean() - labels, np.ones_like(labels)
 
@@ -166,7 +110,7 @@ Differences are medians over rounds, as shares of the built-in's round.
             self.setting.say(framework.title)
             yield from self._in(framework)
 
-    def _in(self, framework: _Framework) -> Iterator[Row]:
+    def _in(self, framework: Boosting) -> Iterator[Row]:
         recorded = {name: _Recorded(loss) for name, loss in default_losses().items()}
         steps = {
             framework.built_in: framework.rounds(framework.built_in),
@@ -185,7 +129,7 @@ Differences are medians over rounds, as shares of the built-in's round.
             if not name.endswith(_REPLAYED):
                 yield self._row(framework, name, times, recorded.get(name))
 
-    def _row(self, framework: _Framework, name: str, times: dict[str, list[float]], loss: _Recorded | None) -> Row:
+    def _row(self, framework: Boosting, name: str, times: dict[str, list[float]], loss: _Recorded | None) -> Row:
         unit = median(times[framework.built_in])
         values = {
             "documents": self._n,

@@ -287,17 +287,17 @@ def _of_losses(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
 
 
 def _lambdarank(lists: Queries) -> Own:
-    return lightgbm_own(lists, 1, scores=scores_of(lists))
+    return lightgbm_own(lists, 1, scores_of(lists))
 
 
 def _rank_ndcg(lists: Queries) -> Own:
-    return xgboost_own(lists, 1, {"objective": "rank:ndcg"}, scores_of(lists))
+    return xgboost_own(lists, 1, "rank:ndcg", scores_of(lists))
 
 
 def _rank_pairwise(lists: Queries) -> Own:
     longest = int(np.diff(lists.boundaries).max())
     pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": longest}
-    return xgboost_own(lists, 1, {"objective": "rank:pairwise", **pairs}, scores_of(lists))
+    return xgboost_own(lists, 1, "rank:pairwise", scores_of(lists), **pairs)
 
 
 _OWNS_OF: Mapping[Lists, Mapping[str, _OwnOf]] = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boostplug.losses import LinearDistance
-from boostplug.studies.replication import PAPERS, figures
+from boostplug.studies.replication import figures
 from boostplug.studies.replication.figures import ByCutoff, ByGroup, Curves, Distances, Ranks, draw
 
 
@@ -135,22 +135,3 @@ def test_what_has_no_value_has_no_entry_in_the_legend():
         axes = Axes()
         figure.plot(axes, of)
         assert {label[0] for label in axes.lines} & {"A", "B"} == {"A"}
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_figures_of_the_papers_name_what_is_there(name):
-    protocol = PAPERS[name]
-    studies = {study.name: study for study in protocol.studies}
-    assert protocol.figures
-    for figure in protocol.figures:
-        if not figure.study:
-            continue
-        measures = {measure.key for measure in studies[figure.study].measures}
-        wanted = getattr(figure, "measures", ())
-        wanted = {key for _, key in wanted} if isinstance(figure, ByCutoff) else set(wanted)
-        known = set(studies[figure.study].traces) if getattr(figure, "part", "") == "trace" else measures
-        assert wanted <= known, figure
-        learners = {learner.name for learner in studies[figure.study].learners}
-        assert set(getattr(figure, "learners", ())) <= learners, figure
-        if isinstance(figure, ByGroup):
-            assert figure.extra in {extra.name for extra in studies[figure.study].extras}, figure

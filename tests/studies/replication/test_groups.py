@@ -9,7 +9,7 @@ from boostplug import Queries
 from boostplug.datasets import make_ranking
 from boostplug.metrics import MAP, PairError
 from boostplug.studies.replication.figures import ByGroup
-from boostplug.studies.replication.groups import KindError, OfLearners, OfQueries, QueriesByPairs, by_thousands
+from boostplug.studies.replication.groups import KindError, OfQueries, by_thousands, mean_rows, queries_by_pairs
 
 QUERIES = Queries([2, 1, 0, 0, 2, 1, 1, 0], group=[4, 3, 1])
 SCORES = [3.0, 4.0, 3.0, 1.0, 0.0, 0.0, 5.0, 9.0]
@@ -62,19 +62,17 @@ def test_queries_are_counted_by_their_pairs():
     y = np.concatenate([[1] * a + [0] * b for a, b in sizes])
     train = SimpleNamespace(queries=Queries(y, group=[a + b for a, b in sizes]))
     loaded = SimpleNamespace(splits=[SimpleNamespace(train=train), SimpleNamespace(train=None)])
-    counted = QueriesByPairs(name="f", unit="queries", last=1).of(loaded, None, ())
-    assert counted.names == ("0-1k", "1k+")
-    assert counted.rows == {"queries": [3.0, 1.0]}
+    counted = queries_by_pairs(SimpleNamespace(loaded=loaded), last=1)
+    assert counted == (["0-1k", "1k+"], {"queries": [3.0, 1.0]})
 
 
-def test_rows_of_learners_are_averaged():
-    extra = OfLearners(
-        name="f", unit="u", groups=("1", "2"), of_rows=(("a", ("x", "y"), ("m", "n")), ("z", ("z",), "nm"))
-    )
-    means = {("x", "m"): 1.0, ("y", "m"): 3.0, ("x", "n"): 5.0, ("y", "n"): 7.0, ("z", "m"): 8.0, ("z", "n"): 9.0}
-    got = extra.of(None, lambda learner, key: means[learner, key], ())
-    assert got.names == ("1", "2")
-    assert got.rows == {"a": [2.0, 6.0], "z": [9.0, 8.0]}
+def test_rows_are_test_means_of_each_learner_or_averaged():
+    means = {("x", "m"): 1.0, ("y", "m"): 3.0, ("x", "n"): 5.0, ("y", "n"): 7.0}
+    results = SimpleNamespace(learners=["x", "y"], mean=lambda learner, key: means[learner, key])
+    measures = {"1": "m", "2": "n"}
+    assert mean_rows(results, measures=measures) == (["1", "2"], {"x": [1.0, 5.0], "y": [3.0, 7.0]})
+    averaged = {"a": (("x", "y"), ("m", "n")), "z": (("y",), ("n", "m"))}
+    assert mean_rows(results, measures=measures, averaged=averaged) == (["1", "2"], {"a": [2.0, 6.0], "z": [7.0, 3.0]})
 
 
 @pytest.mark.parametrize(("lines", "rows"), [(False, ("a", "b")), (True, ("b",)), (True, ()), (False, ())])

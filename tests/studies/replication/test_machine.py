@@ -2,27 +2,25 @@
 
 import json
 from dataclasses import dataclass, replace
-from multiprocessing import active_children
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from studies.replication.toy import Toy
 
-from boostplug.comparison.training.store import Store, head_of
 from boostplug.comparison.training.workers import in_processes
-from boostplug.datasets import make_ranking
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.rankers.base import ReferenceRanker, Round
 from boostplug.studies.replication import replicate
 from boostplug.studies.replication import run as machine
-from boostplug.studies.replication.checked import Close, Monotone
-from boostplug.studies.replication.claims import Citation, Near, Ranked
-from boostplug.studies.replication.protocol import Protocol
-from boostplug.studies.replication.sources import SingleQueries
-from boostplug.studies.replication.study import Learner, Loaded, Measure, Split, Study
+from boostplug.studies.replication.claims import close, near_published, never_rises, ranked
+from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol
+from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.replication.task import STEADY, Job, marks, run, steady
+from boostplug.studies.sources import Loaded, SingleQueries
 from boostplug.weak_rankers import Feature
 
 
@@ -34,26 +32,24 @@ class Against(NDCG):
 
 
 @dataclass(frozen=True)
-class Toy:
-    """Two folds of a small set; or, with `queries`, the folds of some of its queries."""
-
-    queries: int = 0
-    as_published: bool = True
-    wanted = ""
-    real = True
+class SomeQueries(Toy):
+    """The folds of the two queries with the most pairs."""
 
     def load(self, folder):
-        parts = [make_ranking(8, n_features=4, mean_list_size=12, random_state=seed) for seed in range(4)]
-        if self.queries:
-            return Loaded(SingleQueries((), most=self.queries).of(parts).splits, as_published=self.as_published)
-        splits = [Split("", 1, *parts[:3]), Split("", 2, *parts[1:])]
-        return Loaded(splits, ("a note",), as_published=self.as_published)
+        split = super().load(folder).splits[0]
+        parts = [split.train, split.vali, split.test]
+        return Loaded(SingleQueries((), most=2).of_parts(parts).splits, as_published=self.as_published)
 
 
 CONTINUOUS = Learner(name="Rb-c", ranker=RankBoostRanker, params={"variant": "continuous"})
 DISCRETE = Learner(name="Rb-d", ranker=RankBoostRanker, params={"variant": "discrete"})
 PLUS = Learner(name="Rb+", ranker=RankBoostRanker)
-SAID = {"study": "toy", "text": "order", "source": Citation("Table 1", "in this order"), "about": "own variants"}
+
+
+def said(judge, published=""):
+    return Claim(Citation("Table 1", "in this order"), "own variants", "order", judge, published, "toy")
+
+
 MEASURES = (Measure("R2", PairError("half")), Measure("NDCG@3", NDCG(3), Against(3)))
 
 
@@ -67,7 +63,7 @@ def protocol(*learners, source=None, **more):
         traces=("e1",),
         **more,
     )
-    claims = (Ranked(measure="R2", order=("Rb-c", "Rb-d"), **SAID),)
+    claims = (said(partial(ranked, measure="R2", order=("Rb-c", "Rb-d"))),)
     return Protocol(name="toy", paper="A toy.", studies=(study,), claims=claims, deviations=("it is a toy",))
 
 
@@ -83,7 +79,7 @@ def job_of(learner, split=0):
 # --- One task ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", [Toy(), Toy(queries=2)], ids=["queries", "one query"])
+@pytest.mark.parametrize("source", [Toy(), SomeQueries()], ids=["queries", "one query"])
 def test_a_task_is_what_fit_says_with_validation_sets(source):
     """The ranker's own record of its validation sets gives rounds and values; one query goes another way in here."""
     study = protocol(CONTINUOUS, source=source).studies[0]
@@ -208,14 +204,14 @@ def test_what_is_kept_is_used_where_nothing_has_changed_alone(tmp_path, monkeypa
     base = protocol()
     study = base.studies[0]
     assert again(base) == ["Rb-c", "Rb-d"] * 2
-    judged = Ranked(measure="NDCG@3", order=("Rb-d", "Rb-c"), **SAID)
+    judged = said(partial(ranked, measure="NDCG@3", order=("Rb-d", "Rb-c")))
     assert again(replace(base, claims=(judged,), deviations=())) == []
     assert again(replace(base, studies=(replace(study, published={"x": {"R2": 0.5}}),))) == []
     other = replace(DISCRETE, params={"variant": "discrete", "max_thresholds": 9})
     assert again(replace(base, studies=(replace(study, learners=(CONTINUOUS, other)),))) == ["Rb-d"] * 2
     assert again(replace(base, studies=(replace(study, rounds=5),))) == ["Rb-c", "Rb-d"] * 2
     assert again(replace(base, studies=(replace(study, measures=MEASURES[:1]),))) == ["Rb-c", "Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, source=Toy(queries=2)),))) == ["Rb-c", "Rb-d"] * 10
+    assert again(replace(base, studies=(replace(study, source=SomeQueries()),))) == ["Rb-c", "Rb-d"] * 10
     assert again(base) == []
 
 
@@ -235,13 +231,6 @@ def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
     assert again == ["Rb-d", "Rb-d"]
 
 
-@pytest.mark.parametrize("content", [b"null", b"[]\n", b'{"paper": "toy"}\n', b"\x00\xff\n"])
-def test_parts_that_are_none_are_named(tmp_path, content):
-    (tmp_path / "out.json.parts").write_bytes(content)
-    with pytest.raises(ValueError, match=r"out\.json\.parts .*was not written by this program.*; remove it"):
-        replicate(protocol(), json=tmp_path / "out.json", num_processes=1)
-
-
 def test_no_more_processes_than_tasks(monkeypatch):
     asked = []
     monkeypatch.setattr(machine, "in_processes", lambda *given: asked.append(given[2]) or in_processes(*given[:2], 1))
@@ -249,25 +238,18 @@ def test_no_more_processes_than_tasks(monkeypatch):
     assert asked == [4]
 
 
-def test_the_death_of_a_process_ends_the_others(tmp_path):
-    late = f"__import__('time').sleep(60), open({str(tmp_path / 'late')!r}, 'w')"
-    with pytest.raises(RuntimeError, match="a worker process has died"):
-        list(in_processes(eval, [late, "__import__('os')._exit(3)"], 2))
-    assert not active_children()
-    assert not (tmp_path / "late").exists()
-
-
 # --- What comes out --------------------------------------------------------------------------------------------------
 
 
 def test_published_figures_stand_beside_ours_where_they_apply():
     published = {"Rb-c": {"R2": 0.1234}, "other": {"NDCG@3": 0.4321}}
-    near = Near(published=".1234", measure="R2", learners=("Rb-c",), tolerance=0.01, **SAID)
-    close = Close(study="toy", text="near", where="Table 1", measure="R2", learner="Rb-c", tolerance=0.01)
+    near = said(partial(near_published, measure="R2", learners=("Rb-c",), row="Rb-c", tolerance=0.01), ".1234")
+    check = partial(close, measure="R2", learner="Rb-c", row="Rb-c", tolerance=0.01)
+    of_table = Check("Table 1", "near", check, study="toy")
 
     def outcome(source):
         paper = protocol(source=source, published=published)
-        result = replicate(replace(paper, claims=(near,), baselines=(close,)), num_processes=1)
+        result = replicate(replace(paper, claims=(near,), baselines=(of_table,)), num_processes=1)
         return str(result), result.document["claims"][0], result.document["baselines"][0]
 
     text, claim, baseline = outcome(Toy())
@@ -285,15 +267,15 @@ def test_published_figures_stand_beside_ours_where_they_apply():
 
 
 def test_claims_theorems_and_what_is_not_tested_stand_apart():
-    check = Monotone(study="toy", text="E1 falls", where="Theorem 2", curve="e1", learner="Rb-d")
-    private = (Citation("Section 5", "on our own logs"), "the logs are private")
+    check = Check("Theorem 2", "E1 falls", partial(never_rises, curve="e1", learner="Rb-d"), study="toy")
+    private = NotTested("Section 5", "on our own logs", "the logs are private")
     paper = replace(protocol(), theorems=(check,), not_tested=(private,))
     document = replicate(paper, num_processes=1).document
     assert [check["passes"] for check in document["theorems"]] == [True]
     assert document["theorems"][0]["where"] == "Theorem 2"
     assert document["baselines"] == []
     assert document["not_tested"] == [
-        {"where": "Section 5", "words": "on our own logs", "page": None, "reason": "the logs are private"}
+        {"where": "Section 5", "words": "on our own logs", "reason": "the logs are private"}
     ]
     claim = document["claims"][0]
     assert (claim["where"], claim["words"], claim["about"]) == ("Table 1", "in this order", "own variants")

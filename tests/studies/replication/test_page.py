@@ -11,8 +11,8 @@ import pytest
 
 from boostplug.comparison.document import as_json, marks
 from boostplug.studies.replication import PAPERS
-from boostplug.studies.replication.claims import ABOUT
 from boostplug.studies.replication.page import LISTS, front_tables, main, pages, store, stored, tables
+from boostplug.studies.replication.protocol import ABOUT
 from boostplug.studies.replication.report import SCHEMA, text
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
@@ -25,7 +25,6 @@ def claim(holds, about="other methods", *, real=True, own=True, words="A | B bea
         "claim": "A is ahead of C",
         "where": "Section 4, Figure 1",
         "words": words,
-        "page": 7,
         "about": about,
         "own_data": own,
         "real": real,
@@ -98,7 +97,7 @@ def document(name="adarank"):
         ],
         "theorems": [check(passes=True), check(passes=False, name="Theorem 2")],
         "baselines": [check(passes=None, published=".45")],
-        "not_tested": [{"where": "Section 5", "words": "faster", "page": None, "reason": "No number."}],
+        "not_tested": [{"where": "Section 5", "words": "faster", "reason": "No number."}],
         "deviations": ["Folds: ours.", "choice made after a result: the grid."],
     }
 
@@ -133,7 +132,7 @@ def test_claims_stand_by_kind_with_quotation_place_and_verdict():
     assert [line for line in lines if line.startswith("#")] == ["### Claims: other methods", "### Claims: rounds"]
     body = [row for row in rows(lines) if not row[0].startswith("-")]
     assert body[1] == [
-        r"“A \| B beats \*C\*” (Section 4, Figure 1, page 7)",
+        r"“A \| B beats \*C\*” (Section 4, Figure 1)",
         "tiny, own",
         "A is ahead of C",
         "–",
@@ -156,7 +155,7 @@ def test_claims_stand_by_kind_with_quotation_place_and_verdict():
 def test_what_is_judged_of_a_passage_stands_together():
     again = {**document(), "claims": [claim("holds"), claim("level", words="else"), claim("does not hold")]}
     body = rows(tables(again)["claims"])[2:]
-    assert [row[0] for row in body] == [body[0][0], "as above", "“else” (Section 4, Figure 1, page 7)"]
+    assert [row[0] for row in body] == [body[0][0], "as above", "“else” (Section 4, Figure 1)"]
     assert body[1][-1].endswith("*does not hold*")
 
 
@@ -296,27 +295,19 @@ def test_what_is_stored_is_of_the_protocol_as_it_stands(name):
     """Whoever changes a claim runs it again: `boostplug replicate --json … --keep` trains nothing for it."""
     protocol, document = PAPERS[name], STORED[name]
     run = {study["name"] for study in document["studies"]}
-    told = ("study", "claim", "words", "where", "page", "about", "own_data", "published")
-    assert [tuple(row[key] for key in told) for row in document["claims"]] == [
-        (
-            claim.study,
-            claim.text,
-            claim.source.words,
-            claim.source.where,
-            claim.source.page,
-            claim.about,
-            claim.own_data,
-            claim.published,
-        )
+    stated = [
+        {"study": claim.study, "claim": claim.text, **vars(claim.source), "about": claim.about}
+        | {"own_data": claim.own_data, "published": claim.published}
         for claim in protocol.claims
         if claim.study in run
     ]
+    assert [{key: row[key] for key in stated[0]} for row in document["claims"]] == stated
     for kind in ("theorems", "baselines"):
         checks = [(check.study, check.text) for check in getattr(protocol, kind) if check.study in run]
         assert [(row["study"], row["check"]) for row in document[kind]] == checks
     assert document["deviations"] == list(protocol.deviations)
     assert [(row["where"], row["words"], row["reason"]) for row in document["not_tested"]] == [
-        (source.where, source.words, reason) for source, reason in protocol.not_tested
+        (passage.where, passage.words, passage.reason) for passage in protocol.not_tested
     ]
 
 

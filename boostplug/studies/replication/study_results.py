@@ -10,10 +10,11 @@ from scipy import stats
 
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.metrics import Metric
-from boostplug.studies.replication.study import PARTS, Extra, Learner, Loaded, Study
-from boostplug.studies.replication.task import Result, by_block, marks, pools_queries
+from boostplug.studies.replication.study import PARTS, Extra, Learner, Study
+from boostplug.studies.replication.task import TaskResult, by_block, marks, pools_queries
+from boostplug.studies.sources import Loaded
 
-__all__ = ["Outcome", "alike", "extent", "measures_by_group"]
+__all__ = ["StudyResults", "alike", "extent", "mean_rows", "measures_by_group"]
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ def _signed_ranks(differences: Floats) -> float:
     return float(stats.wilcoxon(differences, zero_method="zsplit", method=method).pvalue)
 
 
-class Outcome:
+class StudyResults:
     """The finished tasks of a study.
 
     What is ranked are tasks, by their means over folds; in a study of one task, its folds. One that a learner has not
@@ -52,12 +53,11 @@ class Outcome:
         What `task.run` returned.
     """
 
-    def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], Result]) -> None:
+    def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], TaskResult]) -> None:
         self.study, self.loaded, self._results = study, loaded, results
         self.learners = [learner.name for learner in study.learners]
         self.tasks = list(dict.fromkeys(split.task for split in loaded.splits))
         self.folds = sorted({split.fold for split in loaded.splits})
-        self._p: dict[tuple[str, str, str], float] = {}
         self._metrics = {measure.key: measure.metric for measure in study.measures}
 
     def metric(self, measure: str) -> Metric:
@@ -171,17 +171,10 @@ class Outcome:
         Over tasks by Wilcoxon's signed ranks; in a study of one task over its test queries, by random exchange of the
         two within queries, each fold weighing the same.
         """
-        key = (a, b, measure)
-        if key not in self._p:
-            self._p[key] = self._p_over_tasks(*key) if len(self.tasks) > 1 else self._p_over_queries(*key)
-        return self._p[key]
-
-    def _p_over_tasks(self, a: str, b: str, measure: str) -> float:
-        units = np.round(self.units(measure), _EQUAL)
-        x, y = (units[:, self.learners.index(name)] for name in (a, b))
-        return _signed_ranks(x - y)
-
-    def _p_over_queries(self, a: str, b: str, measure: str) -> float:
+        if len(self.tasks) > 1:
+            units = np.round(self.units(measure), _EQUAL)
+            x, y = (units[:, self.learners.index(name)] for name in (a, b))
+            return _signed_ranks(x - y)
         (x, folds), (y, _) = (self.unit_values(name, measure) for name in (a, b))
         if x.shape != y.shape:  # a task has failed
             return float("nan")
@@ -270,9 +263,8 @@ class Outcome:
         }
 
     def _extra(self, extra: Extra) -> dict[str, Any]:
-        groups = extra.of(self.loaded, self.mean, self.learners)
-        rows = {name: list(values) for name, values in groups.rows.items()}
-        return {"groups": list(groups.names), "rows": rows, "unit": extra.unit}
+        groups, rows = extra.groups(self)
+        return {"groups": groups, "rows": rows, "unit": extra.unit}
 
     def _tests(self, measure: str) -> dict[str, Any]:
         couples = list(combinations(self.learners, 2))
@@ -309,6 +301,21 @@ def measures_by_group(study: Mapping[str, Any]) -> dict[str, list[str]]:
     for measure in study["measures"]:
         groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
     return groups
+
+
+def mean_rows(study: Mapping[str, Any], keys: Sequence[str]) -> Iterator[tuple[str, bool, Mapping[str, Any]]]:
+    """Yield the test means of a study's document that have some measures: name, whether published, and values.
+
+    A published row of a learner of ours stands below it, without a name.
+    """
+    published = study["published"] if study["published_applies"] else {}
+    shown = {name: row for name, row in published.items() if row.keys() & {*keys}}
+    for learner in study["learners"]:
+        yield learner["name"], False, learner["test"]
+        if learner["name"] in shown:
+            yield "", True, shown.pop(learner["name"])
+    for name, row in shown.items():
+        yield name, True, row
 
 
 def _number(value: float | None) -> float:

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from boostplug.datasets import make_ranking
-from boostplug.studies.replication.sources import (
+from boostplug.studies.sources import (
     BundledFolds,
     BundledQueries,
+    Fifths,
     LetorFolds,
     MovieLensUsers,
+    OwnSplit,
     QueryFolds,
     SingleQueries,
     most_pairs,
@@ -88,7 +90,7 @@ def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
     for name in ("OHSUMED/QueryLevelNorm", "ohsumed_null", "letor4/MQ-2008"):
         for f in (1, 2):
             write_fold(tmp_path / name / f"Fold{f}", n_queries=f)
-    source = LetorFolds("ohsumed", n_queries=3, n_rows=6)
+    source = LetorFolds(("ohsumed",), n_queries=3, n_rows=6)
     for folder in (tmp_path, tmp_path / "OHSUMED", tmp_path / "OHSUMED" / "QueryLevelNorm"):
         loaded = source.load(folder)
         assert [(split.task, split.fold) for split in loaded.splits] == [("", 1), ("", 2)]
@@ -96,7 +98,7 @@ def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
     assert source.load(tmp_path / "letor4") is None
     assert source.load(tmp_path / "ohsumed_null") is None
     assert source.load(None) is None
-    other = LetorFolds("mq2008", n_queries=784, n_rows=15211).load(tmp_path)
+    other = LetorFolds(("mq2008",), n_queries=784, n_rows=15211).load(tmp_path)
     assert not other.as_published
     assert "3 queries and 6 documents" in other.notes[0]
 
@@ -151,3 +153,72 @@ def test_the_digest_sees_every_value():
     assert before == digest()
     data.y[3] += 1.0
     assert digest() != before
+
+
+def assert_folds(loaded):
+    """All queries are tested once, and no query is in two parts."""
+    assert [split.fold for split in loaded.splits] == [1, 2, 3, 4, 5]
+    tested = np.concatenate([np.unique(split.test.qid) for split in loaded.splits])
+    assert len(tested) == len(np.unique(tested))
+    for split in loaded.splits:
+        parts = [set(part.qid.tolist()) for part in (split.train, split.vali, split.test)]
+        assert all(a.isdisjoint(b) for a, b in combinations(parts, 2))
+        assert set.union(*parts) == set(tested.tolist())
+
+
+def write_fifths(folder, suffix=".txt"):
+    """Write five files of two queries, of judgements .0, .1, .2, …; the third and the fourth use a feature more."""
+    folder.mkdir()
+    for k in range(1, 6):
+        lines = [f"{0.1 * i} qid:{10 * k + i // 2} 1:{k}" + " 3:1" * (k in {3, 4}) for i in range(4)]
+        text = "\n".join(lines) + "\n"
+        if suffix == ".txt":
+            (folder / f"S{k}.txt").write_text(text)
+        else:
+            (folder / f"S{k}.txt.gz").write_bytes(gzip.compress(text.encode()))
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
+def test_a_set_in_fifths(tmp_path, suffix):
+    write_fifths(tmp_path / "Yandex", suffix)
+    (tmp_path / "Yandex" / "S6.txt").write_text("0 qid:1 1:1\n")
+    source = Fifths(("yandex",), scale=10.0)
+    loaded = source.load(tmp_path)
+    assert_folds(loaded)
+    assert [split.test.X[0, 0] for split in loaded.splits] == [5, 1, 2, 3, 4]
+    assert [split.vali.X[0, 0] for split in loaded.splits] == [4, 5, 1, 2, 3]
+    assert np.unique(loaded.splits[0].train.X[:, 0]).tolist() == [1, 2, 3]
+    assert loaded.splits[0].test.X.shape == (4, 3)
+    np.testing.assert_allclose(loaded.splits[0].test.y, [0.0, 1.0, 2.0, 3.0])
+    assert loaded.notes == ("10 queries, 20 documents, 4 different grades from 0 to 3.",)
+    assert not loaded.as_published
+    five = Fifths(("yandex",), edges=(0.05, 0.2)).load(tmp_path)
+    assert five.splits[0].test.y.tolist() == [0.0, 1.0, 2.0, 2.0]
+    assert source.load(None) is None
+    assert Fifths(("other",)).load(tmp_path) is None
+    (tmp_path / "Yandex" / f"S3{suffix}").unlink()
+    assert source.load(tmp_path) is None
+
+
+def test_sets_without_folds(tmp_path):
+    lines = "".join(f"{0.25 * (q % 4)} qid:{q} 1:0.5\n0 qid:{q} 1:0.{q}\n" for q in range(1, 21))
+    (tmp_path / "IMAT-2009").mkdir()
+    (tmp_path / "IMAT-2009" / "learning.txt").write_text(lines)
+    source = QueryFolds(("imat2009",), n_queries=20)
+    loaded = source.load(tmp_path)
+    assert loaded.as_published
+    assert_folds(loaded)
+    assert not QueryFolds(("imat2009",), n_queries=9124).load(tmp_path).as_published
+    assert loaded.digest != QueryFolds(("imat2009",), n_queries=20, seed=1).load(tmp_path).digest
+    assert source.load(None) is None
+    assert QueryFolds(("other",), n_queries=20).load(tmp_path) is None
+
+
+def test_a_split_of_its_own(tmp_path):
+    (tmp_path / "mslr").mkdir()
+    for q, part in enumerate(("train", "vali", "test")):
+        (tmp_path / "mslr" / f"{part}.txt").write_text(f"1 qid:{q} 1:0.5\n0 qid:{q} 1:1\n")
+    (split,) = OwnSplit(("mslr",)).load(tmp_path).splits
+    assert [int(part.qid[0]) for part in (split.train, split.vali, split.test)] == [0, 1, 2]
+    assert OwnSplit(("mslr",)).load(None) is None
+    assert OwnSplit(("other",)).load(tmp_path) is None

@@ -1,0 +1,227 @@
+"""Rankers that papers take as points of reference: one feature, linear regression, RankSVM, trees in LightGBM."""
+
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from boostplug.comparison.training.frameworks import lightgbm_dataset
+from boostplug.comparison.training.trees import Trees
+from boostplug.core.checks import check_integer, check_number
+from boostplug.core.extras import imported
+from boostplug.losses import Loss, QBRank
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.pairs import refuse_no_pairs
+from boostplug.weak_rankers import Feature, Fitted
+
+__all__ = ["OneFeature", "RankSVM", "Regression", "TreeLearner"]
+
+Floats = NDArray[np.float64]
+
+
+class OneFeature(ReferenceRanker):
+    """The value of one feature as the score, such as that of BM25: nothing is trained.
+
+    Parameters
+    ----------
+    feature : int, default 0
+        Column of X.
+    n_estimators : int, default 1
+        Without effect.
+    random_state : None
+        Without effect.
+    """
+
+    def __init__(self, *, feature: int = 0, n_estimators: int = 1, random_state: Any = None) -> None:
+        self.feature = feature
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_integer("feature", self.feature, 0)
+
+    def _rounds(self, training: Training) -> Rounds:
+        if self.feature >= training.X.shape[1]:
+            raise ValueError(
+                f"feature must be a column of X, which has {training.X.shape[1]}, counted from 0; got {self.feature}"
+            )
+        yield Round(((Feature(self.feature), 1.0),), {})
+        return "there is one feature"
+
+
+class Regression(ReferenceRanker):
+    r"""Linear regression of the grades on the features, by least squares: LETOR's "Regression".
+
+    .. math:: \min_{w, b} \sum_i v_i (w^T x_i + b - r_i)^2
+
+    Rows that are not labelled take no part; a missing value counts as 0. Where features depend on each other, w is the
+    shortest solution for features divided by their standard deviation. The model is one round: a weight for each
+    feature (b moves all scores alike).
+
+    Parameters
+    ----------
+    n_estimators : int, default 1
+        Without effect.
+    random_state : None
+        Without effect.
+    """
+
+    def __init__(self, *, n_estimators: int = 1, random_state: Any = None) -> None:
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _rounds(self, training: Training) -> Rounds:
+        queries = training.queries
+        if queries.pairs is not None:
+            raise ValueError("pairs cannot be used by regression, which fits grades; pass grades as y")
+        judged = queries.judged
+        X = np.nan_to_num(training.X[judged].astype(np.float64))
+        grades = queries.labels[judged]
+        weight = np.ones(len(grades)) if queries.row_weight is None else queries.row_weight[judged]
+        spread = X.std(axis=0)
+        varies = np.flatnonzero(spread > 0.0)
+        if not len(varies):
+            return "no feature takes two values"
+        root = np.sqrt(weight / weight.sum())[:, None]
+        Z = (X[:, varies] - np.average(X[:, varies], axis=0, weights=weight)) / spread[varies]
+        target = grades - np.average(grades, weights=weight)
+        solved = np.linalg.lstsq(root * Z, root[:, 0] * target, rcond=None)[0]
+        left = float(np.average((target - Z @ solved) ** 2, weights=weight))
+        weights = solved / spread[varies]
+        terms = tuple((Feature(int(k)), float(w)) for k, w in zip(varies, weights, strict=True))
+        yield Round(terms, {"squared_error": left})
+        return "the problem is solved"
+
+
+class RankSVM(ReferenceRanker):
+    r"""Linear ranker of maximal margin on pairs, with squared hinges.
+
+    .. math:: \min_w \tfrac12 |w|^2 + C \sum_{x \succ y} \max(0,\ 1 - w^T(x - y))^2
+
+    Joachims (KDD 2002) has plain hinges; squared ones make it smooth, and their sum over all pairs is `QBRank`'s with
+    τ = 1, in O(n log n) where the pairs come from grades (Chapelle and Keerthi, "Efficient algorithms for ranking with
+    SVMs", 2010). The model is one round: a weight for each feature.
+
+    Parameters
+    ----------
+    C : float, default 1.0
+        Weight of the pairs, > 0; features are divided by their standard deviation first. A missing value counts as 0,
+        and a constant feature not at all.
+    n_estimators : int, default 1
+        Without effect.
+    random_state : None
+        Without effect.
+    """
+
+    def __init__(self, *, C: float = 1.0, n_estimators: int = 1, random_state: Any = None) -> None:
+        self.C = C
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_number("C", self.C, above=0)
+
+    def _rounds(self, training: Training) -> Rounds:
+        queries = training.queries
+        refuse_no_pairs(queries)
+        X = np.nan_to_num(training.X.astype(np.float64))
+        spread = X.std(axis=0)
+        varies = np.flatnonzero(spread > 0.0)
+        Z = (X[:, varies] - X[:, varies].mean(axis=0)) / spread[varies]
+        hinges = QBRank(margin=1.0, preference_weight=1.0, normalization="none")
+        scale = hinges.scale(queries)
+
+        def objective(w: Floats) -> tuple[float, Floats]:
+            scores = Z @ w
+            gradient = hinges.gradient_hessian(scores, queries)[0] / scale
+            losses = float(hinges.value(scores, queries).sum())
+            return 0.5 * float(w @ w) + 2.0 * self.C * losses, w + 2.0 * self.C * (Z.T @ gradient)
+
+        solved = minimize(
+            objective, np.zeros(len(varies)), jac=True, method="L-BFGS-B", options={"ftol": 1e-10, "maxiter": 10_000}
+        )
+        weights = solved.x / spread[varies]
+        terms = tuple((Feature(int(k)), float(weight)) for k, weight in zip(varies, weights, strict=True))
+        yield Round(terms, {"objective": float(solved.fun)})
+        return "the problem is solved"
+
+
+class TreeLearner(ReferenceRanker):
+    """Gradient boosting in LightGBM, a tree a round, deterministic and in one thread.
+
+    Parameters
+    ----------
+    objective : Loss or str, default "lambdarank"
+        A loss of ours, or the name of a built-in objective.
+    n_estimators : int, default 100
+        Trees.
+    learning_rate : float, default 0.05
+    num_leaves : int, default 15
+    random_state : int, RandomState or None, default None
+        Draws LightGBM's seed.
+
+    Raises
+    ------
+    ImportError
+        By `fit`, if LightGBM cannot be imported.
+    ValueError
+        By `fit`, if there are pairs or rows that are not labelled, of which a built-in objective knows nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        objective: Loss | str = "lambdarank",
+        n_estimators: int = 100,
+        learning_rate: float = 0.05,
+        num_leaves: int = 15,
+        random_state: Any = None,
+    ) -> None:
+        self.objective = objective
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.random_state = random_state
+
+    def _check(self) -> None:
+        super()._check()
+        check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
+
+    def _rounds(self, training: Training) -> Rounds:
+        lgb, queries = imported("lightgbm", "the paper's trees need"), training.queries
+        if queries.pairs is not None or queries.labelled is not None:
+            raise ValueError("pairs and labelled are for the losses on pairs themselves; TreeLearner takes grades as y")
+        loss = self.objective if isinstance(self.objective, Loss) else None
+        plain = {"l2": 0.0, "row_fraction": 1.0, "column_fraction": 1.0, "lightgbm": {"feature_pre_filter": True}}
+        trees = Trees.of({"learning_rate": self.learning_rate, "num_leaves": self.num_leaves, **plain})
+        params = {
+            **trees.for_lightgbm(num_threads=1),
+            "objective": "none" if loss else self.objective,
+            "seed": training.random.randint(np.iinfo(np.int32).max),
+        }
+        booster = lgb.Booster(params, lightgbm_dataset(training.X, queries, params))
+        for i in count():
+            if booster.update(fobj=loss):
+                return "no tree can be split"
+            yield Round(((Fitted(_TreeOf(booster, i)), 1.0),))
+        raise AssertionError
+
+
+class _TreeOf(RegressorMixin, BaseEstimator):
+    """One tree of a booster."""
+
+    def __init__(self, booster: Any, index: int) -> None:
+        self.booster = booster
+        self.index = index
+
+    def predict(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the tree's values."""
+        values: NDArray[np.float64] = self.booster.predict(
+            X, raw_score=True, start_iteration=self.index, num_iteration=1, num_threads=1
+        )
+        return values
