@@ -1,14 +1,6 @@
 """Which files `pytest -m quick` runs, beside the doctests of the package: a minute on two cores, all rooms."""
 
-__all__ = ["QUICK", "QUICK_OF_ROOM"]
-
-# Where the tests of a room are not in a folder or file of its name.
-QUICK_OF_ROOM = {
-    "core": "core/test_checks.py",
-    "data": "data/test_queries.py",
-    "testing": "losses/test_laws.py",
-    "version": "test_ci.py",
-}
+__all__ = ["QUICK"]
 
 QUICK = frozenset(
     {
@@ -43,7 +35,6 @@ QUICK = frozenset(
         "test_bad_input.py",
         "test_buffers.py",
         "core/test_checks.py",
-        "test_ci.py",
         "test_cli.py",
         "test_doctor.py",
         "core/test_extras.py",
