@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from plug.harness import (
+from adapters.harness import (
     FRAMEWORKS,
     GROUP,
     LOSS,

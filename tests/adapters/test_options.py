@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plug.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
 
 import boostplug as bp
 from boostplug.adapters import options

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from plug.harness import FRAMEWORKS, QID, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, QID, VQID, VX, VY, X, Y
 from scipy.sparse import csc_array, csr_matrix
 from sklearn.base import clone
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from plug.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
 
 import boostplug as bp
 

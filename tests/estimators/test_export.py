@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from plug.harness import GROUP, QID, VQID, VX, VY, Misses, X, Y
+from adapters.harness import GROUP, QID, VQID, VX, VY, Misses, X, Y
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from plug.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y
 
 import boostplug as bp
 from boostplug.estimators.inputs import with_float32_labels

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from plug.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round, gradient_of
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round, gradient_of
 
 import boostplug as bp
 

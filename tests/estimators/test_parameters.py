@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from plug.harness import FRAMEWORKS, GROUP, LOSS, QID, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VQID, VX, VY, X, Y
 from sklearn.base import BaseEstimator, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid, RandomizedSearchCV

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from plug.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
 from sklearn.exceptions import NotFittedError
 
 import boostplug as bp

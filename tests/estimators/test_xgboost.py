@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from plug.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round
+from adapters.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round
 from sklearn.base import clone
 from versions import version_of
 
