@@ -6,7 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round, gradient_of
+from adapters.harness import (
+    FRAMEWORKS,
+    GROUP,
+    LOSS,
+    QID,
+    VGROUP,
+    VQID,
+    VX,
+    VY,
+    Misses,
+    Spy,
+    X,
+    Y,
+    best_round,
+    gradient_of,
+)
 
 import boostplug as bp
 
