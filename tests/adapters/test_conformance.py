@@ -91,10 +91,8 @@ def test_gradients_are_a_plain_loop(F, route, spy):
     run(F, route, spy, weight=weight)
     seen = spy.log[2]
     assert np.ptp(seen.scores) > 0
-    rows = np.repeat(weight, GROUP)
-    _, g, h = loops.mpboost(
-        seen.scores, Y, seen.queries.boundaries, bp.LogDistance(), weight=rows, normalization="rows"
-    )
+    np.testing.assert_array_equal(seen.queries.row_weight, np.repeat(weight, GROUP))
+    _, g, h = loops.expected(LOSS, seen.scores, bp.Queries(Y, group=GROUP, weight=weight))
     scale = LOSS.scale(seen.queries)
     np.testing.assert_allclose(seen.g, scale * g, atol=1e-9 * np.abs(seen.g).max())
     np.testing.assert_allclose(seen.h, scale * h, atol=1e-9 * seen.h.max())
@@ -108,8 +106,8 @@ def test_weights_mean_the_same_to_all(spy):
     for other in given[1:]:
         np.testing.assert_array_equal(other, given[0])
     rows = np.repeat(weight.astype(np.float32), GROUP)
-    _, g, _ = loops.mpboost(scores, Y, np.r_[0, np.cumsum(GROUP)], bp.LogDistance(), weight=rows, normalization="rows")
-    expected = g * LOSS.scale(bp.Queries(Y, group=GROUP, weight=rows))
+    queries = bp.Queries(Y, group=GROUP, weight=rows)
+    expected = loops.expected(LOSS, scores, queries)[1] * LOSS.scale(queries)
     np.testing.assert_allclose(given[0][0], expected, atol=1e-6 * np.abs(expected).max())
 
 
@@ -120,9 +118,7 @@ def test_row_weights_in_the_ranker(F, spy):
     ranker = F.fit(spy, sample_weight=weight)
     seen = spy.log[2]
     np.testing.assert_array_equal(seen.queries.row_weight, weight)
-    _, g, _ = loops.mpboost(
-        seen.scores, Y, seen.queries.boundaries, bp.LogDistance(), weight=weight, normalization="rows"
-    )
+    _, g, _ = loops.expected(LOSS, seen.scores, bp.Queries(Y, group=GROUP, weight=weight))
     np.testing.assert_allclose(seen.g, LOSS.scale(seen.queries) * g, atol=1e-9 * np.abs(seen.g).max())
     in_rows = F.fit(LOSS, sample_weight=np.repeat(PER_QUERY, GROUP)).predict(X)
     np.testing.assert_array_equal(in_rows, F.fit(LOSS, sample_weight=PER_QUERY).predict(X))

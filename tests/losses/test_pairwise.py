@@ -10,89 +10,15 @@ import warnings
 import loops
 import numpy as np
 import pytest
+from losses.functions import FUNCTIONS, gap_weight, softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp
 from boostplug import testing
-from boostplug.core.threads import set_num_threads
 from boostplug.losses import pair_sums
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.ranknet import RankNet
 
 ACCURACY = 5e-7
-LABELS = {
-    "grades": lambda rng, n: rng.integers(0, 5, n),
-    "few relevant": lambda rng, n: rng.choice(5, n, p=[0.8, 0.15, 0.03, 0.01, 0.01]),
-    "negative grades": lambda rng, n: rng.integers(-2, 3, n),
-    "real": lambda rng, n: rng.normal(size=n),
-    "one relevant": lambda rng, n: np.arange(n) == n // 2,
-}
-SPREADS = (0.0, 0.01, 1.0, 10.0, 1000.0)
-GROUPS = [[7, 1, 0, 39, 41], [300]]
-
-
-def logistic(d):
-    t = np.exp(-np.abs(d))
-    return np.where(d < 0, t, 1.0) / (1.0 + t)
-
-
-def softplus(d):
-    return np.maximum(0.0, -d) + np.log1p(np.exp(-np.abs(d)))
-
-
-def softplus_slope(d):
-    return -logistic(-d)
-
-
-def softplus_curvature(d):
-    return logistic(d) * logistic(-d)
-
-
-def squared_softplus(d):
-    return softplus(d) ** 2
-
-
-def squared_softplus_slope(d):
-    return 2.0 * softplus(d) * softplus_slope(d)
-
-
-def squared_softplus_curvature(d):
-    return 2.0 * softplus_slope(d) ** 2 + 2.0 * softplus(d) * softplus_curvature(d)
-
-
-def pseudo_huber(d):
-    return np.hypot(1.0, d - 1.0) - (d - 1.0)
-
-
-def pseudo_huber_slope(d):
-    return (d - 1.0) / np.hypot(1.0, d - 1.0) - 1.0
-
-
-def pseudo_huber_curvature(d):
-    return np.hypot(1.0, d - 1.0) ** -3
-
-
-def squared_hinge(d):
-    return np.maximum(0.0, 1.0 - d) ** 2
-
-
-def squared_hinge_slope(d):
-    return -2.0 * np.maximum(0.0, 1.0 - d)
-
-
-def squared_hinge_curvature(d):
-    return 2.0 * (d < 1.0)
-
-
-def squares(d):
-    return 0.5 * (d - 1.0) ** 2
-
-
-def squares_slope(d):
-    return d - 1.0
-
-
-def squares_curvature(d):
-    return np.ones_like(d)
 
 
 def bump(d):
@@ -107,61 +33,10 @@ def bump_curvature(d):
     return (4.0 * d**2 - 2.0) * np.exp(-(d**2))
 
 
-def gap_weight(high, low):
-    return high - low
-
-
-FUNCTIONS = {
-    "logistic": (softplus, softplus_slope, softplus_curvature),
-    "squared softplus": (squared_softplus, squared_softplus_slope, squared_softplus_curvature),
-    "pseudo-Huber": (pseudo_huber, pseudo_huber_slope, pseudo_huber_curvature),
-    "squares": (squares, squares_slope, squares_curvature),
-    "squared hinge": (squared_hinge, squared_hinge_slope, squared_hinge_curvature),
-}
-
-
 def build(name, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the squared hinge says that it goes pair by pair
         return PairwiseLoss(*FUNCTIONS[name], **options)
-
-
-def assert_equals(loss, expected, scores, queries, accuracy=ACCURACY):
-    value, g, h = expected
-    scale = loss.scale(queries)
-    gradient, hessian = loss.gradient_hessian(scores, queries)
-    for found, exact in ((gradient, scale * g), (hessian, scale * np.maximum(h, 1e-16 * np.abs(g)))):
-        for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
-            largest = np.abs(exact[first:last]).max(initial=1e-9)
-            np.testing.assert_allclose(found[first:last], exact[first:last], rtol=0, atol=accuracy * largest)
-    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=accuracy, atol=1e-300)
-
-
-def compare(name, loss, scores, queries, pair_weight=None):
-    functions = tuple(lambda d, f=f: float(f(np.array([d]))[0]) for f in FUNCTIONS[name])
-    value, g, h = loops.smooth_pairs(
-        scores, queries.labels, queries.boundaries, functions, pair_weight,
-        normalization=loss.normalization, weight=queries.row_weight, labelled=queries.labelled,
-    )  # fmt: skip
-    assert_equals(loss, (value, g, {"newton": 1.0, "bound": 2.0}[loss.hessian] * h), scores, queries)
-
-
-def compare_ranknet(loss, scores, queries):
-    expected = loops.ranknet(
-        scores, queries.labels, queries.boundaries, loss.sigmoid,
-        normalization=loss.normalization, weight=queries.row_weight, labelled=queries.labelled,
-    )  # fmt: skip
-    assert_equals(loss, expected, scores, queries)
-
-
-@pytest.mark.parametrize("group", GROUPS, ids=["short", "long"])
-@pytest.mark.parametrize("labels", LABELS)
-def test_ranknet_equals_double_loop(labels, group):
-    rng = np.random.default_rng(1)
-    for spread in SPREADS:
-        n = sum(group)
-        queries = bp.Queries(LABELS[labels](rng, n), group=group)
-        compare_ranknet(RankNet(), spread * rng.normal(size=n), queries)
 
 
 @pytest.mark.parametrize("n", [60, 600])
@@ -172,20 +47,10 @@ def test_ranknet_equals_double_loop_whatever_the_scores_hang_on(n):
     loss = RankNet()
     for step in (-300.0, -7.0, 3.0, 6.0, 15.0):
         scores = step * queries.labels + 0.1 * rng.normal(size=n)
-        value, g, _ = loops.ranknet(scores, queries.labels, queries.boundaries)
+        value, g, _ = loops.expected(loss, scores, queries)
         found, _ = loss.gradient_hessian(scores, queries)
         np.testing.assert_allclose(found / loss.scale(queries), g, rtol=0, atol=ACCURACY * np.abs(g).max())
         np.testing.assert_allclose(loss.value(scores, queries), value, rtol=ACCURACY)
-
-
-@pytest.mark.parametrize("normalization", ["none", "rows", "query"])
-def test_ranknet_equals_double_loop_with_weights_and_unlabelled_rows(normalization):
-    rng = np.random.default_rng(3)
-    group = [9, 250, 3]
-    n = sum(group)
-    for weight in (None, rng.random(n) * (rng.random(n) < 0.8), rng.random(len(group))):
-        queries = bp.Queries(rng.integers(0, 5, n), group=group, weight=weight, labelled=rng.random(n) < 0.8)
-        compare_ranknet(RankNet(normalization=normalization, sigmoid=2.0), rng.normal(size=n), queries)
 
 
 def test_ranknet_is_finite_at_1000():
@@ -215,29 +80,6 @@ def test_ranknet_as_arithmetic():
     sigma = 1 / (1 + math.exp(0.5 * d))
     assert g == pytest.approx([-2 * 0.5 * sigma, 2 * 0.5 * sigma])  # scale: 2 documents, 1 pair
     assert h == pytest.approx([2 * 0.25 * sigma * (1 - sigma)] * 2)
-
-
-@pytest.mark.parametrize("labels", ["grades", "real"])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_equals_double_loop(name, labels):
-    rng = np.random.default_rng(5)
-    n = 130
-    queries = bp.Queries(LABELS[labels](rng, n), group=[3, 7, 120])
-    loss = build(name)
-    for spread in SPREADS:
-        compare(name, loss, spread * rng.normal(size=n), queries)
-
-
-@pytest.mark.parametrize("labels", ["grades", "real"])
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_equals_double_loop_with_weights_of_every_kind(name, labels):
-    rng = np.random.default_rng(6)
-    n = 105
-    for weight in (None, rng.random(n) * (rng.random(n) < 0.8)):
-        queries = bp.Queries(LABELS[labels](rng, n), group=[4, 101], weight=weight, labelled=rng.random(n) < 0.9)
-        for normalization in ("none", "rows", "query"):
-            loss = build(name, weight=gap_weight, normalization=normalization, hessian="bound")
-            compare(name, loss, rng.normal(size=n), queries, lambda q, high, low: high - low)
 
 
 def test_global_hessian_is_the_largest_curvature_times_two():
@@ -275,8 +117,7 @@ def test_functions_that_are_not_convex_need_the_global_hessian():
     rng = np.random.default_rng(8)
     queries = bp.Queries(rng.integers(0, 5, 200), group=[200])
     scores = rng.normal(size=200)
-    functions = tuple(lambda d, f=f: float(f(np.array([d]))[0]) for f in (bump, bump_slope, bump_curvature))
-    value, g, _ = loops.smooth_pairs(scores, queries.labels, queries.boundaries, functions)
+    value, g, _ = loops.pairwise_loss(loss, scores, queries)
     found, _ = loss.gradient_hessian(scores, queries)
     np.testing.assert_allclose(found, loss.scale(queries) * g, rtol=0, atol=1e-6 * np.abs(found).max())
     np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-6)
@@ -339,22 +180,6 @@ def test_laws_hold(loss):
     testing.check_loss(loss)
 
 
-def test_bit_equal_for_any_number_of_threads():
-    rng = np.random.default_rng(10)
-    group = rng.integers(1, 200, 600)
-    n = int(group.sum())
-    queries = bp.Queries(rng.integers(0, 5, n), group=group, weight=rng.random(n))
-    scores = rng.normal(size=n)
-    for loss in (RankNet(), build("logistic"), build("pseudo-Huber", weight=gap_weight)):
-        results = []
-        for threads in (1, 2, 5):
-            set_num_threads(threads)
-            results.append(loss.gradient_hessian(scores, queries))
-        set_num_threads(None)
-        for other in results[1:]:
-            np.testing.assert_array_equal(results[0], other)
-
-
 @pytest.mark.parametrize("spread", [1.0, 1000.0])
 @pytest.mark.parametrize("loss", [RankNet(), build("logistic"), build("squared softplus")])
 def test_one_query_of_200_000_rows(loss, spread):
@@ -387,7 +212,7 @@ def test_linear_within_goes_pair_by_pair_beyond():
     queries = bp.Queries(rng.integers(0, 3, 120), group=[60, 60])
     scores = np.r_[rng.normal(size=60), loss.reach * rng.normal(size=60)]
     assert loss._given(scores, loss._plan(queries)).tolist() == [False, True]
-    compare("pseudo-Huber", loss, scores, queries)
+    loops.assert_equal(loss, scores, queries, ACCURACY)
 
 
 def test_many_grades_far_apart_stay_within_linear_memory():

@@ -1,6 +1,5 @@
 """SquaredError against its arithmetic, QBRank's label term and the frameworks' regression."""
 
-import loops
 import numpy as np
 import pytest
 
@@ -14,22 +13,6 @@ def data(rng, group=(9, 1, 0, 4, 30), labels=None):
     return Queries(
         labels, group=group, weight=rng.integers(0, 4, n) / 2.0, labelled=rng.random(n) < 0.8
     ), 2.0 * rng.normal(size=n)
-
-
-@pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_the_loop_says(centred, seed):
-    queries, scores = data(np.random.default_rng(seed))
-    loss = SquaredError(centred=centred)
-    value, g, h = loops.squared_error(
-        scores, queries.labels, queries.boundaries, centred, queries.row_weight, queries.labelled
-    )
-    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-12)
-    gradient, hessian = loss.gradient_hessian(scores, queries)
-    np.testing.assert_allclose(gradient, loss.scale(queries) * g, rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(hessian, loss.scale(queries) * h, rtol=1e-14)
-    judged = queries.judged
-    assert loss.scale(queries) == pytest.approx(judged.sum() / queries.row_weight[judged].sum())
 
 
 def test_queryrmse_by_hand():
