@@ -52,6 +52,7 @@ def python_blocks():
             continue  # told in order, with what they print: test_tutorials.py
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.cluster] if CLUSTER in block else []
+            marks += [pytest.mark.ci] if CLUSTER in block or page.stem == "bench" else []
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
 
 

@@ -663,28 +663,6 @@ def test_whole_steps_without_a_bound_warn(kind):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"learning_rate": 0.0}, "learning_rate must be"),
-        ({"learning_rate": 1.5}, "learning_rate must be"),
-        ({"learning_rate": True}, "learning_rate must be"),
-        ({"line_search": "exact"}, "line_search must be True or False"),
-        ({"preference_weight": 1.1}, "preference_weight must be a finite number of at least 0 and of at most 1"),
-        ({"margin": -1.0}, "margin must be"),
-        ({"normalization": "pairs"}, "normalization must be"),
-        ({"hessian": "exact"}, "hessian must be one of 'average', 'bound', 'global'"),
-        ({"max_leaf_nodes": 1}, "max_leaf_nodes must be an integer of at least 2"),
-        ({"max_leaf_nodes": None}, "max_leaf_nodes must be an integer of at least 2"),
-        ({"n_estimators": 0}, "n_estimators must be"),
-    ],
-    ids=str,
-)
-def test_refuses_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        QBRankRanker(**parameters).fit([[0.0], [1.0]], [0, 1], group=[2])
-
-
-@pytest.mark.parametrize(
     ("ranker", "given", "cause"),
     [
         (bp.QBRankRanker(), {"labelled": np.zeros(4, bool)}, "no row is labelled"),
