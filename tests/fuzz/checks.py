@@ -13,25 +13,6 @@ import boostplug as bp
 from boostplug import testing
 from boostplug.adapters.call import queries_of
 
-__all__ = [
-    "booster_agrees",
-    "check_batches",
-    "check_derivatives",
-    "check_ensemble",
-    "check_fitted",
-    "check_folds",
-    "check_law",
-    "check_metric",
-    "check_objective",
-    "check_pairs",
-    "check_queries",
-    "check_ranking_data",
-    "check_scored",
-    "check_value",
-    "check_whole",
-    "law_broken",
-]
-
 
 def check_value(value):
     """Check a loss, a metric, a distance: equal to its copies, hashable, with a name and a repr."""

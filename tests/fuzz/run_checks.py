@@ -21,21 +21,6 @@ from typer.testing import CliRunner
 import boostplug as bp
 from boostplug.cli import app
 
-__all__ = [
-    "QUICK",
-    "check_comparison",
-    "check_continued",
-    "check_cv",
-    "check_export",
-    "check_resumed",
-    "command",
-    "early_stopped",
-    "letor",
-    "part",
-    "refused_by_lightgbm",
-    "spoil_store",
-]
-
 QUICK = {"frameworks": "lightgbm", "rounds": 2, "seeds": 1, "num_threads": 1, "progress": False, "metric": "NDCG@3"}
 _SECONDS = re.compile(r"seconds|time", re.IGNORECASE)
 _BIDIRECTIONAL = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]")
