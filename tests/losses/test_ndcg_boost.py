@@ -16,7 +16,7 @@ from boostplug.metrics import dcg
 ACCURACY = 2e-7
 
 
-@pytest.mark.parametrize("n", [40, 120, 600])
+@pytest.mark.parametrize("n", [40, 120, 350])
 def test_equals_double_loop_whatever_the_scores_hang_on(n):
     """Grades in the right order, in the wrong one, far apart: all sums are tiny, and still right beside the largest."""
     rng = np.random.default_rng(2)

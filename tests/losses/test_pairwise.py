@@ -39,7 +39,7 @@ def build(name, **options):
         return PairwiseLoss(*FUNCTIONS[name], **options)
 
 
-@pytest.mark.parametrize("n", [60, 600])
+@pytest.mark.parametrize("n", [60, 350])
 def test_ranknet_equals_double_loop_whatever_the_scores_hang_on(n):
     """Grades in the right order, far apart: the gradient is tiny, and still right beside its largest."""
     rng = np.random.default_rng(2)
@@ -171,7 +171,6 @@ OPTIONS = [
     *(build(name) for name in FUNCTIONS if name != "squared hinge"),
     build("logistic", hessian="bound", weight=gap_weight, normalization="query"),
     build("squared softplus", hessian="global", weight=gap_weight, normalization="rows"),
-    build("squared hinge", hessian="global"),
 ]
 
 
