@@ -26,7 +26,7 @@ from fuzz.harness import outcome_of, reproduction
 CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
 SEED = int(os.environ.get("BOOSTPLUG_FUZZ_SEED", "0"))
 SLOW = {"check_loss", "load_bundled", "warmup"}  # the last compiles all kernels
-SHORT = 12  # calls of a target by default
+SHORT = {"derivatives": 300, "metric_calls": 200, "queries": 50, "laws": 30}  # calls by default, of others 12
 
 
 def report(defect, text, detail):
@@ -36,7 +36,11 @@ def report(defect, text, detail):
 @pytest.mark.parametrize("name", [name for name in TARGETS if name not in SLOW])
 def test_a_few_hostile_calls(name):
     @settings(
-        max_examples=SHORT, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=SHORT.get(name, 12),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
     )
     @given(TARGETS[name].strategy)
     def call(text):
