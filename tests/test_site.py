@@ -182,8 +182,6 @@ def test_formulas_are_drawn_in_the_page(site):
         assert not re.search(r"\\\(|\\\[|<script[^>]* src=.https?:", path.read_text(encoding="utf-8")), path
 
 
-
-
 def test_pages_fit_narrow_and_wide_windows(site):
     with chromium() as browser:
         for width in (400, 1400):

@@ -482,28 +482,6 @@ def test_callbacks_that_are_none(F, wrong):
 
 
 @every_framework
-@pytest.mark.parametrize(
-    ("metric", "kind", "message"),
-    [
-        (5, TypeError, r"eval_metric must hold names, metrics or functions; got 5; pass boostplug\.NDCG"),
-        ([bp.NDCG(5), None], TypeError, "eval_metric must hold names, metrics or functions; got None"),
-        (bp.MPBoost(), ValueError, "eval_metric holds the loss MPBoost.*pass it as objective"),
-        ([bp.NDCG(5), "map", bp.NDCG(5)], ValueError, "eval_metric holds NDCG@5 twice, and results go by name"),
-    ],
-)
-def test_metrics_that_are_none(F, metric, kind, message):
-    with pytest.raises(kind, match=message):
-        F.fit(LOSS, valid=VALID, metric=metric)
-
-
-@every_framework
-@pytest.mark.parametrize("metric", ["ndcg", bp.NDCG, bp.MPBoost()], ids=["name", "class", "loss"])
-def test_a_score_by_what_is_no_metric(F, metric):
-    with pytest.raises(ValueError, match=r"metric (must be a Metric such as NDCG|is the class NDCG; pass an instance)"):
-        F.fit(LOSS).score(X, Y, qid=QID, metric=metric)
-
-
-@every_framework
 def test_queries_of_one_row_and_of_none(F):
     group, expected = [0, *GROUP, 0], F.predict(F.train(LOSS)[0])
     np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(group=group))[0]), expected)
@@ -624,14 +602,6 @@ def test_datasets_without_queries_or_labels(F):
 def test_swapped_arguments(F):
     with pytest.raises(TypeError, match="the dataset came first"):
         LOSS(F.data(), np.zeros(len(Y)))
-
-
-@every_framework
-def test_the_class_in_place_of_an_instance(F):
-    with pytest.raises(ValueError, match=r"objective is the class MPBoost; pass an instance, MPBoost\(\)"):
-        F.fit(bp.MPBoost)
-    with pytest.raises(ValueError, match=r"eval_metric is the class NDCG; pass an instance, NDCG\(\)"):
-        F.fit(LOSS, valid=VALID, metric=bp.NDCG)
 
 
 # --- scikit-learn -------------------------------------------------------------------------------------------------

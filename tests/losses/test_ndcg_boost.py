@@ -102,31 +102,9 @@ def test_negative_grades_are_refused():
     assert g[0] > 0 > g[1]
 
 
-def test_explicit_pairs_are_refused():
-    queries = bp.Queries([1, 2], group=[2], pairs=bp.Pairs([1], [0]))
-    with pytest.raises(ValueError, match="NDCGBoost learns from grades and cannot use pairs"):
-        NDCGBoost().value(np.zeros(2), queries)
-
-
 def test_gain_that_falls_is_refused():
     with pytest.raises(ValueError, match="gain must not fall"):
         NDCGBoost(gain=lambda r: 3.0 - r).value(np.zeros(2), bp.Queries([1, 2], group=[2]))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sigmoid": 0.0}, "sigmoid must be"),
-        ({"sigmoid": math.inf}, "sigmoid must be"),
-        ({"sigmoid": "1"}, "sigmoid must be"),
-        ({"hessian": "exact"}, "hessian must be one of"),
-        ({"normalization": "documents"}, "normalization must be one of"),
-        ({"gain": "exp"}, "gain"),
-    ],
-)
-def test_wrong_parameters_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        NDCGBoost(**options)
 
 
 OPTIONS = [

@@ -342,27 +342,6 @@ def test_scores_and_labels_of_any_size_stay_finite():
             assert loss.value(scores, queries) == 1e299
 
 
-@pytest.mark.parametrize("margin", ["grades", -1.0, math.nan, math.inf, True, None, [1.0]])
-def test_bad_margin_is_refused(margin):
-    with pytest.raises(
-        ValueError, match=r"QBRank: margin must be a finite number of at least 0 and of at most 1e\+100, or 'grade'"
-    ):
-        QBRank(margin=margin)
-
-
-@pytest.mark.parametrize("w", [-0.1, 1.1, math.nan, "half", True])
-def test_bad_preference_weight_is_refused(w):
-    with pytest.raises(ValueError, match=r"QBRank: preference_weight must be .* of at least 0 and of at most 1"):
-        QBRank(preference_weight=w)
-
-
-def test_bad_options_are_refused():
-    with pytest.raises(ValueError, match="hessian must be one of 'bound', 'global'"):
-        QBRank(hessian="newton")
-    with pytest.raises(ValueError, match="normalization must be one of 'none', 'rows', 'query', 'documents'"):
-        QBRank(normalization="pairs")
-
-
 def test_kinds():
     assert QBRank().hessian_kind == "bound"
     assert QBRank(hessian="global").hessian_kind == "global"

@@ -82,19 +82,6 @@ def test_errors_of_any_size_are_finite(centred):
     assert (hessian == 1).all()
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_explicit_pairs_are_refused(centred):
-    queries = Queries([1, 0], group=[2], pairs=bp.Pairs([0], [1]))
-    with pytest.raises(ValueError, match="SquaredError learns from grades and cannot use pairs; remove pairs="):
-        SquaredError(centred=centred).gradient_hessian(np.zeros(2), queries)
-
-
-@pytest.mark.parametrize("wrong", [1, None, "yes", 0.0])
-def test_centred_is_a_flag(wrong):
-    with pytest.raises(ValueError, match=r"SquaredError: centred must be True or False; got"):
-        SquaredError(centred=wrong)
-
-
 @pytest.fixture(scope="module")
 def ranking():
     rng = np.random.default_rng(2)
