@@ -628,7 +628,7 @@ def message(case):
         warnings.simplefilter("error")
         try:
             case.run()
-        except Exception as error:  # noqa: BLE001 (which one, the page says)
+        except Exception as error:
             if not re.search(case.match, str(error)):
                 raise AssertionError(f"the message is not {case.match!r}") from error
             text = case.shown or f"{type(error).__name__}: {error}".replace(folder().name, "FOLDER")
