@@ -1,4 +1,4 @@
-"""Which files `pytest -m quick` runs, beside the doctests of the package: a minute on two cores, all rooms."""
+"""Which files `pytest -m quick` runs beside the doctests of the package: a minute on two cores."""
 
 __all__ = ["QUICK"]
 
