@@ -1,4 +1,4 @@
-"""MPBoost against its referee, the plain double loop, the paper's arithmetic, and the traps of its numerics."""
+"""MPBoost against the plain double loop, the paper's arithmetic, and the traps of its numerics."""
 
 import math
 import warnings

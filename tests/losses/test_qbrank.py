@@ -1,4 +1,4 @@
-"""QBRank against its referees, double loop and matrices, at and off its kinks, and squared error tree for tree."""
+"""QBRank against matrices, at and off its kinks, and squared error tree for tree."""
 
 import math
 
@@ -78,7 +78,7 @@ def assert_equals(loss, scores, queries):
 
 @pytest.mark.parametrize("normalization", NORMALIZATIONS)
 @pytest.mark.parametrize("hessian", ["bound", "global"])
-def test_the_two_referees_agree(hessian, normalization):
+def test_matrices_equal_the_double_loop(hessian, normalization):
     rng = np.random.default_rng(9)
     n = sum(GROUP)
     for labels in LABELS.values():
