@@ -14,7 +14,6 @@ from losses.functions import FUNCTIONS, gap_weight, softplus, softplus_curvature
 
 import boostplug as bp
 from boostplug import testing
-from boostplug.losses import pair_sums
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.ranknet import RankNet
 
@@ -228,45 +227,6 @@ def test_many_grades_far_apart_stay_within_linear_memory():
         exact = np.where(gap > 0, gap * softplus_slope(d), gap * softplus_slope(-d)).sum(axis=1) * loss.scale(queries)
         g, _ = loss.gradient_hessian(scores, queries)
         np.testing.assert_allclose(g, exact, rtol=0, atol=ACCURACY * np.abs(exact).max())
-
-
-@pytest.mark.parametrize("normalization", ["none", "rows", "query"])
-@pytest.mark.parametrize("loss", ["ranknet", "logistic", "bound", "global"])
-def test_explicit_pairs_equal_the_sum_over_them(loss, normalization, monkeypatch):
-    monkeypatch.setattr(pair_sums, "_BLOCK", 7)
-    rng = np.random.default_rng(14)
-    group = [6, 9, 4]
-    n, m = sum(group), 60
-    winner = rng.integers(0, n, m)
-    loser = (winner + rng.integers(1, n, m)) % n  # some cross queries: they count in their winner's
-    pair_weight, weight = rng.random(m), rng.random(n) * (rng.random(n) < 0.9)
-    pairs = bp.Pairs(winner, loser, weight=pair_weight)
-    queries = bp.Queries(rng.integers(0, 3, n), group=group, weight=weight, pairs=pairs)
-    options = {"hessian": loss} if loss in {"bound", "global"} else {}
-    made = RankNet(normalization=normalization, sigmoid=1.0) if loss == "ranknet" else None
-    made = made or build("logistic", normalization=normalization, **options)
-    value, g, h = np.zeros(3), np.zeros(n), np.zeros(n)
-    scores = 2.0 * rng.normal(size=n)
-    runs = queries.pair_runs
-    counts = dict(zip(runs.query.tolist(), zip(runs.n_judged, runs.n_pairs, strict=True), strict=True))
-    for i, j, of_pair in zip(winner, loser, pair_weight * np.sqrt(weight[winner] * weight[loser]), strict=True):
-        if of_pair == 0:
-            continue
-        q = int(queries.query_of_row[i])
-        judged, n_pairs = counts[q]
-        w = of_pair * {"none": 1.0, "rows": judged / n_pairs, "query": 1.0 / n_pairs}[normalization]
-        d = scores[i] - scores[j]
-        sigma = loops.logistic(-d)
-        curvature = {"bound": 2 * sigma * (1 - sigma), "global": 2 * 0.25}.get(loss, sigma * (1 - sigma))
-        value[q] += w * math.log1p(math.exp(-d))
-        g[i] -= w * sigma
-        g[j] += w * sigma
-        h[i] += w * curvature
-        h[j] += w * curvature
-    found = made.gradient_hessian(scores, queries)
-    np.testing.assert_allclose(made.value(scores, queries), value)
-    np.testing.assert_allclose(found[0], made.scale(queries) * g, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found[1], made.scale(queries) * h, rtol=2e-3 if loss == "global" else 1e-9)
 
 
 def test_no_pairs_at_all():
