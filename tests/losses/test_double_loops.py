@@ -1,5 +1,6 @@
 """Every loss equals the plain double loop straight from its equations, and the loops are the derivatives they claim."""
 
+import tracemalloc
 import warnings
 from dataclasses import replace
 
@@ -117,6 +118,32 @@ def test_bit_equal_for_any_number_of_threads(kind):
                 bp.set_num_threads(None)
         np.testing.assert_array_equal(found[0], found[1], err_msg=repr(loss))
         np.testing.assert_array_equal(found[0], found[2], err_msg=repr(loss))
+
+
+LONG_LISTS = [
+    *(variants[0] for variants in LOSSES.values()),
+    *(bp.MPBoost(distance=distance) for distance in DISTANCES[:4]),
+    bp.QBRank(preference_weight=1.0),
+    pairwise_loss("squared softplus"),
+]
+
+
+@pytest.mark.parametrize("labels", ["grades", "real"])
+@pytest.mark.parametrize("loss", LONG_LISTS)
+def test_a_long_list_takes_memory_of_its_length(loss, labels):
+    if labels == "real" and isinstance(loss, bp.MPBoost):
+        pytest.skip("as many grades as rows are summed pair by pair")
+    rng = np.random.default_rng(4)
+    n = 50_000
+    queries, scores = bp.Queries(KINDS[labels](rng, n), group=[n]), rng.normal(size=n)
+    loss.gradient_hessian(scores, queries)  # compiles, and keeps what belongs to the queries
+    tracemalloc.start()
+    g, h = loss.gradient_hessian(scores, queries)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1000 * n  # bytes; a matrix of pairs would take 20 GB
+    assert not loss.shift_invariant or abs(g.sum()) <= 1e-6 * np.abs(g).sum()
+    assert (h[g != 0] > 0).all()
 
 
 DERIVED = [  # their Hessians are second derivatives

@@ -253,14 +253,6 @@ def test_documents_in_no_pair_are_not_visited():
     assert queries.grade_runs.rows.tolist() == [3, 4]
 
 
-def test_one_query_of_a_million_rows():
-    rng = np.random.default_rng(7)
-    queries = bp.Queries(rng.integers(0, 5, 1_000_000), group=[1_000_000])
-    g, h = bp.MPBoost().gradient_hessian(rng.normal(size=1_000_000), queries)
-    assert abs(g.sum()) <= 1e-9 * np.abs(g).sum()
-    assert (h > 0).all()
-
-
 def test_callable_that_breaks_condition_3_is_refused():
     queries = bp.Queries([2, 0, 1], group=[3])
     for bad in (lambda gap: -gap, lambda gap: 0 * gap, lambda gap: gap * math.inf, lambda gap: gap * math.nan):

@@ -323,16 +323,6 @@ def test_documents_without_a_step_are_harmless(framework):
     assert loss.value(scores, queries).sum() < 0.05 * loss.value(np.zeros(600), queries).sum()
 
 
-def test_one_query_of_200_000_rows_in_memory_of_its_size():
-    rng = np.random.default_rng(11)
-    n = 200_000
-    for labels in (rng.integers(0, 5, n), rng.normal(size=n)):
-        queries = bp.Queries(labels, group=[n])
-        g, h = QBRank(preference_weight=1.0).gradient_hessian(rng.normal(size=n), queries)
-        assert abs(g.sum()) <= 1e-9 * np.abs(g).sum()
-        assert (h[g != 0] > 0).all()
-
-
 def test_scores_and_labels_of_any_size_stay_finite():
     queries = bp.Queries([1e308, -1e308, 0, 1], group=[4])
     for margin in ("grade", 1.0):
