@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-sys.path[:0] = [str(TESTS), str(TESTS / "losses")]
+sys.path.insert(0, str(TESTS))
 
 from quick import QUICK  # noqa: E402 (the path comes first)
 from versions import version_of  # noqa: E402

@@ -1,115 +1,67 @@
-"""Plain double loops, straight from the equations: slow, obvious, and the yardstick for the kernels."""
+"""Plain double loops, straight from the equations: slow, obvious, and what the losses must equal."""
 
 import math
 from itertools import pairwise
 
 import numpy as np
 
+import boostplug as bp
 
-def mpboost(scores, labels, boundaries, distance, hessian="newton", normalization="none", weight=None, labelled=None):
-    """Return value per query, gradient and Hessian per row, without scale.
-
-    Distances are evaluated gap by gap; every pair is visited on its own.
-    """
-    n = len(labels)
-    weight = np.ones(n) if weight is None else np.asarray(weight, float)
-    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
-    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(pairwise(boundaries)):
-        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
-        pairs = [(i, j) for i in judged for j in judged if labels[i] > labels[j]]
-        if not pairs:
-            continue
-        c = {"none": 1.0, "rows": len(judged) / len(pairs), "query": 1.0 / len(pairs)}[normalization]
-        for i, j in pairs:
-            d = float(distance(np.array([labels[i] - labels[j]], float))[0])
-            w = c * math.sqrt(weight[i] * weight[j]) * math.exp(-d * (scores[i] - scores[j]))
-            value[q] += w
-            g[i] -= d * w
-            g[j] += d * w
-            curvature = {"newton": d * d, "gentle": 1.0, "bound": 2.0 * d * d}[hessian] * w
-            h[i] += curvature
-            h[j] += curvature
-    return value, g, h
+__all__ = ["assert_equal", "expected", "exponential", "list_net", "logistic"]
 
 
-def qbrank(
-    scores,
-    labels,
-    boundaries,
-    margin="grade",
-    preference_weight=0.5,
-    hessian="bound",
-    normalization="none",
-    weight=None,
-    labelled=None,
-):
-    """Return value per query, gradient and Hessian per row, without scale.
-
-    A pair is active iff z_x > z_y, z = r - h, where the margin is the grade gap, and iff h_x - h_y < margin otherwise.
-    """
-    n, w = len(labels), preference_weight
-    weight = np.ones(n) if weight is None else np.asarray(weight, float)
-    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
-    value, g, h, terms = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(pairwise(boundaries)):
-        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
-        pairs = [(x, y) for x in judged for y in judged if labels[x] > labels[y]]
-        c = {"rows": len(judged), "query": 1}.get(normalization, len(pairs)) / max(len(pairs), 1)
-        for x, y in pairs:
-            v = w * c * math.sqrt(weight[x]) * math.sqrt(weight[y])
-            if margin == "grade":
-                z_x, z_y = labels[x] - scores[x], labels[y] - scores[y]
-                active, short = z_x > z_y, z_x - z_y
-            else:
-                active, short = scores[x] - scores[y] < margin, margin - (scores[x] - scores[y])
-            terms[[x, y]] += v
-            if active:
-                value[q] += v / 2 * short**2
-                g[x] -= v * short
-                g[y] += v * short
-            if active or hessian == "global":
-                h[[x, y]] += 2 * v
-        for i in judged:
-            value[q] += (1 - w) * weight[i] / 2 * (labels[i] - scores[i]) ** 2
-            g[i] -= (1 - w) * weight[i] * (labels[i] - scores[i])
-            h[i] += (1 - w) * weight[i]
-            terms[i] += (1 - w) * weight[i]
-    if normalization == "documents":  # Algorithm 2: the average of a document's targets, inactive pairs included
-        for i in range(n):
-            g[i] = weight[i] * g[i] / terms[i] if terms[i] > 0 else 0.0
-            h[i] = weight[i] if terms[i] > 0 else 0.0
-    return value, g, h
+def expected(loss, scores, queries):
+    """Return a loss's value per query, gradient and Hessian per row, without its scale; None where there is no loop."""
+    if queries.pairs is not None and not isinstance(loss, (bp.MPBoost, bp.QBRank, bp.RankNet, bp.PairwiseLoss)):
+        return None
+    match loss:
+        case bp.MPBoost():
+            return mpboost(loss, scores, queries)
+        case bp.QBRank():
+            return qbrank(loss, scores, queries)
+        case bp.NDCGBoost():
+            found = ndcg_boost(loss, scores, queries)
+        case bp.RankNet():
+            found = ranknet(loss, scores, queries)
+        case bp.PairwiseLoss() if loss.hessian != "global":
+            found = pairwise_loss(loss, scores, queries)
+        case bp.ListNet() if loss.random_state is None or loss.target == "softmax":
+            found = list_net(scores, queries, loss.target)
+        case bp.LambdaRank():
+            found = lambda_rank(loss, scores, queries)
+        case bp.SquaredError():
+            found = squared_error(loss, scores, queries)
+        case _:
+            return None
+    value, g, h = found
+    return value, g, np.maximum(h, 1e-16 * np.abs(g))
 
 
-def smooth_pairs(
-    scores, labels, boundaries, functions, pair_weight=None, normalization="none", weight=None, labelled=None
-):
-    """Return value per query, gradient and Hessian per row of Σ w(r_i, r_j) ρ(F_i - F_j), without scale.
+def assert_equal(loss, scores, queries, accuracy=1e-9):
+    """Check a loss against its loop, to a share of each query's largest derivative and of its value."""
+    value, g, h = expected(loss, scores, queries)
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    scale = loss.scale(queries)
+    if h.max(initial=0.0) * scale > 1e29:  # past 2^100 all rows may share one power of 2
+        scale *= 2.0 ** round(math.log2(hessian.max() / (scale * h.max())))
+    for found, exact in ((gradient, scale * g), (hessian, scale * h)):
+        for first, last in pairwise(queries.boundaries):
+            largest = np.abs(exact[first:last]).max(initial=0.0)
+            atol = max(accuracy * largest, 1e-16 * accuracy)
+            np.testing.assert_allclose(found[first:last], exact[first:last], rtol=0, atol=atol)
+    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=accuracy, atol=1e-300)
 
-    `functions` are ρ, ρ' and ρ'' of one difference; `pair_weight` takes query, higher and lower grade.
-    """
-    n = len(labels)
-    weight = np.ones(n) if weight is None else np.asarray(weight, float)
-    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
-    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(pairwise(boundaries)):
-        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
-        pairs = [(i, j) for i in judged for j in judged if labels[i] > labels[j]]
-        if not pairs:
-            continue
-        c = {"none": 1.0, "rows": len(judged) / len(pairs), "query": 1.0 / len(pairs)}[normalization]
-        for i, j in pairs:
-            w = c * math.sqrt(weight[i] * weight[j])
-            if pair_weight is not None:
-                w *= pair_weight(q, labels[i], labels[j])
-            rho, first_, second = (f(scores[i] - scores[j]) for f in functions)
-            value[q] += w * rho
-            g[i] += w * first_
-            g[j] -= w * first_
-            h[i] += w * second
-            h[j] += w * second
-    return value, g, h
+
+def exponential(grade):
+    """Return 2^r - 1, with all digits for small grades."""
+    return 2.0**grade - 1.0 if grade >= 0.5 else math.expm1(grade * math.log(2.0))
+
+
+def gain_of(gain):
+    """Return the function of one grade that a parameter `gain` names."""
+    if callable(gain):
+        return lambda grade: float(gain(np.array([grade]))[0])
+    return {"exp2": exponential, "linear": float}[gain]
 
 
 def logistic(d):
@@ -117,76 +69,143 @@ def logistic(d):
     return 1.0 / (1.0 + math.exp(-d)) if d >= 0 else math.exp(d) / (1.0 + math.exp(d))
 
 
-def ranknet(scores, labels, boundaries, sigmoid=1.0, **options):
-    """Return value per query, gradient and Hessian per row, without scale."""
-    s = sigmoid
-    functions = (
-        lambda d: max(0.0, -s * d) + math.log1p(math.exp(-abs(s * d))),
-        lambda d: -s * logistic(-s * d),
-        lambda d: s * s * logistic(s * d) * logistic(-s * d),
-    )
-    return smooth_pairs(scores, labels, boundaries, functions, **options)
+def zeros(queries):
+    return np.zeros(queries.n_queries), np.zeros(queries.n_rows), np.zeros(queries.n_rows)
 
 
-def ndcg_boost(scores, labels, boundaries, sigmoid=1.0, hessian="newton", gain=None, **options):
-    """Return value per query, gradient and Hessian per row, without scale; `gain` of one grade, 2^r - 1 by default."""
-    n = len(labels)
-    gain = (lambda r: 2.0**r - 1.0) if gain is None else gain
-    weight = np.ones(n) if options.get("weight") is None else options["weight"]
-    labelled = np.ones(n, bool) if options.get("labelled") is None else options["labelled"]
-    ideal = []
-    for first, last in pairwise(boundaries):
-        gains = sorted((gain(labels[i]) for i in range(first, last) if labelled[i] and weight[i] > 0), reverse=True)
-        ideal.append(sum(g / math.log2(1 + j) for j, g in enumerate(gains, 1)))
-    s = sigmoid
-
-    def curvature(d):
-        gamma = logistic(s * d) * logistic(-s * d)
-        return s * s * {"newton": gamma, "bound": 2.0 * gamma, "global": 1.0 / (3.0 * math.sqrt(3.0))}[hessian]
-
-    functions = (
-        lambda d: logistic(-s * d),
-        lambda d: -s * logistic(s * d) * logistic(-s * d),
-        curvature,
-    )
-
-    def pair_weight(q, high, low):
-        return (gain(high) - gain(low)) / ideal[q] if ideal[q] > 0 else 0.0
-
-    return smooth_pairs(scores, labels, boundaries, functions, pair_weight, **options)
+def judged_rows(queries):
+    """Return the weight of each row, and for each query its labelled rows of positive weight."""
+    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    labelled = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
+    lists = [[i for i in range(a, b) if labelled[i] and weight[i] > 0] for a, b in pairwise(queries.boundaries)]
+    return weight, lists
 
 
-def squared_error(scores, labels, boundaries, centred=False, weight=None, labelled=None):
-    """Return value per query, gradient and Hessian per row, without scale."""
-    n = len(labels)
-    weight = np.ones(n) if weight is None else np.asarray(weight, float)
-    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
-    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(pairwise(boundaries)):
-        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
-        if not judged or (centred and len(judged) == 1):
+def preferences(queries):
+    """Yield the pairs of each query, as winner, loser, weight and margin, and how many documents take part."""
+    weight, lists = judged_rows(queries)
+    given, labels = queries.pairs, queries.labels
+    for q, rows in enumerate(lists):
+        if given is None:
+            pairs = [(i, j, 1.0, labels[i] - labels[j]) for i in rows for j in rows if labels[i] > labels[j]]
+        else:
+            of_pair = np.ones(len(given)) if given.weight is None else given.weight
+            margin = np.ones(len(given)) if given.margin is None else given.margin
+            pairs = list(zip(given.winner, given.loser, of_pair, margin, strict=True))
+            pairs = [pair for pair in pairs if queries.query_of_row[pair[0]] == q]
+        pairs = [(i, j, v * math.sqrt(weight[i]) * math.sqrt(weight[j]), gap) for i, j, v, gap in pairs]
+        pairs = [pair for pair in pairs if pair[2] > 0]
+        yield q, pairs, len(rows) if given is None else len({i for pair in pairs for i in pair[:2]})
+
+
+def pair_sums(queries, normalization, terms):
+    """Return sums over pairs. `terms` returns value, slope and curvature for a query, winner, loser and margin."""
+    value, g, h = zeros(queries)
+    for q, pairs, n in preferences(queries):
+        for i, j, v, gap in pairs:
+            w = v * {"rows": n / len(pairs), "query": 1.0 / len(pairs)}.get(normalization, 1.0)
+            own, slope, curvature = terms(q, i, j, gap)
+            value[q] += w * own
+            g[i] += w * slope
+            g[j] -= w * slope
+            h[[i, j]] += w * curvature
+    return value, g, h
+
+
+def mpboost(loss, scores, queries):
+    def terms(_, i, j, gap):
+        d = float(loss.distance(np.array([gap]))[0])
+        w = math.exp(-d * (scores[i] - scores[j]))
+        return w, -d * w, {"newton": d * d, "gentle": 1.0, "bound": 2.0 * d * d}[loss.hessian] * w
+
+    return pair_sums(queries, loss.normalization, terms)
+
+
+def qbrank(loss, scores, queries):
+    """Sum over pairs and labels. A pair is active iff z_x > z_y, z = r - h, where the margin is the grade gap."""
+    w, labels = loss.preference_weight, queries.labels
+
+    def terms(_, x, y, gap):
+        if loss.margin == "grade" and queries.pairs is None:
+            short = (labels[x] - scores[x]) - (labels[y] - scores[y])
+        else:
+            short = (gap if loss.margin == "grade" else loss.margin) - (scores[x] - scores[y])
+        active = max(0.0, short)
+        return w / 2 * active**2, -w * active, 2 * w * (short > 0 or loss.hessian == "global")
+
+    value, g, h = pair_sums(queries, loss.normalization, terms)
+    share = pair_sums(queries, loss.normalization, lambda *_: (0.0, 0.0, w))[2]
+    weight, lists = judged_rows(queries)
+    for q, rows in enumerate(lists):
+        for i in rows:
+            v = (1 - w) * weight[i]
+            value[q] += v / 2 * (labels[i] - scores[i]) ** 2
+            g[i] -= v * (labels[i] - scores[i])
+            h[i] += v
+            share[i] += v
+    if loss.normalization == "documents":  # Algorithm 2: the mean of a document's targets, with inactive pairs
+        g = np.divide(weight * g, share, out=np.zeros_like(g), where=share > 0)
+        h = np.where(share > 0, weight, 0.0)
+    return value, g, h
+
+
+def ranknet(loss, scores, queries):
+    s = loss.sigmoid
+
+    def terms(_, i, j, __):
+        d = s * (scores[i] - scores[j])
+        return max(0.0, -d) + math.log1p(math.exp(-abs(d))), -s * logistic(-d), s * s * logistic(d) * logistic(-d)
+
+    return pair_sums(queries, loss.normalization, terms)
+
+
+def pairwise_loss(loss, scores, queries):
+    def terms(_, i, j, __):
+        d = np.array([scores[i] - scores[j]])
+        own, slope, curvature = (float(np.asarray(f(d))[0]) for f in (loss.function, loss.first, loss.second))
+        grades = np.array([queries.labels[i]]), np.array([queries.labels[j]])
+        w = 1.0 if loss.weight is None else float(loss.weight(*grades)[0])
+        return w * own, w * slope, w * curvature * (2.0 if loss.hessian == "bound" else 1.0)
+
+    return pair_sums(queries, loss.normalization, terms)
+
+
+def ndcg_boost(loss, scores, queries):
+    gain, s = gain_of(loss.gain), loss.sigmoid
+    gains = [[gain(queries.labels[i]) for i in rows] for rows in judged_rows(queries)[1]]
+    ideal = [sum(x / math.log2(1 + p) for p, x in enumerate(sorted(own, reverse=True), 1)) for own in gains]
+
+    def terms(q, i, j, _):
+        w = (gain(queries.labels[i]) - gain(queries.labels[j])) / ideal[q] if ideal[q] > 0 else 0.0
+        d = s * (scores[i] - scores[j])
+        gamma = logistic(d) * logistic(-d)
+        curvature = {"newton": gamma, "bound": 2.0 * gamma, "global": 1.0 / (3.0 * math.sqrt(3.0))}[loss.hessian]
+        return w * logistic(-d), -w * s * gamma, w * s * s * curvature
+
+    return pair_sums(queries, loss.normalization, terms)
+
+
+def squared_error(loss, scores, queries):
+    value, g, h = zeros(queries)
+    weight, lists = judged_rows(queries)
+    for q, rows in enumerate(lists):
+        if not rows or (loss.centred and len(rows) == 1):
             continue
-        errors = [labels[i] - scores[i] for i in judged]
-        mean = np.average(errors, weights=weight[judged]) if centred else 0.0
-        for i, error in zip(judged, errors, strict=True):
+        errors = [queries.labels[i] - scores[i] for i in rows]
+        mean = np.average(errors, weights=weight[rows]) if loss.centred else 0.0
+        for i, error in zip(rows, errors, strict=True):
             value[q] += weight[i] / 2 * (error - mean) ** 2
             g[i] = -weight[i] * (error - mean)
             h[i] = weight[i]
     return value, g, h
 
 
-def list_net(scores, labels, boundaries, target="softmax", gamma=0.5, weight=None, labelled=None):
-    """Return value per query, gradient and Hessian per row, without scale.
-
-    "xendcg" is what LightGBM's ``rank_xendcg`` reckons; there all weights are 1. `gamma` may be one for each row.
-    """
-    n = len(labels)
-    gamma = np.broadcast_to(gamma, n)
-    weight = np.ones(n) if weight is None else np.asarray(weight, float)
-    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
-    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(pairwise(boundaries)):
-        judged = [i for i in range(first, last) if labelled[i] and weight[i] > 0]
+def list_net(scores, queries, target="softmax", gamma=0.5):
+    """Sum as ListNet does; "xendcg" as LightGBM's ``rank_xendcg``. `gamma` may be one for each row."""
+    value, g, h = zeros(queries)
+    weight, lists = judged_rows(queries)
+    labels, gamma = queries.labels, np.broadcast_to(gamma, queries.n_rows)
+    for q, judged in enumerate(lists):
         if len(judged) < 2:
             continue
         v = weight[judged]
@@ -233,46 +252,30 @@ def worth_of_positions(relevant, k):
     return kept, won
 
 
-def lambda_rank(
-    scores,
-    labels,
-    boundaries,
-    metric="ndcg",
-    k=None,
-    relevant=1,
-    gain=None,
-    truncation=None,
-    sigmoid=1.0,
-    norm=False,
-    weight=None,
-    labelled=None,
-    letor=False,
-):
-    """Return value per query, gradient and Hessian per row, without scale; every pair is visited on its own.
+def lambda_rank(loss, scores, queries):
+    """Visit every pair on its own.
 
     Without a truncation tied documents have the mean over all positions of their block; with one they are in row order.
     """
-    n, s = len(labels), sigmoid
-    weight = np.ones(n) if weight is None else np.asarray(weight, float)
-    labelled = np.ones(n, bool) if labelled is None else np.asarray(labelled)
-    gain = (lambda r: 2.0**r - 1.0) if gain is None else gain
-    value, g, h = np.zeros(len(boundaries) - 1), np.zeros(n), np.zeros(n)
-    for q, (first, last) in enumerate(pairwise(boundaries)):
-        order = sorted(
-            (i for i in range(first, last) if labelled[i] and weight[i] > 0), key=lambda i: -scores[i]
-        )  # stable
+    metric, k, truncation, s, norm = loss.metric, loss.metric.k, loss.truncation, loss.sigmoid, loss.norm
+    letor = getattr(metric, "convention", "") == "letor"
+    value, g, h = zeros(queries)
+    weight, lists = judged_rows(queries)
+    labels = queries.labels
+    for q, judged in enumerate(lists):
+        order = sorted(judged, key=lambda i: -scores[i])  # stable
         blocks = [[a] for a in range(len(order))]
         if truncation is None:
             blocks = [[b for b, j in enumerate(order) if scores[j] == scores[i]] for i in order]
-        if metric == "ndcg":
-            level = [gain(labels[i]) for i in order]
+        if isinstance(metric, bp.NDCG):
+            level = [gain_of(metric.gain)(labels[i]) for i in order]
             discount = [1 / math.log2(max(2, p) if letor else 1 + p) for p in range(1, len(order) + 1)]
             ideal = sum(d * x for d, x in list(zip(discount, sorted(level, reverse=True), strict=True))[:k])
             if letor and k is not None and len(order) < k:
                 ideal = 0
             kept = won = discount
         else:
-            level = [float(labels[i] >= relevant) for i in order]
+            level = [float(labels[i] >= metric.relevant) for i in order]
             ideal = sum(level)
             share = [np.mean([level[b] for b in block]) for block in blocks]
             kept, won = worth_of_positions(share, len(order) if k is None else k)

@@ -1,14 +1,6 @@
-"""Which files `pytest -m quick` runs, beside the doctests of the package: a minute on two cores, all rooms."""
+"""Which files `pytest -m quick` runs beside the doctests of the package: a minute on two cores."""
 
-__all__ = ["QUICK", "QUICK_OF_ROOM"]
-
-# Where the tests of a room are not in a folder or file of its name.
-QUICK_OF_ROOM = {
-    "core": "test_checks.py",
-    "data": "test_queries.py",
-    "testing": "losses/test_laws.py",
-    "version": "test_ci.py",
-}
+__all__ = ["QUICK"]
 
 QUICK = frozenset(
     {
@@ -19,12 +11,10 @@ QUICK = frozenset(
         "comparison/test_document.py",
         "comparison/test_significance.py",
         "comparison/test_store.py",
-        "kernels/test_smooth_pairs.py",
         "losses/test_adarank.py",
         "losses/test_laws.py",
         "losses/test_lists.py",
         "losses/test_loss.py",
-        "losses/test_mpboost.py",
         "losses/test_totals.py",
         "metrics/test_average_precision.py",
         "metrics/test_correlation.py",
@@ -41,21 +31,18 @@ QUICK = frozenset(
         "studies/replication/test_study_results.py",
         "selection/test_folds.py",
         "test_bad_input.py",
-        "test_checks.py",
-        "test_ci.py",
+        "core/test_checks.py",
         "test_cli.py",
         "test_doctor.py",
-        "test_extras.py",
-        "test_files.py",
+        "core/test_files.py",
         "test_layers.py",
-        "test_naming.py",
-        "test_pairs.py",
-        "test_queries.py",
-        "test_tables.py",
-        "test_text.py",
-        "test_threads.py",
-        "test_values.py",
-        "test_warm_up.py",
+        "core/test_naming.py",
+        "data/test_pairs.py",
+        "data/test_queries.py",
+        "data/test_tables.py",
+        "core/test_text.py",
+        "core/test_threads.py",
+        "core/test_values.py",
         "weak_rankers/test_stump.py",
         "weak_rankers/test_tree.py",
     }

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
@@ -49,9 +50,10 @@ TOLD = [page for page in PAGES if any(name for name, _ in blocks(page))]  # thei
 def python_blocks():
     for page in PAGES:
         if page.parent.name == "tutorials":
-            continue  # told in order, with what they print: test_tutorials.py
+            continue  # told in order, with what they print
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.cluster] if CLUSTER in block else []
+            marks += [pytest.mark.ci] if CLUSTER in block or page.stem == "bench" else []
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
 
 
@@ -73,6 +75,7 @@ def run_in_a_process(block):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+    return done.stdout
 
 
 @pytest.mark.parametrize("block", list(python_blocks()))
@@ -102,6 +105,54 @@ def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
             subprocess.run([sys.executable, script], check=True, cwd=folder)
         else:
             exec(compile(block, "docs", "exec"), names)  # noqa: S102 (our own pages)
+
+
+# Tutorials run from their first block to the last, and print what they show.
+
+STEP = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"[+-]?(?:\d*\.)?\d+")
+TOLERANCE = 0.02  # of figures of trained trees, which are not the same in every version of a framework
+SLOW = {"clusters", "search", "tuning"}  # of many trainings: .ci/run runs them
+
+
+def steps(page):
+    """Return a page's blocks of Python, each with the output that is shown right below it, or ""."""
+    return STEP.findall(page.read_text())
+
+
+def tutorials():
+    for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
+        if steps(page):
+            marks = [pytest.mark.cluster] if CLUSTER in page.read_text() else []
+            marks += [pytest.mark.ci] if page.stem in SLOW else []
+            yield pytest.param(page, id=page.stem, marks=marks)
+
+
+def alike(printed, shown):
+    """Return whether words and whole numbers are the same, and figures but for what versions change."""
+    if NUMBER.sub("#", printed).split() != NUMBER.sub("#", shown).split():
+        return False
+    pairs = zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True)
+    return all(abs(float(a) - float(b)) <= (TOLERANCE if "." in b else 0) for a, b in pairs)
+
+
+@pytest.mark.parametrize("page", list(tutorials()))
+def test_tutorial_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
+    whole = "".join(code for code, _ in steps(page))
+    for library in sorted(set(re.findall(r"^(?:import|from) (\w+)", whole, re.MULTILINE))):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    if CLUSTER in whole:
+        printed = run_in_a_process(whole)
+        assert alike(printed, "".join(shown for _, shown in steps(page))), printed
+        return
+    module = ModuleType("tutorial")  # what a page defines can be pickled
+    monkeypatch.setitem(sys.modules, "tutorial", module)
+    for code, shown in steps(page):
+        exec(compile(code, page.name, "exec"), vars(module))  # noqa: S102 (our own pages)
+        printed = capsys.readouterr().out
+        assert alike(printed, shown), f"{page.name} shows\n{shown}and prints\n{printed}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

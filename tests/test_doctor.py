@@ -47,6 +47,7 @@ def diagnose(monkeypatch, installed=None, environment=None, **changed):
     return doctor.doctor()
 
 
+@pytest.mark.ci
 def test_what_is_here_works(tmp_path):
     """In full, as a user runs it."""
     pytest.importorskip("lightgbm")

@@ -183,7 +183,7 @@ def losses():
     ]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["up", "at random"])
 @pytest.mark.parametrize("sizes", [[20, 3, 9], [700, 60]])
 def test_losses_change_by_rounding_alone(sizes, way):
     rng = np.random.default_rng(2)

@@ -158,23 +158,6 @@ def test_labels_of_zero_are_those_that_lightgbm_makes_of_missing_ones():
         assert ("all labels are 0, which is what LightGBM makes of missing" in str(caught[0].message)) == told
 
 
-def test_groups_are_required():
-    with pytest.raises(ValueError, match="group is missing: a ranking objective needs the queries"):
-        LOSS(Y, np.zeros(len(Y)))
-
-
-def test_lengths_are_checked():
-    with pytest.raises(ValueError, match=r"scores of shape \(3,\) for 7 rows"):
-        call(LOSS, scores=np.zeros(3))
-    with pytest.raises(ValueError, match=r"scores of shape \(7, 3\) for 7 rows; a ranking model has one output"):
-        call(LOSS, scores=np.zeros((7, 3)))
-
-
-def test_metrics_say_what_they_take():
-    with pytest.raises(TypeError, match=r"NDCG@10 got ndarray .* it takes \(scores, Queries\)"):
-        bp.NDCG()(np.zeros(7), Y)
-
-
 def test_losses_are_values():
     """So the frameworks' deep copies, pickles and clones are the same objective."""
     for again in (copy.deepcopy(LOSS), pickle.loads(pickle.dumps(LOSS))):

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sklearn
-from plug.harness import (
+from adapters.harness import (
     FRAMEWORKS,
     GROUP,
     LOSS,
@@ -91,10 +91,8 @@ def test_gradients_are_a_plain_loop(F, route, spy):
     run(F, route, spy, weight=weight)
     seen = spy.log[2]
     assert np.ptp(seen.scores) > 0
-    rows = np.repeat(weight, GROUP)
-    _, g, h = loops.mpboost(
-        seen.scores, Y, seen.queries.boundaries, bp.LogDistance(), weight=rows, normalization="rows"
-    )
+    np.testing.assert_array_equal(seen.queries.row_weight, np.repeat(weight, GROUP))
+    _, g, h = loops.expected(LOSS, seen.scores, bp.Queries(Y, group=GROUP, weight=weight))
     scale = LOSS.scale(seen.queries)
     np.testing.assert_allclose(seen.g, scale * g, atol=1e-9 * np.abs(seen.g).max())
     np.testing.assert_allclose(seen.h, scale * h, atol=1e-9 * seen.h.max())
@@ -108,8 +106,8 @@ def test_weights_mean_the_same_to_all(spy):
     for other in given[1:]:
         np.testing.assert_array_equal(other, given[0])
     rows = np.repeat(weight.astype(np.float32), GROUP)
-    _, g, _ = loops.mpboost(scores, Y, np.r_[0, np.cumsum(GROUP)], bp.LogDistance(), weight=rows, normalization="rows")
-    expected = g * LOSS.scale(bp.Queries(Y, group=GROUP, weight=rows))
+    queries = bp.Queries(Y, group=GROUP, weight=rows)
+    expected = loops.expected(LOSS, scores, queries)[1] * LOSS.scale(queries)
     np.testing.assert_allclose(given[0][0], expected, atol=1e-6 * np.abs(expected).max())
 
 
@@ -120,9 +118,7 @@ def test_row_weights_in_the_ranker(F, spy):
     ranker = F.fit(spy, sample_weight=weight)
     seen = spy.log[2]
     np.testing.assert_array_equal(seen.queries.row_weight, weight)
-    _, g, _ = loops.mpboost(
-        seen.scores, Y, seen.queries.boundaries, bp.LogDistance(), weight=weight, normalization="rows"
-    )
+    _, g, _ = loops.expected(LOSS, seen.scores, bp.Queries(Y, group=GROUP, weight=weight))
     np.testing.assert_allclose(seen.g, LOSS.scale(seen.queries) * g, atol=1e-9 * np.abs(seen.g).max())
     in_rows = F.fit(LOSS, sample_weight=np.repeat(PER_QUERY, GROUP)).predict(X)
     np.testing.assert_array_equal(in_rows, F.fit(LOSS, sample_weight=PER_QUERY).predict(X))
@@ -486,28 +482,6 @@ def test_callbacks_that_are_none(F, wrong):
 
 
 @every_framework
-@pytest.mark.parametrize(
-    ("metric", "kind", "message"),
-    [
-        (5, TypeError, r"eval_metric must hold names, metrics or functions; got 5; pass boostplug\.NDCG"),
-        ([bp.NDCG(5), None], TypeError, "eval_metric must hold names, metrics or functions; got None"),
-        (bp.MPBoost(), ValueError, "eval_metric holds the loss MPBoost.*pass it as objective"),
-        ([bp.NDCG(5), "map", bp.NDCG(5)], ValueError, "eval_metric holds NDCG@5 twice, and results go by name"),
-    ],
-)
-def test_metrics_that_are_none(F, metric, kind, message):
-    with pytest.raises(kind, match=message):
-        F.fit(LOSS, valid=VALID, metric=metric)
-
-
-@every_framework
-@pytest.mark.parametrize("metric", ["ndcg", bp.NDCG, bp.MPBoost()], ids=["name", "class", "loss"])
-def test_a_score_by_what_is_no_metric(F, metric):
-    with pytest.raises(ValueError, match=r"metric (must be a Metric such as NDCG|is the class NDCG; pass an instance)"):
-        F.fit(LOSS).score(X, Y, qid=QID, metric=metric)
-
-
-@every_framework
 def test_queries_of_one_row_and_of_none(F):
     group, expected = [0, *GROUP, 0], F.predict(F.train(LOSS)[0])
     np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(group=group))[0]), expected)
@@ -628,14 +602,6 @@ def test_datasets_without_queries_or_labels(F):
 def test_swapped_arguments(F):
     with pytest.raises(TypeError, match="the dataset came first"):
         LOSS(F.data(), np.zeros(len(Y)))
-
-
-@every_framework
-def test_the_class_in_place_of_an_instance(F):
-    with pytest.raises(ValueError, match=r"objective is the class MPBoost; pass an instance, MPBoost\(\)"):
-        F.fit(bp.MPBoost)
-    with pytest.raises(ValueError, match=r"eval_metric is the class NDCG; pass an instance, NDCG\(\)"):
-        F.fit(LOSS, valid=VALID, metric=bp.NDCG)
 
 
 # --- scikit-learn -------------------------------------------------------------------------------------------------

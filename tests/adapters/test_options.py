@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plug.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
 
 import boostplug as bp
 from boostplug.adapters import options
@@ -26,8 +26,8 @@ VALUES = {
     "lambdarank_num_pair_per_sample": 1,
     "aft_loss_distribution": "logistic",
 }
-OF_LIGHTGBM = [(name, VALUES[name]) for name in options.LIGHTGBM]
-OF_XGBOOST = [(name, VALUES[name]) for name in options.XGBOOST]
+OPTIONS = {"lightgbm": options.LIGHTGBM, "xgboost": options.XGBOOST}
+every_option = pytest.mark.parametrize(("framework", "name"), [(F, name) for F in FRAMEWORKS for name in OPTIONS[F]])
 
 
 def own(scores, data):
@@ -45,42 +45,26 @@ def xgboost(loss=LOSS, params=None, rounds=2, **more):
     return xgb.train({**XGB, **(params or {})}, data, rounds, obj=loss, verbose_eval=False, **more)
 
 
-@pytest.mark.parametrize(("name", "value"), OF_LIGHTGBM)
-def test_lightgbm_reads_none_of_them_beside_a_function(name, value):
-    bagged = {"bagging_freq": 1} if "bagging" in name or "sub" in name else {}
-    trained, without = (lightgbm(own, {**bagged, **given}).predict(X) for given in ({name: value}, {}))
-    np.testing.assert_array_equal(trained, without)
-
-
 @pytest.mark.filterwarnings("ignore:.*WARNING:UserWarning")
-@pytest.mark.parametrize(("name", "value"), OF_XGBOOST)
-def test_xgboost_reads_none_of_them_beside_a_function(name, value):
-    data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
-    trained, without = (xgboost(own, {"verbosity": 0, **given}).predict(data) for given in ({name: value}, {}))
+@every_option
+def test_frameworks_read_none_of_them_beside_a_function(framework, name):
+    F = FRAMEWORKS[framework]
+    more = {"bagging_freq": 1} if F.name == "lightgbm" and ("bagging" in name or "sub" in name) else {}
+    more["verbosity"] = -1 if F.name == "lightgbm" else 0
+    trained, without = (
+        F.predict(F.train(own, F.data(), 2, **more, **given)[0]) for given in ({name: VALUES[name]}, {})
+    )
     np.testing.assert_array_equal(trained, without)
 
 
-@pytest.mark.parametrize(("name", "value"), OF_LIGHTGBM)
-def test_lightgbms_are_refused(name, value):
-    message = rf"{name}=.* is an option of LightGBM's own objectives, without effect .*; remove it: .*"
-    with pytest.raises(ValueError, match=message):
-        lightgbm(params={name: value})
-    with pytest.raises(ValueError, match=message):
-        bp.LGBMRanker(objective=LOSS, n_estimators=1, verbose=-1, **{name: value}).fit(X, Y, qid=QID)
-    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=1, num_leaves=4, n_jobs=1, verbose=-1, **{name: None})
-    assert ranker.fit(X, Y, qid=QID).n_estimators_ == 1
-
-
-@pytest.mark.parametrize(("name", "value"), OF_XGBOOST)
-def test_xgboosts_are_refused(name, value):
-    silent = {"disable_default_eval_metric": True}
-    message = rf"{name}=.* is an option of XGBoost's own objectives, without effect .*; remove it: .*"
-    with pytest.raises(ValueError, match=message):
-        xgboost(params={name: value, **silent})
-    with pytest.raises(ValueError, match=message):
-        bp.XGBRanker(objective=LOSS, n_estimators=1, **{name: value}).fit(X, Y, qid=QID)
-    ranker = bp.XGBRanker(objective=LOSS, n_estimators=1, n_jobs=1, max_depth=2, **{name: None})
-    assert ranker.fit(X, Y, qid=QID).get_booster().num_boosted_rounds() == 1
+@every_option
+def test_they_are_refused(framework, name):
+    F = FRAMEWORKS[framework]
+    message = rf"{name}=.* is an option of .*'s own objectives, without effect .*; remove it: .*"
+    for train in (lambda **given: F.train(LOSS, F.data(), **given), lambda **given: F.fit(LOSS, **given)):
+        with pytest.raises(ValueError, match=message):
+            train(**{name: VALUES[name]})
+    assert np.ptp(F.fit(LOSS, **{name: None}).predict(X)) > 0.0
 
 
 def test_every_alias_is_known():

@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from plug.harness import QID, X, Y
+from adapters.harness import QID, X, Y
 
 import boostplug as bp
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST

@@ -85,7 +85,7 @@ def test_its_threads_are_used_and_its_name_is_in_messages(toyboost, data):
             return np.zeros(queries.n_queries)
 
         def compute_gradient_hessian(self, scores, queries, scale):
-            seen.append(bp.threads.get_num_threads())
+            seen.append(bp.core.threads.get_num_threads())
             return np.ones(queries.n_rows), np.ones(queries.n_rows)
 
     Spy()(np.zeros(len(data.y)), toyboost.Table(data.X[:, 0], data.y, data.qid, threads=3))

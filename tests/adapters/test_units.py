@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from plug.harness import FRAMEWORKS, GROUP, X, Y, make
+from adapters.harness import FRAMEWORKS, GROUP, X, Y, make
 
 import boostplug as bp
 from boostplug.losses import LOSSES

@@ -7,32 +7,11 @@ from pathlib import Path
 
 import loops
 import numpy as np
-import pair_loops
 from fuzz import plain
 
 import boostplug as bp
 from boostplug import testing
 from boostplug.adapters.call import queries_of
-from boostplug.losses import DirectedDistance
-
-__all__ = [
-    "booster_agrees",
-    "check_batches",
-    "check_derivatives",
-    "check_ensemble",
-    "check_fitted",
-    "check_folds",
-    "check_law",
-    "check_metric",
-    "check_objective",
-    "check_pairs",
-    "check_queries",
-    "check_ranking_data",
-    "check_scored",
-    "check_value",
-    "check_whole",
-    "law_broken",
-]
 
 
 def check_value(value):
@@ -131,7 +110,7 @@ def _looped(loss, scores, queries):
             return None
     with np.errstate(all="ignore"):
         try:
-            found = _loop(loss, scores, queries)
+            found = loops.expected(loss, scores, queries)
         except OverflowError:
             return None
         if found is None:
@@ -140,45 +119,6 @@ def _looped(loss, scores, queries):
         found = found[0], found[1] * scale, found[2] * scale
     most = max(float(np.abs(array).max(initial=0.0)) for array in found)
     return found if most < 1e25 else None  # NaN neither; past that, all rows share a common factor
-
-
-def _loop(loss, scores, queries):
-    own = {"normalization": getattr(loss, "normalization", None)}
-    given = {"weight": queries.row_weight, "labelled": queries.labelled}
-    of_grades = scores, queries.labels, queries.boundaries
-    paired = queries.pairs is not None
-    match loss:
-        case bp.MPBoost(distance=distance) if paired:
-            return pair_loops.mpboost_pairs(scores, queries, distance, loss.hessian, loss.normalization)
-        case bp.MPBoost(distance=DirectedDistance() as distance):
-            return loops.mpboost(*of_grades, distance, loss.hessian, **own, **given)
-        case bp.QBRank() if paired and loss.normalization == "none":
-            return pair_loops.qbrank_pairs(scores, queries, float(loss.preference_weight), loss.margin, loss.hessian)
-        case bp.QBRank() if not paired:
-            w = float(loss.preference_weight)
-            return loops.qbrank(*of_grades, loss.margin, w, loss.hessian, **own, **given)
-        case bp.NDCGBoost() if not paired:
-            gain = {"exp2": plain.exponential, "linear": float}.get(loss.gain, loss.gain)
-            return loops.ndcg_boost(*of_grades, float(loss.sigmoid), loss.hessian, gain, **own, **given)
-        case bp.RankNet() if not paired:
-            value, g, h = loops.ranknet(*of_grades, float(loss.sigmoid), **own, **given)
-            return value, g, np.maximum(h, 1e-16 * np.abs(g))
-        case bp.ListNet() if not paired and (loss.random_state is None or loss.target == "softmax"):
-            value, g, h = loops.list_net(*of_grades, loss.target, **given)
-            return value, g, np.maximum(h, 1e-16 * np.abs(g))
-        case bp.LambdaRank(metric=metric) if not paired:
-            own = {"k": metric.k, "truncation": loss.truncation, "sigmoid": float(loss.sigmoid), "norm": loss.norm}
-            if isinstance(metric, bp.MAP):
-                own |= {"metric": "map", "relevant": metric.relevant}
-            else:
-                gain = {"exp2": plain.exponential, "linear": float}.get(metric.gain, metric.gain)
-                own |= {"gain": gain, "letor": metric.convention == "letor"}
-            value, g, h = loops.lambda_rank(*of_grades, **own, **given)
-            return value, g, np.maximum(h, 1e-16 * np.abs(g))
-        case bp.SquaredError() if not paired:
-            return loops.squared_error(*of_grades, loss.centred, **given)
-        case _:
-            return None
 
 
 def _same_by_query(queries, found, expected, rtol=1e-6):

@@ -1,9 +1,10 @@
 """Targets that compare: `bp.compare` on small data, and the command line in this process."""
 
-import re
-
 from fuzz.source import HOSTILE
 from fuzz.targets import BAD_LINES, target, trained_loss
+from typer.main import get_command
+
+from boostplug.cli import app
 
 __all__: list[str] = []
 
@@ -15,7 +16,7 @@ _FAR_GRADES = (
 )
 _FORMS = (
     *("'array'", "'array'", "'array'", "'single'", "'csr'", "'csc'", "'frame'", "'categorical'", "'ordered'"),
-    *("'polars'", "'arrow'", "'tuple'", "'mapping'", "'labelled'", "'series'"),
+    *("'polars'", "'arrow'", "'tuple'", "'mapping'", "'labelled'"),
 )
 _FORMS_OF_XGBOOST = tuple(form for form in _FORMS if form not in {"'categorical'", "'ordered'"})  # which it refuses
 _PART_WEIGHTS = ("'query'", "'row'", "1.0", "0.125", "1e-6", "1e6", "1e-30", "1e30", "1 / 3")
@@ -72,7 +73,7 @@ def _parts(dice, forms):
     form = dice.one(forms)
     grades = dice.one(_FAR_GRADES if dice.spoils() else _GRADES)
     weight = dice.one(("None", "None", "None", *_PART_WEIGHTS))
-    if form in {"'tuple'", "'series'"}:
+    if form == "'tuple'":
         weight = "None"
     options = []
     for number in range(3):
@@ -139,42 +140,24 @@ _MANY = {  # of trainings, of trials or of processes: time is the caller's
     *("2**63", "np.uint64(2**64 - 1)", "10**400", "1e308", "1e16", "2", "np.int64(2)", "np.int8(3)"),
     *("[1.0, 2.0]", "range(3)", "np.True_", "True"),
 }
-_SPOILING = ("", "cut", "end", "bit", "more", "twice", "empty", "first", "gone", "text", "number", "nan", "zeros")
+_SPOILING = ("", "cut", "bit", "more", "empty", "gone", "text")
 
 
 @target("compare", weight=15)
 def compare(dice):
-    kind = dice.one((*["shown"] * 4, "forms", "units", "twice", "resumed", "best"))
-    if kind != "shown":
+    resumed = dice.percent(20)
+    if resumed:
         dice.calm()  # what returns is checked
     framework = dice.one(("lightgbm", "lightgbm", "xgboost"))
     parts, form, spoilt = _parts(dice, _FORMS if framework == "lightgbm" or dice.percent(5) else _FORMS_OF_XGBOOST)
     options = _options(dice, framework)
     if form == "'labelled'" and not spoilt:
         options |= {"label": "'y'"} | ({"weight": "'w'"} if "weight=" in parts[0] else {})
-    if kind == "units" and "Wrong" in options["losses"]:  # a user's, which takes weights as they are
-        options["losses"] = "bp.MPBoost()"
     own = ", ".join(f"{name}={text}" for name, text in options.items())
     text = f"given = QUICK | dict({own})\nparts = {', '.join(parts)}\n"
-    if kind == "shown" or "kept" in own or (kind in {"units", "best"} and form not in _DATA):
-        return _shown_text(dice, text, form, spoilt)
-    if kind == "units":
-        return f"{text}check_weight_unit(parts, {dice.one(_UNITS)}, **given)"
-    if kind == "twice":
-        return f"{text}check_one_fold_twice(parts, **given)"
-    if kind == "resumed":
-        others = ", ".join(part.replace("seed=1", "seed=5").replace("seed=2", "seed=6") for part in parts)
-        how = dice.one((*_SPOILING, "data", "loss", "seeds"))
-        return f"{text}check_resumed(parts, [{others}], {how!r}, **given)"
-    if kind == "best":
-        return f"{text}check_best(bp.compare(*parts, **given), parts[0], parts[2])"
-    others = _in_another_form(dice, parts, form, sparse=framework == "lightgbm")
-    return f"{text}check_other_form(parts, [{', '.join(others)}], **given)"
-
-
-def _shown_text(dice, text, form, spoilt):
-    """Return the text of a comparison, after that of its arguments, and of what is checked of any."""
-    if "kept" in text:
+    if resumed and "store" not in options:
+        return f"{text}check_resumed(parts, {dice.one((*_SPOILING, 'loss', 'seeds'))!r}, **given)"
+    if "store" in options:
         text = f"import shutil\nshutil.rmtree(folder() / 'kept', ignore_errors=True)\n{text}"
     if spoilt and dice.percent(10):
         place = dice.below(3)
@@ -185,25 +168,6 @@ def _shown_text(dice, text, form, spoilt):
     return text + (", same_data=True)" if folds in _SAME_DATA and not spoilt else ")")
 
 
-def _in_another_form(dice, parts, form, *, sparse):
-    """Return the texts of parts, some of them in another form that holds the same numbers."""
-    if form in {"'categorical'", "'ordered'"}:
-        changed = f"categories={dice.one(_SAME_CATEGORIES)}"  # not of training, whose order decides ties of splits
-        return [parts[0], *(f"{part[:-1]}, {changed})" for part in parts[1:])]
-    if form == "'series'":
-        changed = "shuffled=True"
-    elif form in _DENSE:
-        changed = f"form={dice.one(_DENSE + _SPARSE * sparse)}"
-        parts = [re.sub(r", form='\w+'", "", part) for part in parts]
-    else:
-        return parts
-    return [f"{part[:-1]}, {changed})" if dice.percent(60) else part for part in parts]
-
-
-_DENSE, _SPARSE = ("'array'", "'single'", "'frame'", "'polars'", "'arrow'"), ("'csr'", "'csc'")
-_DATA = {*_DENSE, *_SPARSE, "'categorical'", "'ordered'"}  # which `part` returns as RankingData
-_SAME_CATEGORIES = ("'bca'", "'cba'", "'abcd'", "'dcba'")
-_UNITS = ("2.0**-20", "2.0**20", "2.0**-4", "2.0**60", "2.0**-300")
 _SAME_DATA = ("parts[0], parts[0], parts[0]", "parts[0], parts[1], parts[1]", "parts[1], parts[0], parts[1]")
 _CALLS = (
     *(*["*parts"] * 12, "[tuple(parts)]", "[tuple(parts), tuple(parts)]", "[tuple(parts), tuple(parts[::-1])]"),
@@ -218,7 +182,7 @@ _FILES = {
     "test.txt": ("letor(2, first=20)", "letor(2, (5,), first=20)"),
 }
 _BAD_FILES = (
-    *("b''", "b'\\n'", "bytes(range(256))", "b'2 qid:1 1:1'", "b'# nothing\\n'", "letor()[:-3]", "letor()", "None"),
+    *("b''", "b'\\n'", "bytes(range(256))", "b'2 qid:1 1:1'", "b'# nothing\\n'", "letor()[:-3]", "letor()"),
     *("letor(grades=(0, 1.7e9))", "letor(grades=(7,))", "b'nan qid:1 1:1\\n'", "b'1 qid:1 1:inf\\n0 qid:1 1:1\\n'"),
     *(
         "letor(first=-5)",
@@ -239,7 +203,6 @@ _PATHS = (
         "./train.txt",
         "fold/../train.txt",
         "fold/train.txt",
-        "hard.txt",
     ),
     *(
         "nowhere.txt",
@@ -257,36 +220,23 @@ _PATHS = (
     *("/dev/null", "/dev/full", "train.txt/x", "x" * 300, "store", "store/x.json", "~", "kept", "<b>.html", "new.json"),
     *("fold/new.json", "FOLD", "link_to_fold/train.txt", "to_nowhere", "kept/compare-000000000000.results"),
 )
-_OPTIONS = {
+_WORDS = {
     "--losses": (
-        *(
-            "mpboost",
-            "ranknet",
-            "RankNet,MPBoost",
-            ".7*ndcg-boost + .3*qbrank",
-            "'MPBoost(distance=LogDistance(lam=2))'",
-        ),
-        *("", ",", "nothing", "ranknet)", "ranknet,ranknet", "[red]x[/red]", "\\x1b[31m", "ranknet/0", "\\u202e"),
+        *("mpboost", "RankNet,MPBoost", ".7*ndcg-boost + .3*qbrank", "'MPBoost(distance=LogDistance(lam=2))'", "", ","),
+        *("nothing", "ranknet)", "ranknet,ranknet", "[red]x[/red]", "\\x1b[31m", "ranknet/0", "\\u202e"),
     ),
     "--baselines": ("lambdarank", "regression", "rank:ndcg", "", "x", "lambdarank,lambdarank"),
     "--frameworks": ("lightgbm", "lightgbm", "xgboost", "", "catboost", "lightgbm,", "LightGBM"),
-    "--rounds": ("1", "2", "0", "-1", "1e3", "x", "", "9999999"),
-    "--seeds": ("1", "2", "0", "99999", "x"),
     "--metric": ("NDCG@3", "MAP", "PairError", "NDCG", "ndcg@0", "x", "", "ERR@2", "MAP(relevant=9)", "NDCG@10,MAP"),
-    "--early-stopping": ("0", "1", "-1", "x"),
-    "--leaves": ("2", "4", "1", "200000"),
-    "--learning-rate": ("0.1", "nan", "inf", "-1", "0", "1e308", "x"),
-    "--tune": ("0", "-1", "x", "99999"),
-    "--threads": ("1", "0", "5000", "x"),
-    "--jobs": ("1", "0", "5000", "x"),
-    "--minutes": ("1", "1e-9", "0", "nan", "-1", "inf", "x"),
-    "--data": _PATHS,
-    "--train": _PATHS,
-    "--valid": _PATHS,
-    "--test": _PATHS,
-    "--report": _PATHS,
-    "--json": _PATHS,
-    "--store": _PATHS,
+    "--resume": ("",),
+}
+_NUMBERS = ("1", "0", "-1", "x", "", "nan", "1e3")
+
+
+_OF_PATHS = {"--data", "--train", "--valid", "--test", "--report", "--json", "--store"}
+_OPTIONS = {
+    option.opts[0]: _WORDS.get(option.opts[0], _PATHS if option.opts[0] in _OF_PATHS else _NUMBERS)
+    for option in get_command(app).commands["compare"].params
 }
 _USUAL = (
     *("--losses", "mpboost", "--baselines", "lambdarank", "--frameworks", "lightgbm", "--rounds", "1", "--seeds", "1"),
@@ -308,7 +258,6 @@ _BESIDE = {  # an output that may be written anew, a store with others' files, a
     "link.txt": "'-> test.txt'",
     "to_nowhere": "'-> nowhere'",
     "link_to_fold": "'-> fold'",
-    "hard.txt": "'= train.txt'",
 }
 
 

@@ -46,7 +46,7 @@ _FILE = "<call>"
 _OWN_WARNINGS = (RuntimeWarning, PendingDeprecationWarning)  # of what a call's text itself casts, and of np.matrix
 _PACKAGE = Path(bp.__file__).parent
 _HERE = Path(__file__).parent
-_NAMESPACE = {name: getattr(fuzz.prelude, name) for name in fuzz.prelude.__all__}
+_NAMESPACE = {name: value for name, value in vars(fuzz.prelude).items() if not name.startswith("_")}
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ import math
 from itertools import combinations, groupby, pairwise, permutations, product
 
 import numpy as np
+from loops import exponential
 
 import boostplug as bp
 
-__all__ = ["TooMany", "exponential", "mean_of", "per_query", "precision_by_loop"]
+__all__ = ["TooMany", "mean_of", "per_query", "precision_by_loop"]
 
 _MOST_ORDERS = 120
 
@@ -71,11 +72,6 @@ def _orders(metric, scores):
     if math.prod(math.factorial(min(len(block), 9)) for block in tied) > _MOST_ORDERS:
         raise TooMany
     return [[i for block in blocks for i in block] for blocks in product(*map(permutations, tied))]
-
-
-def exponential(grade):
-    """Return 2^r - 1, with all digits for small grades."""
-    return 2.0**grade - 1.0 if grade >= 0.5 else math.expm1(grade * math.log(2.0))
 
 
 def _gain(metric, document):

@@ -1,3 +1,4 @@
+# ruff: noqa: F401 (what a call finds)
 """What a call finds: ``from fuzz.prelude import *`` and its text is all that is needed to make it again.
 
 With the folders of the package and of the tests on the path: ``PYTHONPATH=.:tests python``.
@@ -25,68 +26,15 @@ import pyarrow.parquet as pq
 import scipy.sparse
 import sklearn
 import xgboost as xgb
-from fuzz import checks, run_checks
 from fuzz.checks import *  # noqa: F403 (what a call finds)
 from fuzz.run_checks import *  # noqa: F403 (likewise)
+from losses.functions import FUNCTIONS
 from sklearn.dummy import DummyRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import boostplug as bp
 from boostplug import datasets, testing
 from boostplug.weak_rankers import Feature, Stump, Tree
-
-__all__ = [  # noqa: PLE0604 (strings, all of them)
-    *checks.__all__,
-    *run_checks.__all__,
-    "HYPERBOLIC",
-    "LOGISTIC",
-    "QUIET",
-    "SQUARED",
-    "Constant",
-    "Decimal",
-    "DecisionTreeClassifier",
-    "DecisionTreeRegressor",
-    "DummyRegressor",
-    "Feature",
-    "Fraction",
-    "Path",
-    "Stump",
-    "Subclass",
-    "Tree",
-    "Trial",
-    "Wrong",
-    "array",
-    "backwards",
-    "bp",
-    "dask",
-    "datasets",
-    "dd",
-    "file",
-    "folder",
-    "gzip",
-    "halved",
-    "lgb",
-    "nothing",
-    "np",
-    "pa",
-    "parquet",
-    "pd",
-    "pl",
-    "read_only",
-    "refusing",
-    "scipy",
-    "shifted",
-    "sklearn",
-    "spoilt",
-    "strided",
-    "testing",
-    "tiny",
-    "too_long",
-    "warnings",
-    "with_infinities",
-    "xgb",
-]
-
 
 QUIET = {"verbose": -1, "num_threads": 1, "feature_pre_filter": False}
 
@@ -176,41 +124,7 @@ def halved(values):
     return values / 2
 
 
-def log_loss(d):
-    return np.logaddexp(0.0, -d)
-
-
-def log_loss_first(d):
-    return -1.0 / (1.0 + np.exp(np.minimum(d, 700.0)))
-
-
-def log_loss_second(d):
-    return 0.25 / np.cosh(np.clip(d, -700.0, 700.0) / 2.0) ** 2
-
-
-def squared(d):
-    return 0.5 * (d - 1.0) ** 2
-
-
-def squared_first(d):
-    return d - 1.0
-
-
-def hyperbola(d):
-    return np.sqrt(1.0 + d * d) - d
-
-
-def hyperbola_first(d):
-    return d / np.sqrt(1.0 + d * d) - 1.0
-
-
-def hyperbola_second(d):
-    return (1.0 + d * d) ** -1.5
-
-
-LOGISTIC = log_loss, log_loss_first, log_loss_second
-SQUARED = squared, squared_first, np.ones_like
-HYPERBOLIC = hyperbola, hyperbola_first, hyperbola_second
+LOGISTIC, SQUARED, HYPERBOLIC = (FUNCTIONS[name] for name in ("logistic", "squares", "pseudo-Huber"))
 
 
 class Constant:

@@ -3,10 +3,14 @@
 import json
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 
 from fuzz.source import HOSTILE, Ranking, arguments, array, calls, chosen, numbers_text
+from fuzz.values import FAR, LOSS_NAMES, METRIC_NAMES, POSITIVE, constructed, loss, metric, plain_loss, pools
 from hypothesis.strategies import SearchStrategy
 
+import boostplug as bp
+from boostplug.rankers import RANKERS
 from boostplug.testing import LAWS
 
 __all__ = ["BAD_LINES", "TARGETS", "Target", "metric", "target", "trained_loss"]
@@ -49,179 +53,13 @@ def target(*covers, weight, name=None):
 
 # Values: losses, distances, metrics
 
-_POSITIVE = ("1.0", "0.5", "2", "3", "0.01", "20.0")
-_FAR = ("1e-8", "1e3", "1e-160", "1e160", "5e-324", "1e308", "np.float32(0.1)", "True", "Fraction(1, 3)")
-_NORMALIZATION = ("'none'", "'rows'", "'query'")
-_DISTANCES = (
-    *("bp.BinaryDistance()", "bp.LogDistance()", "bp.LinearDistance()", "bp.LogisticDistance()"),
-    *("bp.LogDistance(lam=1e-3)", "bp.LinearDistance(alpha=5.0)", "bp.LogisticDistance(beta=1e-4)"),
-    *("bp.LinearDistance(alpha=1e-9)", "bp.LogDistance(lam=1e9)", "bp.LogisticDistance(beta=100.0)"),
-    *("np.sqrt", "np.square", "np.log1p", "tiny", "shifted"),
-)
-_BAD_DISTANCES = (
-    *("np.ones_like", "np.negative", "np.sum", "len", "nothing", "refusing", "too_long", "(lambda gap: gap * np.nan)"),
-    *("(lambda gap: gap.tolist())", "(lambda gap: gap.astype(str))", "(lambda gap: 1j * gap)", "(lambda gap: 1.0)"),
-    *("(lambda gap: gap * np.inf)", "(lambda gap: 0.0 * gap)", "(lambda gap: gap[:, None])", "(lambda: 1)"),
-    *("bp.LogDistance(lam=1e-300)", "bp.LinearDistance(alpha=1e300)", "bp.LinearDistance(alpha=5e-324)"),
-    *("(lambda gap: gap.astype(object))", "(lambda gap: np.exp(-gap))", "(lambda gap: 1e200 * gap)"),
-)
-_GAINS = ("'exp2'", "'linear'", "halved", "np.sqrt", "np.log1p")
-_BAD_GAINS = (
-    *("nothing", "refusing", "too_long", "np.negative", "(lambda r: r * np.nan)", "(lambda r: 1.0)", "np.sum", "len"),
-    *("(lambda r: r * np.inf)", "(lambda r: r.tolist())", "(lambda r: r.astype(str))", "(lambda r: r[:, None])"),
-    *("(lambda r: -r - 1.0)", "(lambda r: 1e300 + r)", "(lambda r: r * 1j)", "(lambda r: r.astype(object))", "np.cos"),
-)
-_TIES, _EMPTY = ("'average'", "'order'"), ("None", "'skip'", "0", "1")
-_CUTOFFS = ("10", "1", "2", "3", "None", "5", "100")
-_RELEVANT = ("1", "2", "0.5", "1.5", "0", "-1", "1e-5")
-
-_LOSSES = {
-    "bp.MPBoost": {
-        "distance": _DISTANCES,
-        "hessian": ("'newton'", "'gentle'", "'bound'"),
-        "normalization": _NORMALIZATION,
-    },
-    "bp.QBRank": {
-        "margin": ("'grade'", "0.0", "1.0", "0.25", "1e-3", "100"),
-        "preference_weight": ("0.5", "0.0", "1.0", "0.9", "1e-9"),
-        "hessian": ("'bound'", "'global'"),
-        "normalization": (*_NORMALIZATION, "'documents'"),
-    },
-    "bp.NDCGBoost": {
-        "sigmoid": _POSITIVE,
-        "hessian": ("'newton'", "'bound'", "'global'"),
-        "gain": _GAINS,
-        "normalization": _NORMALIZATION,
-    },
-    "bp.RankNet": {"sigmoid": _POSITIVE, "normalization": _NORMALIZATION},
-    "bp.LambdaRank": {
-        "metric": (
-            *("bp.NDCG()", "bp.NDCG(None)", "bp.NDCG(2, gain='linear')", "bp.NDCG(3, convention='letor')", "bp.MAP()"),
-            *("bp.NDCG(gain=halved)", "bp.MAP(2)", "bp.MAP(relevant=2)", "bp.MAP(1, relevant=-1)"),
-        ),
-        "truncation": ("None", "1", "2", "30"),
-        "sigmoid": _POSITIVE,
-        "norm": ("False", "False", "True"),
-    },
-    "bp.ListNet": {"target": ("'softmax'", "'xendcg'"), "random_state": ("None", "0", "7", "2**63 - 1")},
-    "bp.SquaredError": {"centred": ("False", "True")},
-}
-_FAR_OPTIONS = {
-    "bp.MPBoost": {"distance": _BAD_DISTANCES},
-    "bp.QBRank": {
-        "margin": ("1e150", "1e-300", "5e-324", "1e308", "np.float32(1)"),
-        "preference_weight": ("5e-324", "1e-300", "1 - 1e-16", "np.float16(0.5)", "True"),
-    },
-    "bp.NDCGBoost": {"sigmoid": _FAR, "gain": _BAD_GAINS},
-    "bp.RankNet": {"sigmoid": _FAR},
-    "bp.LambdaRank": {
-        "metric": (
-            "bp.DCG()",
-            "bp.MRR()",
-            "bp.NDCG",
-            "'NDCG@10'",
-            "bp.NDCG(gain=np.negative)",
-            "bp.MAP(relevant=1e300)",
-        ),
-        "truncation": ("0", "-1", "2.5", "2**62", "True", "np.int8(3)"),
-        "sigmoid": _FAR,
-        "norm": ("np.True_", "1", "None", "'yes'"),
-    },
-    "bp.ListNet": {"random_state": ("-1", "2**63", "1.5", "True", "np.int8(3)", "'0'", "np.random.default_rng(0)")},
-    "bp.SquaredError": {"centred": ("np.True_", "1", "None", "'yes'", "np.zeros(1)")},
-}
-_METRICS = {
-    "bp.NDCG": {
-        "k": _CUTOFFS,
-        "convention": ("'standard'", "'letor'"),
-        "gain": _GAINS,
-        "ties": _TIES,
-        "empty": _EMPTY,
-    },
-    "bp.DCG": {"k": _CUTOFFS, "convention": ("'standard'", "'letor'"), "gain": _GAINS, "ties": _TIES},
-    "bp.MeanNDCG": {"convention": ("'standard'", "'letor'"), "gain": _GAINS, "ties": _TIES, "empty": _EMPTY},
-    "bp.MAP": {"k": _CUTOFFS, "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.MRR": {"k": _CUTOFFS, "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.ERR": {"k": _CUTOFFS, "max_grade": ("4", "1", "2.5", "10", "1000"), "ties": _TIES, "empty": _EMPTY},
-    "bp.Precision": {"k": ("10", "1", "2", "1000000"), "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.WTA": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.RBP": {
-        "p": ("0.8", "0.5", "0.95", "1e-9", "1 - 1e-16", "5e-324"),
-        "relevant": _RELEVANT,
-        "max_grade": ("None", "None", "4", "2.5", "1000", "1e300", "5e-324"),
-        "ties": _TIES,
-        "empty": _EMPTY,
-    },
-    "bp.Recall": {"k": ("10", "1", "2", "1000000"), "relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.RPrecision": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.Bpref": {"relevant": _RELEVANT, "ties": _TIES, "empty": _EMPTY},
-    "bp.PairError": {"ties": ("'full'", "'half'", "'order'"), "pooled": ("False", "True")},
-    "bp.PrecisionAtPercent": {"p": ("100", "50", "10", "33.3", "1e-9", "1")},
-    "bp.SpearmanRho": {"ties": ("'corrected'", "'average'", "'order'")},
-    "bp.KendallTau": {"ties": ("'corrected'", "'average'", "'order'")},
-}
-_FUNCTIONS = ("*LOGISTIC", "*SQUARED", "*HYPERBOLIC")  # value, first and second of a score difference
-_BAD_FUNCTIONS = (
-    *("np.exp, np.exp, np.exp", "nothing, nothing, nothing", "refusing, refusing, refusing", "len, len, len"),
-    *("np.sin, np.cos, lambda d: -np.sin(d)", "np.abs, np.sign, np.zeros_like", "np.square, np.square, np.square"),
-    *("too_long, too_long, too_long", "1.0, 2.0, 3.0", "np.square, lambda d: 2.0 * d, lambda d: d * np.nan"),
-    *("np.zeros_like, np.zeros_like, np.zeros_like", "lambda d: -d, lambda d: -np.ones_like(d), np.zeros_like"),
-    *(
-        "lambda d: d.tolist(), lambda d: d.tolist(), lambda d: d.tolist()",
-        "np.square, lambda d: 2.0 * d, lambda d: 2.0",
-    ),
-    *("lambda d: d * 1j, lambda d: d * 1j, lambda d: d * 1j", "lambda d: d[:, None], np.ones_like, np.zeros_like"),
-)
-_PAIRWISE = {
-    "weight": ("None", "lambda a, b: a - b", "lambda a, b: np.ones_like(a)", "lambda a, b: 1.0", "np.subtract"),
-    "hessian": ("'newton'", "'bound'", "'global'"),
-    "normalization": _NORMALIZATION,
-}
-_BAD_WEIGHTS = (
-    *("lambda a, b: b - a", "lambda a, b: (a - b) * np.nan", "lambda a, b: (a - b)[:1]", "lambda a: a", "nothing"),
-    *("refusing", "lambda a, b: (a - b) * 1e300", "lambda a, b: (a - b).astype(str)", "lambda a, b: 0.0 * a"),
-)
-
-
-def made(dice, name, options, far=None):
-    """Return the text of a value, with an extreme parameter or a hostile one at times."""
-    given = chosen(dice, options)
-    if far and dice.spoils():
-        parameter = dice.one(tuple(far))
-        given[parameter] = dice.one(far[parameter])
-    return f"{name}({', '.join(f'{parameter}={text}' for parameter, text in given.items())})"
-
-
-def loss(dice, *, nested=True):
-    kind = dice.below(17)
-    if nested and kind == 16:
-        return f"({weighted(dice)} + {weighted(dice)})"
-    if nested and kind == 14:
-        return f"bp.AdaRank(metric={metric(dice)}, base={loss(dice, nested=False)})"
-    if kind == 15:
-        functions = dice.one(_BAD_FUNCTIONS if dice.spoils() else _FUNCTIONS)
-        options = arguments(dice, _PAIRWISE | ({"weight": _BAD_WEIGHTS} if dice.spoils() else {}))
-        return f"bp.PairwiseLoss({functions}{options and ', '}{options})"
-    name = tuple(_LOSSES)[kind % len(_LOSSES)]
-    return made(dice, name, _LOSSES[name], _FAR_OPTIONS[name])
-
-
-def weighted(dice):
-    weight = dice.one(HOSTILE if dice.spoils() else ("0.7", "2", "0", "1e-3", "np.float64(0.3)", "1e100", "5e-324"))
-    return dice.one(("{0} * {1}", "{1} * {0}", "{1} / {0}")).format(f"({weight})", loss(dice, nested=False))
-
-
-def metric(dice):
-    name = dice.one(tuple(_METRICS))
-    return made(dice, name, _METRICS[name], {"gain": _BAD_GAINS} if "gain" in _METRICS[name] else None)
-
 
 @target(*("BinaryDistance", "LinearDistance", "LogDistance", "LogisticDistance"), weight=15)
 def distances(dice):
     name, parameter = dice.one(
         (("LogDistance", "lam"), ("LinearDistance", "alpha"), ("LogisticDistance", "beta"), ("BinaryDistance", "x"))
     )
-    given = "" if parameter == "x" else f"{parameter}={dice.one(HOSTILE if dice.percent(60) else _POSITIVE + _FAR)}"
+    given = "" if parameter == "x" else f"{parameter}={dice.one(HOSTILE if dice.percent(60) else POSITIVE + FAR)}"
     gaps = numbers_text([dice.one(("1.0", "0.5", "3", "1e-9", "1e9", "1e300", "1e-320")) for _ in range(dice.below(4))])
     if dice.percent(50):
         return f"distance = bp.{name}({given})\ncheck_value(distance)"
@@ -241,8 +79,7 @@ _SPELT = (  # of losses; {0} is a number or something hostile
 
 
 @target(
-    *("MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet", "SquaredError", "LambdaRank"),
-    "LossSum",
+    *LOSS_NAMES,
     weight=40,
 )
 def loss_values(dice):
@@ -259,7 +96,7 @@ def loss_values(dice):
 
 
 @target(
-    *("NDCG", "DCG", "MeanNDCG", "MAP", "MRR", "ERR", "Precision", "WTA", "RBP", "Recall", "RPrecision", "Bpref"),
+    *METRIC_NAMES,
     weight=30,
 )
 def metric_values(dice):
@@ -268,7 +105,7 @@ def metric_values(dice):
 
 @target("Metric", weight=30, name="Metric.parse")
 def parse(dice):
-    name = dice.one(tuple(_METRICS))[3:]
+    name = dice.one(METRIC_NAMES)
     cutoff = dice.one(("", "@10", "@3", "@None", "@0", "@-1", "@2.5", "@x", "@", "@1e400", "@" + "9" * 50, "@1@2"))
     options = dice.subset(
         (
@@ -405,8 +242,8 @@ def load_bundled(dice):
 
 
 @target(
-    *("Loss", "LossSum", "MPBoost", "QBRank", "NDCGBoost", "RankNet", "AdaRank", "PairwiseLoss", "ListNet"),
-    *("SquaredError", "LambdaRank"),
+    "Loss",
+    *LOSS_NAMES,
     weight=260,
 )
 def derivatives(dice):
@@ -425,12 +262,10 @@ def laws(dice):
     data = Ranking(dice, grades=dice.one(_MODERATE))
     data.weight = partial(data.weight, ("0", "1", "2.5"))
     scores = numbers_text(data.values(dice.one((("0.0", "1.0", "-0.5"), ("3.0", "-3.0"), ("30.0", "-30.0")))))
-    name = dice.one(tuple(_LOSSES))
     law = dice.below(len(LAWS))
-    by_row = {"random_state", "truncation", "norm"}  # ListNet and LambdaRank say so
-    options = {option: values for option, values in _LOSSES[name].items() if option not in by_row}
+    by_row = ("random_state", "truncation", "norm")  # with these the row order matters
     return (
-        f"loss = {made(dice, name, options)}\nqueries = {data.queries()}\n"
+        f"loss = {plain_loss(dice, without=by_row)}\nqueries = {data.queries()}\n"
         f"scores = np.array({scores}, dtype=float)\n"
         f"check_law(loss, scores, queries, testing.LAWS[{law}], {dice.below(5)})"
     )
@@ -460,7 +295,7 @@ def own_loss(dice):
     return text + dice.one(("loss.value(scores, queries)", "loss.gradient_hessian(scores, queries)"))
 
 
-@target("Metric", *(name[3:] for name in _METRICS), weight=160)
+@target("Metric", *METRIC_NAMES, weight=160)
 def metric_calls(dice):
     data = Ranking(dice)
     scores = data.scores()
@@ -997,106 +832,23 @@ def _afterwards(dice):
     return dice.one(_CHECK)
 
 
-_SEEDS = ("0", "1", "np.random.RandomState(0)")
+def reference(kind):
+    """Add the target of a reference ranker."""
+    name = kind.__name__
+    takes_pairs = "pairs" in signature(kind.fit).parameters and name not in {"AdaRankRanker", "NDCGBoostRanker"}
 
-
-def reference(name, options, *, weight, pairs=0, covers=None):
+    @target(name, weight=14 if takes_pairs else 12, name=name)
     def build(dice):
         if dice.percent(40):
             dice.calm()
+        options = {parameter: texts for parameter, texts in pools(kind).items() if parameter != "n_estimators"}
         ranker = f"bp.{name}({', '.join(filter(None, ('n_estimators=2', arguments(dice, options))))})"
-        text = fit_text(dice, ranker, pairs=pairs if dice.percent(90) else 20, more=_FIT)
+        text = fit_text(dice, ranker, pairs=20 if takes_pairs or dice.percent(10) else 0, more=_FIT)
         return text + _afterwards(dice)
 
-    target(name, weight=weight, name=name)(build)
 
-
-reference(
-    "RankBoostRanker",
-    {
-        "variant": ("'plus'", "'discrete'", "'continuous'"),
-        "strategy": ("'efficient'", "'optimal'"),
-        "max_thresholds": ("255", "None", "2"),
-        "allow_negative": ("True", "False"),
-        "record_e2": ("True", "False"),
-        "random_state": _SEEDS,
-    },
-    weight=14,
-    pairs=20,
-)
-reference(
-    "AdaRankRanker",
-    {
-        "metric": (
-            *("bp.MAP()", "bp.NDCG(3)", "bp.DCG(3)", "bp.ERR()", "bp.MRR()", "bp.WTA(empty=0)", "bp.KendallTau()"),
-        ),
-        "stop": ("'patience'", "'paper'"),
-        "patience": ("10", "1"),
-        "no_repeat": ("True", "False"),
-        "negated": ("True", "False"),
-        "tol": ("1e-12", "0", "1"),
-        "random_state": _SEEDS,
-    },
-    weight=12,
-)
-reference(
-    "MPBoostRanker",
-    {
-        "distance": _DISTANCES,
-        "step": ("'paper'", "'newton'"),
-        "max_thresholds": ("None", "2"),
-        "learning_rate": ("1.0", "0.1", "1e-9"),
-        "random_state": _SEEDS,
-    },
-    weight=14,
-    pairs=20,
-)
-reference(
-    "NDCGBoostRanker",
-    {
-        "classifier": ("None", "DecisionTreeClassifier(max_depth=1)"),
-        "equal_grades": ("True", "False"),
-        "gain": _GAINS,
-        "max_alpha": ("10.0", "0.1", "1e300"),
-        "max_thresholds": ("None", "2"),
-        "random_state": _SEEDS,
-    },
-    weight=12,
-)
-reference(
-    "QBRankRanker",
-    {
-        "learning_rate": ("0.05", "1.0", "1e-9"),
-        "preference_weight": ("0.5", "0.0", "1.0"),
-        "margin": ("'grade'", "0", "1.0", "1e6"),
-        "normalization": (*_NORMALIZATION, "'documents'"),
-        "hessian": ("'average'", "'bound'", "'global'"),
-        "max_leaf_nodes": ("20", "2"),
-        "line_search": ("True", "False"),
-        "random_state": _SEEDS,
-    },
-    weight=14,
-    pairs=20,
-)
-reference(
-    "QuadraticBoundRanker",
-    {
-        "loss": (
-            "bp.QBRank()",
-            "bp.RankNet()",
-            "bp.MPBoost()",
-            "bp.NDCGBoost()",
-            "bp.AdaRank()",
-            "bp.QBRank(margin=1.0)",
-        ),
-        "regressor": ("None", "DecisionTreeRegressor(max_leaf_nodes=3)", "DummyRegressor()"),
-        "learning_rate": ("1.0", "0.1"),
-        "line_search": ("True", "False"),
-        "random_state": _SEEDS,
-    },
-    weight=12,
-    pairs=20,
-)
+for kind in dict.fromkeys(type(ranker) for rankers in RANKERS.values() for ranker in rankers):
+    reference(kind)
 
 
 _LIGHTGBM = {
@@ -1104,6 +856,7 @@ _LIGHTGBM = {
     "eval_at": ("(1, 3)", "[2]"),
     "init_score": ("None", "np.zeros(3)", "np.zeros(12)"),
 }
+_METRICS_OF_XGBOOST = ("", "", ", eval_metric=bp.NDCG(3)", ", eval_metric=[bp.MAP(), 'ndcg@2']")
 
 
 def trained_loss(dice):
@@ -1112,59 +865,30 @@ def trained_loss(dice):
     )
 
 
-@target("LGBMRanker", weight=30)
-def lgbm_ranker(dice):
+def _objective(dice):
     if dice.percent(40):
         dice.calm()
-    objective = dice.one(HOSTILE) if dice.spoils() else trained_loss(dice)
-    ranker = (
-        f"bp.LGBMRanker(objective={objective}, n_estimators=2, num_leaves=3, min_child_samples=1, n_jobs=1, verbose=-1)"
-    )
-    text = fit_text(dice, ranker, pairs=15, labelled=False, more=_LIGHTGBM)
-    return text + _afterwards(dice)
+    return dice.one(HOSTILE) if dice.spoils() else trained_loss(dice)
 
 
-_XGBOOST = {"verbose": ("False",), "base_margin": ("None", "np.zeros(len(X))")}
+@target("LGBMRanker", weight=30)
+def lgbm_ranker(dice):
+    own = f"objective={_objective(dice)}, n_estimators=2, num_leaves=3, min_child_samples=1, n_jobs=1, verbose=-1"
+    return fit_text(dice, f"bp.LGBMRanker({own})", pairs=15, labelled=False, more=_LIGHTGBM) + _afterwards(dice)
 
 
 @target("XGBRanker", weight=30)
 def xgb_ranker(dice):
-    if dice.percent(40):
-        dice.calm()
-    objective = dice.one(HOSTILE) if dice.spoils() else trained_loss(dice)
-    metrics = dice.one(
-        ("", "", ", eval_metric=bp.NDCG(3)", ", eval_metric=[bp.MAP(), 'ndcg@2']", ", eval_metric=bp.PairError()")
-    )
-    if dice.spoils():
-        metrics = f", eval_metric={dice.one(HOSTILE)}"
-    ranker = f"bp.XGBRanker(objective={objective}, n_estimators=2, max_depth=2, n_jobs=1{metrics})"
-    text = fit_text(dice, ranker, pairs=15, labelled=False, extras=["verbose=False"])
-    return text + _afterwards(dice)
+    own = f"objective={_objective(dice)}, n_estimators=2, max_depth=2, n_jobs=1"
+    own += f", eval_metric={dice.one(HOSTILE)}" if dice.spoils() else dice.one(_METRICS_OF_XGBOOST)
+    quiet = ["verbose=False"]
+    return fit_text(dice, f"bp.XGBRanker({own})", pairs=15, labelled=False, extras=quiet) + _afterwards(dice)
 
 
 _NAMES = (
     *("objective", "objective__hessian", "objective__sigmoid", "objective__distance", "objective__distance__lam", "x"),
-    *(
-        "objective__base",
-        "objective__base__sigmoid",
-        "metric",
-        "metric__k",
-        "loss",
-        "loss__sigmoid",
-        "n_estimators",
-        "",
-    ),
-    *(
-        "distance__lam",
-        "objective__",
-        "__",
-        "objective__x",
-        "classifier",
-        "gain",
-        "margin",
-        "eval_metric",
-        "eval_metric__k",
-    ),
+    *("objective__base__sigmoid", "metric", "metric__k", "loss__sigmoid", "n_estimators", "", "distance__lam", "__"),
+    *("objective__", "objective__x", "classifier", "gain", "margin", "eval_metric", "eval_metric__k"),
 )
 _RANKERS = (
     *("bp.LGBMRanker(objective={})", "bp.XGBRanker(objective={})", "bp.QuadraticBoundRanker(loss={})"),
@@ -1239,7 +963,7 @@ def feval(dice):
 @target("set_pairs", weight=25)
 def set_pairs(dice):
     data, dataset = _dataset(dice)
-    name = dice.one(("bp.MPBoost", "bp.RankNet", "bp.QBRank", "bp.NDCGBoost"))
+    kind = dice.one((bp.MPBoost, bp.RankNet, bp.QBRank, bp.NDCGBoost))
     first = dice.one(HOSTILE) if dice.spoils() else dataset
     labelled = f", labelled={data.labelled()}" if dice.percent(25) else ""
     text = f"dataset = {first}\nbp.set_pairs(dataset, {data.pairs()}{labelled})\n"
@@ -1248,9 +972,9 @@ def set_pairs(dice):
         return text + (
             f"part = dataset.subset({rows}).construct() if isinstance(dataset, lgb.Dataset) "
             f"else dataset.slice({rows}, allow_groups=True)\n"
-            f"{made(dice, name, _LOSSES[name])}(np.zeros(len({rows})), part)"
+            f"{constructed(dice, kind)}(np.zeros(len({rows})), part)"
         )
-    return text + f"check_objective({made(dice, name, _LOSSES[name])}, {data.scores()}, dataset)"
+    return text + f"check_objective({constructed(dice, kind)}, {data.scores()}, dataset)"
 
 
 @target("MPBoost", "QBRank", weight=8, name="lgb.train, xgb.train")

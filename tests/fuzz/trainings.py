@@ -95,7 +95,7 @@ _FRAMES = (
 _SECONDS = (  # what the second training gets in place of X: the same rows in other words
     *("form='array'", "form='frame'", "form='csr'", "form='categorical'", "form='categorical', categories='cab'"),
     *("form='ordered', categories='cba'", "form='categorical', categories='abcd'", "form='categorical', columns='ba'"),
-    *("form='frame', columns='ba'", "form='frame', columns=('a', 'c')", "form='frame', index=True", "form='polars'"),
+    *("form='frame', columns='ba'", "form='frame', columns=('a', 'c')", "form='polars'"),
     *("form='categorical', categories='ab'", "form='frame', columns=('b', 'b')", "form='arrow'"),
 )
 _FIRST = (

@@ -118,17 +118,3 @@ def test_learns_in_both_frameworks():
         ranker.fit(data.X, data.y, qid=data.qid)
         constant = bp.NDCG(10)(np.zeros(len(data.y)), data.queries)
         assert ranker.score(data.X, data.y, qid=data.qid) > constant + 0.1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"metric": "ndcg"}, "metric must be a Metric"),
-        ({"metric": bp.PairError()}, "higher is better"),
-        ({"base": "mpboost"}, "base must be a Loss"),
-        ({"base": bp.AdaRank()}, "does not couple queries"),
-    ],
-)
-def test_bad_parameters(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        bp.AdaRank(**arguments)

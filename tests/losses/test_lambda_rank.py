@@ -1,7 +1,6 @@
 """LambdaRank against plain double loops, LightGBM's own lambdas, and the metrics before and after swaps."""
 
 import math
-import tracemalloc
 
 import loops
 import numpy as np
@@ -16,35 +15,6 @@ LABELS = {
     "real": lambda rng, n: 4.0 * rng.random(n),
     "few relevant": lambda rng, n: rng.choice(5, n, p=[0.8, 0.15, 0.03, 0.01, 0.01]),
 }
-SPREADS = (0.0, 0.01, 1.0, 10.0, 1000.0)
-ONE_LIST = {"ndcg": bp.NDCG(10), "map": bp.MAP(), "map@5": bp.MAP(5, 2)}
-TRUNCATED = [
-    LambdaRank(metric=metric, truncation=6, norm=norm)
-    for metric in (bp.NDCG(30), bp.NDCG(5, convention="letor"), bp.MAP(), bp.MAP(4))
-    for norm in (False, True)
-]
-
-
-def expected(loss, scores, queries):
-    metric = loss.metric
-    own = {"truncation": loss.truncation, "sigmoid": loss.sigmoid, "norm": loss.norm, "k": metric.k}
-    if isinstance(metric, bp.MAP):
-        own |= {"metric": "map", "relevant": metric.relevant}
-    else:
-        own |= {"gain": float if metric.gain == "linear" else None, "letor": metric.convention == "letor"}
-    given = {"weight": queries.row_weight, "labelled": queries.labelled}
-    return loops.lambda_rank(scores, queries.labels, queries.boundaries, **own, **given)
-
-
-def compare(loss, scores, queries, accuracy=1e-9):
-    value, g, h = expected(loss, scores, queries)
-    scale = loss.scale(queries)
-    found = loss.gradient_hessian(scores, queries)
-    for one, exact in zip(found, (scale * g, scale * np.maximum(h, 1e-16 * np.abs(g))), strict=True):
-        for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
-            largest = np.abs(exact[first:last]).max(initial=0.0)
-            np.testing.assert_allclose(one[first:last], exact[first:last], rtol=0, atol=accuracy * largest)
-    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=accuracy)
 
 
 def some(rng, group, labels="grades"):
@@ -57,32 +27,19 @@ def some(rng, group, labels="grades"):
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize(
-    "metric", [bp.NDCG(10), bp.NDCG(None, gain="linear"), bp.NDCG(8, convention="letor"), bp.MAP(), bp.MAP(5, 2)]
-)
-def test_whole_lists_equal_double_loops(metric, labels):
-    rng = np.random.default_rng(1)
-    for spread in SPREADS:
-        for queries in some(rng, [7, 1, 0, 23, 31], labels):
-            scores = spread * rng.normal(size=queries.n_rows)
-            compare(LambdaRank(metric=metric), scores, queries)
-            compare(LambdaRank(metric=metric, sigmoid=2.0), np.round(scores, 1), queries)  # ties
-
-
-@pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP(100)])
 def test_long_lists_equal_double_loops(metric, labels):
     rng = np.random.default_rng(2)
     for spread in (1e-3, 1.0, 20.0, 1000.0):
-        queries = some(rng, [340], labels)[spread == 1.0]
-        compare(LambdaRank(metric=metric), spread * rng.normal(size=340), queries, accuracy=1e-8)
+        queries = some(rng, [260], labels)[spread == 1.0]
+        loops.assert_equal(LambdaRank(metric=metric), spread * rng.normal(size=260), queries, accuracy=1e-8)
 
 
 @pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP()])
 def test_long_lists_with_ties_across_halves_equal_double_loops(metric):
     rng = np.random.default_rng(3)
     scores = rng.permutation(np.r_[np.zeros(30), rng.normal(size=250)])
-    compare(LambdaRank(metric=metric), scores, some(rng, [280])[0], accuracy=1e-8)
+    loops.assert_equal(LambdaRank(metric=metric), scores, some(rng, [280])[0], accuracy=1e-8)
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -91,7 +48,7 @@ def test_sums_of_long_lists_are_right_where_all_are_tiny_or_all_large(in_order):
     rng = np.random.default_rng(4)
     grades = np.sort(rng.integers(0, 5, 400))
     scores = (1.0 if in_order else -1.0) * 100.0 * grades + rng.random(400)
-    compare(LambdaRank(), scores, bp.Queries(grades, group=[400]), accuracy=1e-8)
+    loops.assert_equal(LambdaRank(), scores, bp.Queries(grades, group=[400]), accuracy=1e-8)
 
 
 @pytest.mark.parametrize("n", [20, 400])
@@ -103,16 +60,6 @@ def test_nothing_is_lost_where_all_are_far_apart_in_the_right_order(truncation, 
     loss = LambdaRank(truncation=truncation)
     assert loss.value(scores, queries) == [0.0]
     assert not any(output.any() for output in loss.gradient_hessian(scores, queries))
-
-
-@pytest.mark.parametrize("loss", TRUNCATED, ids=lambda loss: loss.name)
-def test_truncated_lists_equal_double_loops(loss):
-    rng = np.random.default_rng(5)
-    for spread in SPREADS:
-        for queries in some(rng, [7, 1, 0, 23, 60]):
-            scores = spread * rng.normal(size=queries.n_rows)
-            compare(loss, scores, queries)
-            compare(loss.with_params(sigmoid=0.5), np.round(scores), queries)
 
 
 def lambdas_of_lightgbm(scores, labels, group, anchor, **params):
@@ -234,17 +181,6 @@ def test_trains_on_a_list_longer_than_lightgbm_takes():
     model = lgb.train({**own, "objective": LambdaRank()}, lgb.Dataset(X, y, group=[20_000]), 5)
     queries = bp.Queries(y, group=[20_000])
     assert bp.PairError()(model.predict(X), queries) < bp.PairError()(np.zeros(20_000), queries) - 0.1
-
-
-def test_memory_is_linear():
-    queries = bp.Queries(np.random.default_rng(13).integers(0, 5, 30_000), group=[30_000])
-    scores = np.random.default_rng(14).normal(size=30_000)
-    LambdaRank().gradient_hessian(scores, queries)
-    tracemalloc.start()
-    LambdaRank().gradient_hessian(scores, queries)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert most < 400 * 30_000
 
 
 def test_a_search_draws_the_norm_with_a_truncation_alone():

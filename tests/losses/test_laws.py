@@ -198,7 +198,7 @@ BREAKAGES = [
 ]
 
 
-def test_every_law_has_a_breakage():
+def test_every_law_has_a_loss_that_breaks_it():
     assert list(dict.fromkeys(name for name, _, _ in BREAKAGES)) == [law.__name__ for law in LAWS]
 
 

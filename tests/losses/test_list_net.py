@@ -20,23 +20,6 @@ def data(rng, group=(9, 1, 0, 2, 40), spread=1.0, weighted=True):
     return Queries(rng.integers(0, 5, n), group=group, **options), spread * rng.normal(size=n)
 
 
-@pytest.mark.parametrize("target", ["softmax", "xendcg"])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("spread", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_it_is_what_the_loop_says(target, weighted, spread, seed):
-    queries, scores = data(np.random.default_rng(seed), spread=spread, weighted=weighted)
-    loss = ListNet(target=target)
-    given = {"weight": queries.row_weight, "labelled": queries.labelled}
-    value, g, h = loops.list_net(scores, queries.labels, queries.boundaries, target, **given)
-    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-12)
-    gradient, hessian = loss.gradient_hessian(scores, queries)
-    scale = loss.scale(queries)
-    largest = np.abs(g).max()
-    np.testing.assert_allclose(gradient, scale * g, rtol=1e-9, atol=1e-11 * scale * largest)
-    np.testing.assert_allclose(hessian, scale * np.maximum(h, 1e-16 * np.abs(g)), rtol=1e-9)
-
-
 def test_listnets_arithmetic():
     """Labels ln 2 and 0 have the shares 2/3 and 1/3, scores 0 and ln 3 the shares 1/4 and 3/4."""
     queries, scores = Queries([math.log(2.0), 0.0], group=[2]), [0.0, math.log(3.0)]
@@ -83,7 +66,7 @@ def test_the_loop_is_lightgbms_rank_xendcg(spread):
     params |= {"num_threads": 1, "verbose": -1}
     booster = lgb.train(params, dataset, 1)
     gamma = [random.next_float() for q, m in enumerate(group) for random in [Random(seed + q)] for _ in range(m)]
-    _, g, h = loops.list_net(scores, labels, np.r_[0, np.cumsum(group)], "xendcg", gamma)
+    _, g, h = loops.list_net(scores, Queries(labels, group=group), "xendcg", gamma)
     leaf = booster.predict(np.arange(n)[:, None], pred_leaf=True).ravel()
     found = booster.trees_to_dataframe().query("node_depth > 0 and left_child.isna()")
     order = np.argsort(found["node_index"].str.extract(r"L(\d+)$")[0].astype(int))
@@ -218,8 +201,7 @@ def test_a_seeds_noise_is_a_function_of_seed_row_and_score(seed):
     queries, scores = data(np.random.default_rng(seed))
     loss = ListNet(target="xendcg", random_state=seed)
     gamma = [noise_of(seed, row, score) for row, score in enumerate(scores)]
-    given = {"weight": queries.row_weight, "labelled": queries.labelled}
-    value, g, _ = loops.list_net(scores, queries.labels, queries.boundaries, "xendcg", gamma, **given)
+    value, g, _ = loops.list_net(scores, queries, "xendcg", gamma)
     np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-11)
     gradient, _ = loss.gradient_hessian(scores, queries)
     np.testing.assert_allclose(gradient, loss.scale(queries) * g, atol=1e-11)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.core.threads import set_num_threads
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import room_for
 from boostplug.kernels.lists.order import order_by_score, over_ties
@@ -58,22 +57,3 @@ def test_ties_count_as_a_random_order_of_them(scores):
             if i != j:
                 tied = scores[i] == scores[j]
                 assert (block[i] if tied else abs(mean[i] - mean[j])) == pytest.approx(apart[i, j]), (i, j)
-
-
-@pytest.mark.parametrize("quadratic", [False, True])
-def test_any_number_of_threads_gives_the_same(quadratic):
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 80, 2000)
-    n = int(group.sum())
-    queries, scores = bp.Queries(rng.integers(0, 3, n), group=group), np.round(rng.normal(size=n), 1)
-    worth = 1.0 / np.log2(np.arange(2.0, 82.0))
-    found = []
-    for threads in (1, 3):
-        set_num_threads(threads)
-        try:
-            found.append(sums_over_lists(ranks, scores, queries, worth, quadratic=quadratic))
-        finally:
-            set_num_threads(None)
-    for one, other in zip(*found, strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert found[0].value.shape == (2000,)

@@ -1,8 +1,6 @@
 """NDCGBoost against the plain double loop, the paper's arithmetic, and the traps of its numerics."""
 
 import math
-import time
-import tracemalloc
 
 import loops
 import numpy as np
@@ -10,87 +8,26 @@ import pytest
 
 import boostplug as bp
 from boostplug import testing
-from boostplug.core.threads import set_num_threads
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.metrics import dcg
 
-LABELS = {
-    "grades": lambda rng, n: rng.integers(0, 5, n),
-    "few relevant": lambda rng, n: rng.choice(5, n, p=[0.8, 0.15, 0.03, 0.01, 0.01]),
-    "real": lambda rng, n: 4.0 * rng.random(n),
-    "real with ties": lambda rng, n: np.round(3.0 * rng.random(n), 1),
-    "one relevant": lambda rng, n: np.arange(n) == n // 2,
-}
-SPREADS = (0.0, 0.01, 1.0, 10.0, 1000.0)
-GROUPS = [[7, 1, 0, 39, 41], [300]]
 ACCURACY = 2e-7
 
 
-def assert_equals_loop(loss, expected, scores, queries, accuracy=ACCURACY):
-    value, g, h = expected
-    scale = loss.scale(queries)
-    gradient, hessian = loss.gradient_hessian(scores, queries)
-    for found, exact in ((gradient, scale * g), (hessian, scale * h)):
-        for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
-            largest = np.abs(exact[first:last]).max(initial=0.0)
-            np.testing.assert_allclose(found[first:last], exact[first:last], rtol=0, atol=accuracy * largest)
-    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=accuracy)
-
-
-def compare(loss, scores, queries, gain=None, accuracy=ACCURACY):
-    expected = loops.ndcg_boost(
-        scores, queries.labels, queries.boundaries, loss.sigmoid, loss.hessian, gain,
-        normalization=loss.normalization, weight=queries.row_weight, labelled=queries.labelled,
-    )  # fmt: skip
-    assert_equals_loop(loss, expected, scores, queries, accuracy)
-
-
-@pytest.mark.parametrize("group", GROUPS, ids=["short", "long"])
-@pytest.mark.parametrize("labels", LABELS)
-def test_equals_double_loop(labels, group):
-    rng = np.random.default_rng(1)
-    for spread in SPREADS:
-        n = sum(group)
-        queries = bp.Queries(LABELS[labels](rng, n), group=group)
-        compare(NDCGBoost(), spread * rng.normal(size=n), queries)
-
-
-@pytest.mark.parametrize("n", [40, 120, 600])
+@pytest.mark.parametrize("n", [40, 120, 350])
 def test_equals_double_loop_whatever_the_scores_hang_on(n):
     """Grades in the right order, in the wrong one, far apart: all sums are tiny, and still right beside the largest."""
     rng = np.random.default_rng(2)
     queries = bp.Queries(rng.choice(4, n, p=[0.6, 0.3, 0.05, 0.05]), group=[n])
     for step in (-30.0, -7.0, 3.0, 6.0, 40.0, 200.0):
-        compare(NDCGBoost(), step * queries.labels + 0.1 * rng.normal(size=n), queries)
-
-
-@pytest.mark.parametrize("labels", ["grades", "real"])
-@pytest.mark.parametrize("normalization", ["none", "rows", "query"])
-@pytest.mark.parametrize("hessian", ["newton", "bound", "global"])
-def test_equals_double_loop_with_weights_and_unlabelled_rows(hessian, normalization, labels):
-    rng = np.random.default_rng(3)
-    group = [9, 250, 3]
-    n = sum(group)
-    for weight in (None, rng.random(n) * (rng.random(n) < 0.8), rng.random(len(group))):
-        queries = bp.Queries(LABELS[labels](rng, n), group=group, weight=weight, labelled=rng.random(n) < 0.8)
-        loss = NDCGBoost(hessian=hessian, normalization=normalization, sigmoid=2.0)
-        compare(loss, rng.normal(size=n), queries)
-
-
-def test_equals_double_loop_with_other_gains():
-    rng = np.random.default_rng(4)
-    queries = bp.Queries(rng.integers(0, 5, 150), group=[50, 100])
-    compare(NDCGBoost(gain="linear"), rng.normal(size=150), queries, gain=float)
-    compare(NDCGBoost(gain=np.square), rng.normal(size=150), queries, gain=lambda r: r * r)
-    flat = NDCGBoost(gain=lambda r: 1.0 * (r >= 2))
-    compare(flat, rng.normal(size=150), queries, gain=lambda r: 1.0 * (r >= 2))
+        loops.assert_equal(NDCGBoost(), step * queries.labels + 0.1 * rng.normal(size=n), queries, ACCURACY)
 
 
 def test_boxes_equal_pairs_on_tied_scores():
     rng = np.random.default_rng(5)
     queries = bp.Queries(rng.integers(0, 5, 500), group=[500])
-    compare(NDCGBoost(), np.round(rng.normal(size=500)), queries)
-    compare(NDCGBoost(), 2.5 * rng.integers(-9, 9, 500), queries)  # on the edges of boxes
+    loops.assert_equal(NDCGBoost(), np.round(rng.normal(size=500)), queries, ACCURACY)
+    loops.assert_equal(NDCGBoost(), 2.5 * rng.integers(-9, 9, 500), queries, ACCURACY)  # on the edges of boxes
 
 
 def test_two_far_below_the_third_are_still_a_pair():
@@ -103,10 +40,10 @@ def test_two_far_below_the_third_are_still_a_pair():
     scale = 3.0 / 2.0  # 3 documents, 2 pairs of |ΔG|/Z = 1
     assert g == pytest.approx([0.0, -scale * gamma, scale * gamma])
     assert h == pytest.approx([0.0, scale * gamma, scale * gamma])
-    compare(NDCGBoost(), 5.0 * scores, queries)
+    loops.assert_equal(NDCGBoost(), 5.0 * scores, queries, ACCURACY)
     rng = np.random.default_rng(6)
     many = bp.Queries(np.tile([0, 1, 0], 50), group=[150])
-    compare(NDCGBoost(), np.tile(scores, 50) + 0.1 * rng.normal(size=150), many)
+    loops.assert_equal(NDCGBoost(), np.tile(scores, 50) + 0.1 * rng.normal(size=150), many, ACCURACY)
 
 
 def test_values_of_the_paper_as_arithmetic():
@@ -163,31 +100,9 @@ def test_negative_grades_are_refused():
     assert g[0] > 0 > g[1]
 
 
-def test_explicit_pairs_are_refused():
-    queries = bp.Queries([1, 2], group=[2], pairs=bp.Pairs([1], [0]))
-    with pytest.raises(ValueError, match="NDCGBoost learns from grades and cannot use pairs"):
-        NDCGBoost().value(np.zeros(2), queries)
-
-
 def test_gain_that_falls_is_refused():
     with pytest.raises(ValueError, match="gain must not fall"):
         NDCGBoost(gain=lambda r: 3.0 - r).value(np.zeros(2), bp.Queries([1, 2], group=[2]))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sigmoid": 0.0}, "sigmoid must be"),
-        ({"sigmoid": math.inf}, "sigmoid must be"),
-        ({"sigmoid": "1"}, "sigmoid must be"),
-        ({"hessian": "exact"}, "hessian must be one of"),
-        ({"normalization": "documents"}, "normalization must be one of"),
-        ({"gain": "exp"}, "gain"),
-    ],
-)
-def test_wrong_parameters_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        NDCGBoost(**options)
 
 
 OPTIONS = [
@@ -225,22 +140,6 @@ def test_bound_dominates_the_second_derivative_of_a_long_list():
     assert (np.abs(np.diag(full)) <= (1 + 1e-6) * model / loss.scale(queries)).all()
 
 
-@pytest.mark.parametrize("labels", ["grades", "real"])
-def test_bit_equal_for_any_number_of_threads(labels):
-    rng = np.random.default_rng(10)
-    group = rng.integers(1, 200, 600)
-    n = int(group.sum())
-    queries = bp.Queries(LABELS[labels](rng, n), group=group, weight=rng.random(n))
-    scores = rng.normal(size=n)
-    results = []
-    for threads in (1, 2, 5):
-        set_num_threads(threads)
-        results.append(NDCGBoost().gradient_hessian(scores, queries))
-    set_num_threads(None)
-    for other in results[1:]:
-        np.testing.assert_array_equal(results[0], other)
-
-
 @pytest.mark.parametrize("spread", [1.0, 1000.0])
 def test_one_query_of_200_000_rows(spread):
     rng = np.random.default_rng(11)
@@ -248,17 +147,7 @@ def test_one_query_of_200_000_rows(spread):
     queries = bp.Queries(rng.choice(5, n, p=[0.52, 0.32, 0.13, 0.02, 0.01]), group=[n])
     scores = spread * rng.normal(size=n)
     loss = NDCGBoost()
-    loss.gradient_hessian(scores, queries)
-    tracemalloc.start()
-    start = time.perf_counter()
-    g, h = loss.gradient_hessian(scores, queries)
-    seconds = time.perf_counter() - start
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert abs(g.sum()) <= 1e-6 * np.abs(g).sum()
-    assert (h[g != 0] > 0).all()
-    assert peak < 1000 * n  # bytes; a matrix of pairs would take 8 n² = 320 GB
-    assert seconds < 2.0  # .1 s is the aim on an idle machine, measured in benchmarks
+    g, _ = loss.gradient_hessian(scores, queries)
     rows = rng.integers(0, n, 20)
     gains = 2.0**queries.labels - 1.0
     z = (np.sort(gains)[::-1] / np.log2(2.0 + np.arange(n))).sum()

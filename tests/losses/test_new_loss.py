@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from log_cosh import LogCosh, first, second, value
+from losses.log_cosh import LogCosh, first, second, value
 
 import boostplug as bp
 from boostplug.testing import check_loss

@@ -1,6 +1,5 @@
 """SquaredError against its arithmetic, QBRank's label term and the frameworks' regression."""
 
-import loops
 import numpy as np
 import pytest
 
@@ -14,22 +13,6 @@ def data(rng, group=(9, 1, 0, 4, 30), labels=None):
     return Queries(
         labels, group=group, weight=rng.integers(0, 4, n) / 2.0, labelled=rng.random(n) < 0.8
     ), 2.0 * rng.normal(size=n)
-
-
-@pytest.mark.parametrize("centred", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_the_loop_says(centred, seed):
-    queries, scores = data(np.random.default_rng(seed))
-    loss = SquaredError(centred=centred)
-    value, g, h = loops.squared_error(
-        scores, queries.labels, queries.boundaries, centred, queries.row_weight, queries.labelled
-    )
-    np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-12)
-    gradient, hessian = loss.gradient_hessian(scores, queries)
-    np.testing.assert_allclose(gradient, loss.scale(queries) * g, rtol=1e-11, atol=1e-13)
-    np.testing.assert_allclose(hessian, loss.scale(queries) * h, rtol=1e-14)
-    judged = queries.judged
-    assert loss.scale(queries) == pytest.approx(judged.sum() / queries.row_weight[judged].sum())
 
 
 def test_queryrmse_by_hand():
@@ -97,19 +80,6 @@ def test_errors_of_any_size_are_finite(centred):
     assert np.isfinite(gradient).all()
     assert gradient[2] < 0 < gradient[1]
     assert (hessian == 1).all()
-
-
-@pytest.mark.parametrize("centred", [False, True])
-def test_explicit_pairs_are_refused(centred):
-    queries = Queries([1, 0], group=[2], pairs=bp.Pairs([0], [1]))
-    with pytest.raises(ValueError, match="SquaredError learns from grades and cannot use pairs; remove pairs="):
-        SquaredError(centred=centred).gradient_hessian(np.zeros(2), queries)
-
-
-@pytest.mark.parametrize("wrong", [1, None, "yes", 0.0])
-def test_centred_is_a_flag(wrong):
-    with pytest.raises(ValueError, match=r"SquaredError: centred must be True or False; got"):
-        SquaredError(centred=wrong)
 
 
 @pytest.fixture(scope="module")

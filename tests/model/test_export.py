@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from plug.harness import GROUP, LOSS, VGROUP, VX, VY, X, Y
+from adapters.harness import GROUP, LOSS, VGROUP, VX, VY, X, Y
 from serving import by_onnx, by_treelite
 
 import boostplug as bp

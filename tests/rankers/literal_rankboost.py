@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from rankers.stumps import stumps as every_stump
 
 TIE = 1e-12
 NO_EDGE = 1e-12
@@ -53,12 +54,6 @@ def differences(H, pairs):
     """Return y(h(x') - h(x)), (n_rankers, n_pairs): 1 right, -1 reversed, 0 tied."""
     H = np.asarray(H, int)
     return H[:, pairs.winner] - H[:, pairs.loser]
-
-
-def counts(h, pairs):
-    """Return how many pairs one ranker orders right, wrong and not at all."""
-    d = differences([h], pairs)[0]
-    return int((d > 0).sum()), int((d < 0).sum()), int((d == 0).sum())
 
 
 def r1(scores, pairs):
@@ -400,34 +395,8 @@ def plus(H, pairs, rounds, strategy="efficient", order=None):
 # Stumps
 
 
-def stumps(X, max_thresholds=None, rng=None):
-    """Return [(feature, threshold)] and H, h = 1[x > threshold], by feature and then ascending threshold.
-
-    Values are those of float32. Thresholds, float64, lie midway between distinct neighbours; -inf comes first where a
-    feature has both missing (NaN) and known values. Missing is below everything. More than `max_thresholds` of one
-    feature are thinned to a random subset, -inf being one of them.
-    """
-    X = np.asarray(X, np.float32).astype(float)
-    found, rows = [], []
-    for feature, x in enumerate(X.T):
-        known = np.unique(x[~np.isnan(x)])
-        thresholds = list((known[:-1] + known[1:]) / 2)
-        if np.isnan(x).any() and len(known) > 0:
-            thresholds.insert(0, -math.inf)
-        if max_thresholds is not None and len(thresholds) > max_thresholds:
-            thresholds = [thresholds[k] for k in sorted(rng.choice(len(thresholds), max_thresholds, replace=False))]
-        for threshold in thresholds:
-            found.append((feature, float(threshold)))
-            rows.append((x > threshold).astype(int))
-    return found, np.array(rows, int).reshape(len(rows), len(X))
-
-
-def distinct(H, pairs):
-    """Return per ranker the first one equal to it on the documents standing in pairs, and if it is constant there.
-
-    A complement is another ranker (its weight has the other sign), although it is dependent.
-    """
-    inside = np.asarray(H)[:, np.union1d(pairs.winner, pairs.loser)]
-    seen = {}
-    first = np.array([seen.setdefault(tuple(h), j) for j, h in enumerate(inside.tolist())])
-    return first, (inside == inside[:, :1]).all(axis=1)
+def stumps(X):
+    """Return [(feature, threshold)] and H, h = 1[x > threshold], by feature and then ascending threshold."""
+    found = every_stump(X)
+    H = np.array([stump.above(X) for stump in found], int).reshape(len(found), len(X))
+    return [(stump.feature, stump.threshold) for stump in found], H

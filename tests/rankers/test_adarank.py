@@ -6,9 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from rankers import literal_adarank as literal
-from sklearn.base import clone
 
-from boostplug import MAP, NDCG, PairError, Pairs, Queries
+from boostplug import MAP, NDCG, Queries
 from boostplug.metrics import DCG
 from boostplug.rankers.adarank import AdaRankRanker
 
@@ -357,21 +356,6 @@ def test_queries_on_which_the_metric_is_undefined_take_no_part():
         np.testing.assert_array_equal(whole[name], values, err_msg=name)
 
 
-def test_rows_of_weight_0_are_not_there():
-    X, y, group = problem(22, longest=9)
-    weight = np.repeat(np.random.default_rng(1).uniform(1, 3, len(group)), group)
-    weight[np.random.default_rng(0).random(len(y)) < 0.3] = 0.0
-    labelled = np.random.default_rng(2).random(len(y)) < 0.9
-    kept = weight > 0
-    sizes = np.add.reduceat(kept, boundaries_of(group)[:-1])
-    whole = AdaRankRanker(negated=True).fit(X, y, group=group, sample_weight=weight, labelled=labelled).history_
-    rest = AdaRankRanker(negated=True).fit(
-        X[kept], y[kept], group=sizes[sizes > 0], sample_weight=weight[kept], labelled=labelled[kept]
-    )
-    for name, values in rest.history_.items():
-        np.testing.assert_allclose(whole[name], values, rtol=1e-13, err_msg=name)
-
-
 def test_only_the_ratios_of_weights_count():
     X, y, group = problem(23)
     weight = np.arange(1.0, len(group) + 1)
@@ -379,32 +363,6 @@ def test_only_the_ratios_of_weights_count():
     large = AdaRankRanker().fit(X, y, group=group, sample_weight=weight * 2.0**300).history_
     for name, values in once.items():
         np.testing.assert_allclose(large[name], values, rtol=1e-13, err_msg=name)
-
-
-def test_clones():
-    ranker = AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False, tol=0.0)
-    assert clone(ranker).get_params() == ranker.get_params()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"metric": "MAP"}, "metric must be a metric"),
-        ({"metric": MAP}, "metric must be a metric"),
-        ({"metric": PairError()}, "higher is better"),
-        ({"stop": "early"}, "stop must be one of 'patience', 'paper'; got 'early'"),
-        ({"patience": 0}, "patience must be an integer of at least 1; got 0"),
-        ({"patience": None}, "patience must be an integer of at least 1; got None"),
-        ({"no_repeat": "yes"}, "no_repeat must be True or False; got 'yes'"),
-        ({"negated": 1}, "negated must be True or False; got 1"),
-        ({"tol": -1.0}, "tol must be a finite number of at least 0; got -1.0"),
-        ({"tol": math.nan}, "tol must be a finite number of at least 0; got nan"),
-        ({"n_estimators": 0}, "n_estimators must be an integer"),
-    ],
-)
-def test_wrong_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        AdaRankRanker(**parameters).fit(**STUCK)
 
 
 def twice(scores, labels):
@@ -432,11 +390,6 @@ def test_metrics_that_cannot_be_are_refused(metric, message):
     X = [[1.0, 0], [0, 2], [4, 1], [3, 1], [2, 1], [1, 1]]
     with pytest.raises(ValueError, match=message):
         AdaRankRanker(metric=metric, no_repeat=False).fit(X, [1, 0, 3, 2, 1, 0], group=[2, 4])
-
-
-def test_pairs_are_refused():
-    with pytest.raises(ValueError, match="pairs cannot be used by AdaRank"):
-        AdaRankRanker().fit(**STUCK, pairs=Pairs([0], [1]))
 
 
 def test_a_validation_set_that_cannot_judge_is_refused():

@@ -439,6 +439,90 @@ def test_bad_arguments_are_refused(ranker, data, arguments, message):
         small(ranker).fit(X, y, **arguments)
 
 
+# What a constructor refuses: the class, the parameter, values, and what the message says.
+WRONG = [
+    *((kind, "n_estimators", [0], "must be an integer of at least 1") for kind in map(type, FIRST)),
+    (bp.AdaRankRanker, "metric", ["MAP", bp.MAP], "must be a metric"),
+    (bp.AdaRankRanker, "metric", [bp.PairError()], "higher is better"),
+    (bp.AdaRankRanker, "stop", ["early"], "must be one of 'patience', 'paper'; got 'early'"),
+    (bp.AdaRankRanker, "patience", [0, None], "must be an integer of at least 1"),
+    *((bp.AdaRankRanker, name, ["yes", 1], "must be True or False") for name in ("no_repeat", "negated")),
+    (bp.AdaRankRanker, "tol", [-1.0, np.nan], "must be a finite number of at least 0"),
+    (bp.MPBoostRanker, "distance", [3], "must be a distance"),
+    (bp.MPBoostRanker, "distance", [np.negative], "condition 3"),
+    (bp.MPBoostRanker, "step", ["half"], "must be one of 'paper', 'newton'"),
+    (bp.MPBoostRanker, "learning_rate", [0.0, True], "must be a finite number above 0 and of at most 1"),
+    (bp.NDCGBoostRanker, "classifier", ["tree"], "must be a scikit-learn classifier"),
+    (bp.NDCGBoostRanker, "equal_grades", ["yes"], "must be True or False; got 'yes'"),
+    (bp.NDCGBoostRanker, "max_alpha", [0.0, np.inf], "must be a finite number above 0"),
+    (bp.NDCGBoostRanker, "gain", ["log", np.negative], ""),
+    (bp.RankBoostRanker, "variant", ["Plus"], "must be one of"),
+    (bp.RankBoostRanker, "strategy", ["best"], "must be one of"),
+    (bp.RankBoostRanker, "max_thresholds", [0, -1, 2.5, True, "255"], "must be"),
+    *((bp.RankBoostRanker, name, [None, "no"], "must be") for name in ("allow_negative", "record_e2")),
+    (bp.QBRankRanker, "learning_rate", [0.0, 1.5, True], "must be a finite number above 0 and of at most 1"),
+    (bp.QBRankRanker, "line_search", ["exact"], "must be True or False"),
+    (bp.QBRankRanker, "preference_weight", [1.1], "must be a finite number of at least 0 and of at most 1"),
+    (bp.QBRankRanker, "margin", [-1.0], "must be"),
+    (bp.QBRankRanker, "normalization", ["pairs"], "must be"),
+    (bp.QBRankRanker, "hessian", ["exact"], "must be one of 'average', 'bound', 'global'"),
+    (bp.QBRankRanker, "max_leaf_nodes", [1, None], "must be an integer of at least 2"),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "values", "message"), WRONG)
+def test_wrong_parameters_are_refused(kind, name, values, message):
+    for value in values:
+        with pytest.raises(ValueError, match=f"{name}.*{message}"):
+            kind(**{name: value}).fit(*TWO_ROWS, group=[2])
+
+
+@pytest.mark.parametrize("kind", [bp.AdaRankRanker, bp.NDCGBoostRanker])
+def test_pairs_are_refused_by_rankers_that_cannot_learn_from_them(kind):
+    with pytest.raises(ValueError, match="pairs cannot be used by"):
+        kind().fit(*TWO_ROWS, group=[2], pairs=bp.Pairs([1], [0]))
+
+
+@pytest.mark.parametrize("kind", [bp.MPBoostRanker, bp.RankBoostRanker])
+def test_no_pair_is_an_error(kind):
+    with pytest.raises(ValueError, match="y holds no pair to learn from"):
+        kind().fit(np.zeros((3, 1)), [1, 1, 1], group=[3])
+    with pytest.raises(ValueError, match="pairs holds no pair of positive weight"):
+        kind().fit(np.zeros((3, 1)), None, group=[3], pairs=bp.Pairs([0], [1]), sample_weight=[0, 1, 1])
+
+
+@every_setting
+def test_any_number_of_threads_gives_the_same_bits(ranker):
+    rng = np.random.default_rng(0)
+    y, group = rng.integers(0, 3, 24_000), np.full(600, 40)
+    X = y[:, None] + rng.normal(scale=2.0, size=(24_000, 4))
+    found = []
+    for threads in (1, 3):
+        bp.set_num_threads(threads)
+        try:
+            fitted = small(ranker, 3).set_params(**{"max_thresholds": 20} if "max_thresholds" in vars(ranker) else {})
+            found.append(fitted.fit(X, y, group=group))
+        finally:
+            bp.set_num_threads(None)
+    assert found[0].model_ == found[1].model_
+    for name, values in found[0].history_.items():
+        np.testing.assert_array_equal(found[1].history_[name], values, err_msg=name)
+
+
+@every_setting
+@pytest.mark.parametrize("how", ["labelled", "weight"])
+def test_rows_without_label_or_weight_change_nothing(ranker, data, how):
+    if how == "labelled" and isinstance(ranker, bp.AdaRankRanker):
+        pytest.skip("its metric ranks the rows that are not labelled, too")
+    X, y, qid = data
+    out = np.arange(300) % 4 == 3
+    extra = {"labelled": ~out} if how == "labelled" else {"sample_weight": (~out).astype(float)}
+    fitted = small(ranker).fit(X, np.where(out, 2.0 - y, y), qid=qid, **extra)
+    kept = small(ranker).fit(X[~out], y[~out], qid=qid[~out])
+    for name, values in kept.history_.items():
+        np.testing.assert_allclose(fitted.history_[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
 @every_ranker
 def test_bad_features_are_refused(ranker, data):
     X, y, qid = data

@@ -1,12 +1,10 @@
 """MPBoost's Algorithm 1, round by round against all ordered pairs and all stumps, and the laws of its record."""
 
-import pickle
 from functools import partialmethod
 
 import numpy as np
 import pytest
 from rankers import literal_mpboost as literal
-from sklearn.base import clone
 
 from boostplug import (
     BinaryDistance,
@@ -16,7 +14,6 @@ from boostplug import (
     MPBoost,
     Pairs,
     Queries,
-    set_num_threads,
 )
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.rankers import mpboost
@@ -189,41 +186,6 @@ def test_a_pair_far_beyond_all_others_is_what_a_round_fits():
     assert ranker.history_["misordering"][-1] == 0.5
 
 
-@pytest.mark.parametrize("grades", ["integer", "real", "pairs"])
-def test_any_number_of_threads_gives_the_same_bits(grades):
-    rng = np.random.default_rng(0)
-    n, sizes = 2400, np.full(60, 40)
-    X = rng.normal(size=(n, 9))
-    y = rng.integers(0, 5, n) if grades != "real" else X[:, 0] + rng.normal(size=n)
-    pairs = None
-    if grades == "pairs":
-        winner = rng.integers(0, n, 3000)
-        pairs = Pairs(winner, (winner + rng.integers(1, n, 3000)) % n)
-    fits = []
-    try:
-        for n_threads in (1, 2, 3):
-            set_num_threads(n_threads)
-            fits.append(MPBoostRanker(n_estimators=4).fit(X, y, group=sizes, pairs=pairs))
-    finally:
-        set_num_threads(None)
-    for other in fits[1:]:
-        assert other.model_.rounds == fits[0].model_.rounds
-        for name, values in fits[0].history_.items():
-            np.testing.assert_array_equal(other.history_[name], values, strict=True)
-
-
-@pytest.mark.parametrize("how", ["labelled", "weight"])
-def test_rows_that_take_no_part_change_nothing(how):
-    X, y, sizes, _ = problem(5)
-    out = np.arange(len(y)) % 4 == 3
-    extra = {"labelled": ~out} if how == "labelled" else {"sample_weight": (~out).astype(float)}
-    ranker = MPBoostRanker(n_estimators=ROUNDS).fit(X, y, group=sizes, **extra)
-    query = np.repeat(np.arange(len(sizes)), sizes)
-    kept = MPBoostRanker(n_estimators=ROUNDS).fit(X[~out], y[~out], qid=query[~out])
-    for name, values in kept.history_.items():
-        np.testing.assert_allclose(ranker.history_[name], values, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("grades", ["integer", "real"])
 def test_pairs_from_grades_are_explicit_pairs_with_the_gaps_as_margins(grades):
     X, y, sizes, _ = problem(13, grades=grades, long_query=True)
@@ -252,13 +214,6 @@ def test_why_it_ends(y, x, reason):
     assert all((values >= 0.0).all() for name, values in ranker.history_.items() if name != "alpha")
 
 
-def test_no_pair_is_an_error():
-    with pytest.raises(ValueError, match="y holds no pair to learn from"):
-        MPBoostRanker().fit(np.zeros((3, 1)), [1, 1, 1], group=[3])
-    with pytest.raises(ValueError, match="pairs holds no pair of positive weight"):
-        MPBoostRanker().fit(np.zeros((3, 1)), None, group=[3], pairs=Pairs([0], [1]), sample_weight=[0, 1, 1])
-
-
 def test_the_learning_rate_shortens_steps():
     X, y, sizes, _ = problem(2)
     full = MPBoostRanker(n_estimators=1).fit(X, y, group=sizes)
@@ -278,26 +233,3 @@ def test_thresholds_are_drawn():
     assert len(thresholds(0)) <= 6
     assert thresholds(0) == thresholds(0)
     assert thresholds(0) != thresholds(1)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"distance": 3}, "distance must be a distance"),
-        ({"distance": np.negative}, "condition 3"),
-        ({"step": "half"}, "step must be one of 'paper', 'newton'"),
-        ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0 and of at most 1; got 0.0"),
-        ({"learning_rate": True}, "learning_rate must be a finite number"),
-        ({"n_estimators": 0}, "n_estimators must be an integer of at least 1"),
-    ],
-)
-def test_parameters_are_checked(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        MPBoostRanker(**parameters).fit([[0.0], [1.0]], [0, 1], group=[2])
-
-
-def test_is_an_estimator():
-    X, y, sizes, _ = problem(1)
-    ranker = clone(MPBoostRanker(distance=LinearDistance(alpha=0.3), n_estimators=3)).fit(X, y, group=sizes)
-    assert ranker.get_params()["distance"] == LinearDistance(alpha=0.3)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))

@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from boostplug import Pairs, set_num_threads
 from boostplug.rankers.ndcg_boost import NDCGBoostRanker
 from boostplug.weak_rankers import Tree
 from boostplug.weak_rankers.fitted import weak_ranker_of
@@ -138,30 +137,6 @@ def test_row_weights_weigh_pairs():
         assert ranker.history_["edge"][t] == pytest.approx(up - down)
         assert ranker.history_["m"][t] == pytest.approx(m / mean.sum())
         assert ranker.history_["h"][t] == pytest.approx(h / mean.sum())
-
-
-@pytest.mark.parametrize("classifier", [None, DecisionTreeClassifier(max_depth=2)])
-@pytest.mark.parametrize("by", ["labelled", "sample_weight"])
-def test_rows_left_out_change_nothing(by, classifier):
-    X, y, group, _ = ranking(11)
-    rng = np.random.default_rng(12)
-    kept = rng.random(len(y)) < 0.8
-    sizes = np.add.reduceat(kept, np.r_[0, np.cumsum(group)[:-1]])
-    ranker = NDCGBoostRanker(n_estimators=6, classifier=classifier, random_state=0)
-    expected = clone(ranker).fit(X[kept], y[kept], group=sizes)
-    noise = np.where(kept, y, -5.0 if by == "labelled" else 3.0)
-    weight = kept if by == "labelled" else kept.astype(float)
-    ranker.fit(X, noise, group=group, **{by: weight})
-    assert ranker.model_.rounds == expected.model_.rounds
-    np.testing.assert_allclose(ranker.history_["m"], expected.history_["m"], rtol=1e-12)
-
-
-def test_a_query_that_is_not_judged_is_no_query_of_the_average():
-    X, y = [[2.0], [1.0], [0.0], [5.0], [6.0]], [1, 2, 0, 1, 0]
-    whole = NDCGBoostRanker(n_estimators=2).fit(X[:3], y[:3], group=[3]).history_
-    with_another = NDCGBoostRanker(n_estimators=2).fit(X, y, group=[3, 2], labelled=[True] * 3 + [False] * 2).history_
-    for name in ("m", "h"):
-        np.testing.assert_allclose(with_another[name], whole[name], rtol=1e-14)
 
 
 def test_gain_is_a_parameter():
@@ -299,39 +274,3 @@ def test_seeds_of_users_stay():
     assert ranker.classifier is own
     assert own.random_state == 7
     assert not hasattr(own, "tree_")
-
-
-def test_threads_change_no_bit():
-    rng = np.random.default_rng(4)
-    group = np.full(60, 400)
-    y = rng.integers(0, 3, 24_000)
-    X = np.column_stack([y + rng.normal(scale=2.0, size=24_000) for _ in range(4)])
-    found = []
-    for n in (1, 3):
-        set_num_threads(n)
-        try:
-            ranker = NDCGBoostRanker(n_estimators=4, max_thresholds=50, random_state=0).fit(X, y, group=group)
-        finally:
-            set_num_threads(None)
-        found.append((ranker.model_.rounds, {name: values.tolist() for name, values in ranker.history_.items()}))
-    assert found[0] == found[1]
-
-
-def test_wrong_arguments_are_refused():
-    X, y, group, _ = ranking(5)
-    for parameters, words in (
-        ({"classifier": DecisionTreeClassifier}, "classifier must be a scikit-learn classifier"),
-        ({"classifier": "tree"}, "classifier must be a scikit-learn classifier"),
-        ({"equal_grades": "yes"}, "equal_grades must be True or False; got 'yes'"),
-        ({"max_alpha": 0.0}, "max_alpha must be a finite number above 0; got 0.0"),
-        ({"max_alpha": np.inf}, "max_alpha must be a finite number above 0; got inf"),
-        ({"gain": "log"}, "gain"),
-        ({"n_estimators": 0}, "n_estimators"),
-        ({"gain": np.negative}, "gain"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            NDCGBoostRanker(**parameters).fit(X, y, group=group)
-    with pytest.raises(ValueError, match="pairs cannot be used by NDCG_Boost"):
-        NDCGBoostRanker().fit(X, y, group=group, pairs=Pairs([0], [1]))
-    with pytest.raises(ValueError, match=r"labels\[3\] = -1.0 is negative"):
-        NDCGBoostRanker().fit(X, np.r_[y[:3], -1.0, y[4:]], group=group, labelled=np.arange(len(y)) != 0)

@@ -5,7 +5,7 @@ import pytest
 from rankers import literal_rankboost as literal
 from rankers.problems import has_pairs, problem
 
-from boostplug import Pairs, Queries, set_num_threads
+from boostplug import Pairs, Queries
 from boostplug.rankers import critical_pairs, rankboost
 from boostplug.rankers.rankboost import RankBoostRanker
 
@@ -148,17 +148,6 @@ def test_useless_features_give_an_empty_model(variant):
     assert (ranker.predict(np.ones((3, 2))) == 0).all()
 
 
-def test_no_pairs_is_an_error():
-    with pytest.raises(ValueError, match="y holds no pair to learn from"):
-        RankBoostRanker().fit(np.ones((3, 1)), [1, 1, 1], group=[3])
-
-
-def test_pairs_without_weight_are_an_error():
-    pairs = Pairs([0, 1], [2, 2], weight=[1.0, 1.0])
-    with pytest.raises(ValueError, match="pairs holds no pair of positive weight"):
-        RankBoostRanker().fit(np.ones((3, 1)), None, group=[3], pairs=pairs, sample_weight=[1, 1, 0])
-
-
 def test_more_pairs_than_memory_holds_name_the_remedy(monkeypatch):
     def empty(shape, dtype=float):
         raise MemoryError
@@ -166,39 +155,6 @@ def test_more_pairs_than_memory_holds_name_the_remedy(monkeypatch):
     monkeypatch.setattr("boostplug.rankers.rankboost.np.empty", empty)
     with pytest.raises(MemoryError, match=r"all critical pairs, 3 here; .*'continuous'"):
         RankBoostRanker().fit([[0], [1], [2]], [0, 1, 2], group=[3])
-
-
-@pytest.mark.parametrize(
-    "parameter",
-    [
-        {"variant": "Plus"},
-        {"strategy": "best"},
-        {"n_estimators": 0},
-        *({"max_thresholds": wrong} for wrong in (0, -1, 2.5, True, "255")),
-        *({"allow_negative": wrong} for wrong in (None, "no")),
-        *({"record_e2": wrong} for wrong in (None, "no")),
-    ],
-)
-def test_bad_parameters_are_refused(parameter):
-    with pytest.raises(ValueError, match=next(iter(parameter))):
-        RankBoostRanker(**parameter).fit(np.ones((2, 1)), [1, 0], group=[2])
-
-
-@pytest.mark.parametrize("name", RANKERS)
-def test_threads_change_no_bit(name):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(4000, 12)), rng.integers(0, 3, 4000)
-    group = np.full(400, 10)
-    found = []
-    for threads in (1, 2):
-        set_num_threads(threads)
-        try:
-            ranker = RankBoostRanker(**RANKERS[name], n_estimators=4, max_thresholds=20, random_state=0)
-            found.append(ranker.fit(X, y, group=group).history_)
-        finally:
-            set_num_threads(None)
-    for key, values in found[0].items():
-        np.testing.assert_array_equal(values, found[1][key])
 
 
 def test_more_thresholds_than_allowed_are_thinned_at_random():

@@ -1,15 +1,59 @@
-"""The RankBoost+ paper's printed numbers from `RankBoostRanker`; `test_referees_numbers.py` derives them literally."""
+"""The numbers that the RankBoost+ paper prints, from `RankBoostRanker`."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
 from rankers import literal_rankboost as rb
-from rankers.test_referees_numbers import bipartite, gap, half_log, indicator, lemma_1, lemma_3, subsets
 
 from boostplug import Pairs, Queries
 from boostplug.rankers.rankboost import RankBoostRanker, _Descent, _Listed
 from boostplug.weak_rankers import Cuts
+
+
+def indicator(n, on):
+    h = np.zeros(n, int)
+    h[list(on)] = 1
+    return h
+
+
+def bipartite(n_above, n_below):
+    """All pairs of the first `n_above` documents over the other `n_below`."""
+    above, below = np.meshgrid(range(n_above), range(n_above, n_above + n_below), indexing="ij")
+    return rb.pairs_of(above.ravel(), below.ravel())
+
+
+def half_log(x):
+    return 0.5 * math.log(x)
+
+
+def subsets():
+    """The subsets of {a, b, c}, a strict superset preferred; h1 and h2."""
+    documents = [frozenset(s) for k in range(4) for s in combinations("abc", k)]
+    ordered = [(i, j) for i, x in enumerate(documents) for j, y in enumerate(documents) if x > y]
+    on = ["ab"], ["", "ac", "abc"]
+    H = np.array([indicator(8, [documents.index(frozenset(s)) for s in names]) for names in on])
+    return H, rb.pairs_of(*zip(*ordered, strict=True))
+
+
+def lemma_1(n):
+    """a_1..a_{n+1} are documents 0..n, b_1..b_{n+1} the others."""
+    h1 = indicator(2 * n + 2, [*range(n), 2 * n + 1])
+    return np.array([h1, indicator(2 * n + 2, [n])]), bipartite(n + 1, n + 1)
+
+
+def lemma_3():
+    """Documents 1 > … > 6."""
+    H = np.array([[1, 1, 1, 0, 0, 1], [0, 1, 0, 0, 0, 0]])
+    return H, rb.pairs_of(*zip(*combinations(range(6), 2), strict=True))
+
+
+def gap():
+    """Pairs (2i, 2i + 1); on them h = (h1 + h2)/2."""
+    h = indicator(12, [0, 2, 4, 6, 9])
+    H = np.array([h + indicator(12, [10]), h + indicator(12, [11]), h])
+    return H, rb.pairs_of(range(0, 12, 2), range(1, 12, 2))
 
 
 def fit(H, pairs, n_estimators, **parameters):

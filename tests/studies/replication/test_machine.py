@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from studies.replication.toy import Toy
 
+from boostplug.comparison.training.store import Store, head_of
 from boostplug.comparison.training.workers import in_processes
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker

@@ -1,13 +1,15 @@
 """Explicit pairs: `Pairs`, in `Queries`, in MPBoost, attached to datasets, in both rankers."""
 
 import copy
+import dataclasses
 import gc
 import pickle
 import weakref
 
+import loops
 import numpy as np
 import pytest
-from pair_loops import mpboost_pairs, qbrank_pairs
+from losses.functions import softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp
 from boostplug.adapters import call as plug
@@ -104,40 +106,33 @@ def test_queries_check_pairs():
     assert len(pickle.loads(pickle.dumps(queries)).pairs) == 1
 
 
-@pytest.mark.parametrize("distance", [bp.BinaryDistance(), bp.LogDistance(), np.sqrt])
+PAIRED = [
+    *(
+        bp.MPBoost(distance=distance, hessian=hessian)
+        for distance in (bp.BinaryDistance(), bp.LogDistance(), np.sqrt)
+        for hessian in ("newton", "gentle", "bound")
+    ),
+    *(
+        bp.QBRank(preference_weight=share, margin=margin, hessian=hessian)
+        for share in (0.3, 1.0)
+        for margin in ("grade", 0.5)
+        for hessian in ("bound", "global")
+    ),
+    bp.RankNet(sigmoid=2.0),
+    *(
+        bp.PairwiseLoss(softplus, softplus_slope, softplus_curvature, hessian=hessian)
+        for hessian in ("newton", "bound")
+    ),
+]
+
+
 @pytest.mark.parametrize("normalization", ["none", "rows", "query"])
-@pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
-def test_mpboost_equals_loop_over_pairs(hessian, normalization, distance):
+@pytest.mark.parametrize("loss", PAIRED)
+def test_losses_equal_the_double_loop_over_pairs(loss, normalization):
     rng = np.random.default_rng(0)
     group = [7, 1, 0, 12, 3]
     n = sum(group)
-    loss = bp.MPBoost(distance=distance, hessian=hessian, normalization=normalization)
-    for crossing in (False, True):
-        for weighted in (False, True):
-            more = {"weight": rng.integers(0, 3, 60) / 2, "margin": rng.integers(1, 4, 60)} if weighted else {}
-            queries = bp.Queries(
-                rng.integers(0, 3, n),
-                group=group,
-                weight=rng.random(n) * (rng.random(n) < 0.9) if weighted else None,
-                pairs=some_pairs(rng, group, crossing=crossing, **more),
-            )
-            scores = 2 * rng.normal(size=n)
-            value, g, h = mpboost_pairs(scores, queries, distance, hessian, normalization)
-            scale = loss.scale(queries)
-            gradient, curvature = loss.gradient_hessian(scores, queries)
-            np.testing.assert_allclose(gradient, scale * g, rtol=1e-9, atol=1e-12 * np.abs(g).max())
-            np.testing.assert_allclose(curvature, scale * h, rtol=1e-9)
-            np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
-
-
-@pytest.mark.parametrize("hessian", ["bound", "global"])
-@pytest.mark.parametrize("margin", ["grade", 0.5])
-@pytest.mark.parametrize("w", [0.3, 1.0])
-def test_qbrank_equals_loop_over_pairs_and_labels(w, margin, hessian):
-    rng = np.random.default_rng(3)
-    group = [7, 1, 0, 12, 3]
-    n = sum(group)
-    loss = bp.QBRank(preference_weight=w, margin=margin, hessian=hessian, normalization="none")
+    loss = dataclasses.replace(loss, normalization=normalization)
     for crossing in (False, True):
         for weighted in (False, True):
             more = {"weight": rng.integers(0, 3, 60) / 2, "margin": rng.integers(1, 4, 60)} if weighted else {}
@@ -148,13 +143,8 @@ def test_qbrank_equals_loop_over_pairs_and_labels(w, margin, hessian):
                 pairs=some_pairs(rng, group, crossing=crossing, **more),
                 labelled=rng.random(n) < 0.7,
             )
-            scores = np.round(2 * rng.normal(size=n), 1)  # some pairs exactly at their margin
-            value, g, h = qbrank_pairs(scores, queries, w, margin, hessian)
-            scale = loss.scale(queries)
-            gradient, curvature = loss.gradient_hessian(scores, queries)
-            np.testing.assert_allclose(gradient, scale * g, rtol=1e-9, atol=1e-12)
-            np.testing.assert_allclose(curvature, scale * h, rtol=1e-9)
-            np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
+            scores = np.round(2 * rng.normal(size=n), 1)  # some pairs exactly at QBRank's margin
+            loops.assert_equal(loss, scores, queries)
 
 
 def test_pairs_of_all_grades_are_the_grades():

@@ -19,7 +19,7 @@ import pytest
 from boostplug.core import threads
 
 STARTS = np.arange(0, 41) * 10_000
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)

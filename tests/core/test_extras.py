@@ -10,7 +10,7 @@ import pytest
 
 from boostplug.core.extras import LIBRARIES, failed_imports, imported, install, needed_by
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 # Libraries that a process is to miss; what asks for one of them, and what is said.
 ASKED = {

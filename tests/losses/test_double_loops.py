@@ -1,0 +1,175 @@
+"""Every loss equals the plain double loop straight from its equations, and the loops are the derivatives they claim."""
+
+import tracemalloc
+import warnings
+from dataclasses import replace
+
+import loops
+import numpy as np
+import pytest
+from losses.functions import FUNCTIONS, gap_weight, root_distance
+
+import boostplug as bp
+from boostplug.losses import LOSSES
+
+KINDS = {
+    "grades": lambda rng, n: rng.integers(0, 5, n),
+    "real": lambda rng, n: 4.0 * rng.random(n),
+    "real with ties": lambda rng, n: np.round(3.0 * rng.random(n), 1),
+    "negative grades": lambda rng, n: rng.integers(-2, 3, n),
+}
+DISTANCES = [bp.BinaryDistance(), bp.LinearDistance(alpha=0.3), bp.LogDistance(), bp.LogisticDistance(), root_distance]
+SHORT, MANY_GRADES, LONG = [7, 1, 0, 30, 3], [90, 2], [250]
+SPREADS = (0.0, 1.0, 1000.0)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:PairwiseLoss. the functions are too rough for tables")
+
+
+def pairwise_loss(name, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the squared hinge, as above
+        return bp.PairwiseLoss(*FUNCTIONS[name], **options)
+
+
+# Losses, to which share of the largest derivative they equal the loop, the queries' sizes, and spreads of scores.
+CASES = [
+    *(
+        (bp.MPBoost(distance=distance, hessian=hessian), 1e-9, [SHORT, MANY_GRADES], (0.0, 0.01, 1.0, 10.0))
+        for distance in DISTANCES
+        for hessian in ("newton", "gentle", "bound")
+    ),
+    *(
+        (bp.QBRank(margin=margin, preference_weight=share, hessian=hessian), 1e-9, [SHORT], SPREADS)
+        for margin in ("grade", 1.0, 0.3, 0.0)
+        for share in (0.0, 0.4, 1.0)
+        for hessian in ("bound", "global")
+    ),
+    (bp.QBRank(margin=0.3, normalization="documents"), 1e-9, [SHORT, MANY_GRADES], SPREADS),
+    *((bp.NDCGBoost(hessian=hessian), 2e-7, [SHORT, LONG], SPREADS) for hessian in ("newton", "bound", "global")),
+    *((bp.NDCGBoost(gain=gain), 2e-7, [SHORT, [150]], (1.0,)) for gain in ("linear", np.square, np.sign)),
+    (bp.RankNet(), 5e-7, [SHORT, LONG], SPREADS),
+    (bp.RankNet(sigmoid=2.0), 5e-7, [SHORT], SPREADS),
+    *((pairwise_loss(name), 5e-7, [[3, 7, 100]], SPREADS) for name in FUNCTIONS),
+    *((pairwise_loss(name, weight=gap_weight, hessian="bound"), 5e-7, [[4, 90]], (1.0,)) for name in FUNCTIONS),
+    *(
+        (bp.LambdaRank(metric=metric), 1e-9, [[7, 1, 0, 23, 31]], SPREADS)
+        for metric in (
+            bp.NDCG(10),
+            bp.NDCG(None, gain="linear"),
+            bp.NDCG(8, convention="letor"),
+            bp.MAP(),
+            bp.MAP(5, 2),
+        )
+    ),
+    *(
+        (bp.LambdaRank(metric=metric, truncation=6, norm=norm, sigmoid=0.5), 1e-9, [[7, 1, 0, 23, 60]], SPREADS)
+        for metric in (bp.NDCG(30), bp.NDCG(5, convention="letor"), bp.MAP(), bp.MAP(4))
+        for norm in (False, True)
+    ),
+    *((bp.ListNet(target=target), 1e-9, [[9, 1, 0, 2, 40]], (0.0, 1.0, 5.0)) for target in ("softmax", "xendcg")),
+    *((bp.SquaredError(centred=centred), 1e-11, [[9, 1, 0, 4, 30]], SPREADS) for centred in (False, True)),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("loss", "accuracy", "groups", "spreads"), CASES)
+def test_equals_the_double_loop(loss, accuracy, groups, spreads, kind):
+    if kind == "negative grades" and isinstance(loss, (bp.NDCGBoost, bp.LambdaRank, bp.ListNet)):
+        pytest.skip("its gains are of grades of at least 0")
+    rng = np.random.default_rng(1)
+    for group in groups:
+        n = sum(group)
+        labels = KINDS[kind](rng, n)
+        for spread in spreads:
+            scores = spread * rng.normal(size=n)
+            loops.assert_equal(loss, scores, bp.Queries(labels, group=group), accuracy)
+        loops.assert_equal(loss, np.round(2.0 * rng.normal(size=n), 1), bp.Queries(labels, group=group), accuracy)
+
+
+@pytest.mark.parametrize("kind", ["grades", "real"])
+@pytest.mark.parametrize(("loss", "accuracy", "groups", "_"), CASES)
+def test_equals_the_double_loop_with_weights_and_unlabelled_rows(loss, accuracy, groups, _, kind):
+    rng = np.random.default_rng(2)
+    for group in [group for group in groups if sum(group) < 200]:
+        n = sum(group)
+        weights = (None, rng.random(n) * (rng.random(n) < 0.8), rng.random(len(group)))
+        for weight, normalization in zip(weights, ("none", "rows", "query"), strict=True):
+            queries = bp.Queries(KINDS[kind](rng, n), group=group, weight=weight, labelled=rng.random(n) < 0.8)
+            one = replace(loss, normalization=normalization) if hasattr(loss, "normalization") else loss
+            loops.assert_equal(one, rng.normal(size=n), queries, accuracy)
+
+
+@pytest.mark.parametrize("kind", ["grades", "real"])
+def test_bit_equal_for_any_number_of_threads(kind):
+    rng = np.random.default_rng(3)
+    group = np.r_[rng.integers(1, 60, 1500), 700]
+    n = int(group.sum())
+    queries = bp.Queries(KINDS[kind](rng, n), group=group, weight=rng.random(n))
+    scores = np.round(rng.normal(size=n), 2)
+    losses = [*(variants[0] for variants in LOSSES.values()), *(bp.MPBoost(distance=d) for d in DISTANCES)]
+    for loss in [*losses, *(pairwise_loss(name, weight=gap_weight) for name in ("logistic", "pseudo-Huber"))]:
+        found = []
+        for threads in (1, 2, 5):
+            bp.set_num_threads(threads)
+            try:
+                found.append(loss.gradient_hessian(scores, queries))
+            finally:
+                bp.set_num_threads(None)
+        np.testing.assert_array_equal(found[0], found[1], err_msg=repr(loss))
+        np.testing.assert_array_equal(found[0], found[2], err_msg=repr(loss))
+
+
+LONG_LISTS = [
+    *(variants[0] for variants in LOSSES.values()),
+    *(bp.MPBoost(distance=distance) for distance in DISTANCES[:4]),
+    bp.QBRank(preference_weight=1.0),
+    pairwise_loss("squared softplus"),
+]
+
+
+@pytest.mark.parametrize("labels", ["grades", "real"])
+@pytest.mark.parametrize("loss", LONG_LISTS)
+def test_a_long_list_takes_memory_of_its_length(loss, labels):
+    if labels == "real" and isinstance(loss, bp.MPBoost):
+        pytest.skip("as many grades as rows are summed pair by pair")
+    rng = np.random.default_rng(4)
+    n = 50_000
+    queries, scores = bp.Queries(KINDS[labels](rng, n), group=[n]), rng.normal(size=n)
+    loss.gradient_hessian(scores, queries)  # compiles, and keeps what belongs to the queries
+    tracemalloc.start()
+    g, h = loss.gradient_hessian(scores, queries)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1000 * n  # bytes; a matrix of pairs would take 20 GB
+    assert not loss.shift_invariant or abs(g.sum()) <= 1e-6 * np.abs(g).sum()
+    assert (h[g != 0] > 0).all()
+
+
+DERIVED = [  # their Hessians are second derivatives
+    *(bp.MPBoost(distance=distance, normalization="rows") for distance in DISTANCES),
+    bp.RankNet(sigmoid=0.7, normalization="query"),
+    bp.LambdaRank(metric=bp.NDCG(4), sigmoid=0.7),
+    bp.LambdaRank(metric=bp.MAP(), truncation=3),
+    bp.ListNet(),
+    bp.SquaredError(),
+    bp.NDCGBoost(sigmoid=1.5),
+    bp.QBRank(margin=0.3, preference_weight=0.4),
+    bp.SquaredError(centred=True),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", DERIVED)
+def test_derivatives_of_the_loops_are_those_of_their_values(loss, weighted):
+    rng = np.random.default_rng(1)
+    labels, scores = np.array([2, 0, 1, 1, 0, 3, 0, 1, 2, 3, 3, 0, 1, 4.0]), rng.normal(size=14)
+    given = {"weight": rng.integers(0, 3, 14) / 2.0, "labelled": rng.random(14) < 0.9} if weighted else {}
+    queries = bp.Queries(labels, group=[5, 1, 0, 8], **given)
+    value, g, h = loops.expected(loss, scores, queries)
+    moved = scores + 1e-4 * np.r_[-np.eye(14), np.eye(14)]
+    below, above = np.array([loops.expected(loss, f, queries)[0].sum() for f in moved]).reshape(2, -1)
+    np.testing.assert_allclose(g, (above - below) / 2e-4, rtol=1e-6, atol=1e-6)
+    assert np.abs(g).max() > 1e-2
+    if loss.hessian_kind == "exact" or isinstance(loss, (bp.ListNet, bp.LambdaRank)):
+        np.testing.assert_allclose(h, (above - 2 * value.sum() + below) / 1e-8, rtol=1e-4, atol=1e-4)

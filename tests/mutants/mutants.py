@@ -1,0 +1,798 @@
+"""Deliberate defects, as data. `python tests/mutants/run.py` applies them one at a time and runs the tests."""
+
+from dataclasses import dataclass
+
+__all__ = ["MUTANTS", "Mutant"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One defect: a small change of one function, class or module.
+
+    Attributes
+    ----------
+    name : str
+        What the changed code does wrong.
+    place : str
+        Dotted name of the function, class or module in the package.
+    old, new : str
+        An expression or statement that occurs once there, and what replaces it. Formatting and comments do not matter.
+    tests : tuple of str
+        Files or folders in tests/; one of their tests must fail.
+    """
+
+    name: str
+    place: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def _caught_by(tests, *mutants):
+    return [Mutant(*mutant, tests=tuple(tests)) for mutant in mutants]
+
+
+MUTANTS = [
+    *_caught_by(
+        ["losses"],
+        (
+            "pair normalization divides by one pair too many",
+            "losses.normalization.factor_of",
+            "runs.n_judged / runs.n_pairs",
+            "runs.n_judged / (runs.n_pairs + 1.0)",
+        ),
+        (
+            "QBRank's scale ignores row weights",
+            "losses.qbrank.QBRank.scale_terms",
+            "number if queries.row_weight is None else np.array([queries.row_weight[judged].sum()])",
+            "number",
+        ),
+        (
+            "MPBoost's scale ignores the weights of explicit pairs",
+            "losses.mpboost.MPBoost._pair_squares.build",
+            "runs.weight * self._pair_distances(queries, runs) ** 2",
+            "self._pair_distances(queries, runs) ** 2",
+        ),
+        (
+            "the AdaRank loss favours queries that rank well already",
+            "losses.adarank.AdaRank._exponents",
+            "-self.metric._per_query(scores, queries)",
+            "self.metric._per_query(scores, queries)",
+        ),
+        (
+            "each worker shifts AdaRank's exponents by its own maximum",
+            "losses.adarank._relative_to_mean",
+            "(totals * np.exp(references - reference)).sum",
+            "totals.sum",
+        ),
+        (
+            "NDCGBoost's bound is half of the bound",
+            "losses.ndcg_boost.NDCGBoost.compute_gradient_hessian",
+            "2.0",
+            "1.0",
+        ),
+        (
+            "the gradient of an explicit pair is doubled at its loser",
+            "losses.pair_sums.derivatives_of_listed",
+            "np.bincount(loser, g, n)",
+            "2.0 * np.bincount(loser, g, n)",
+        ),
+        (
+            "ListNet weights a query by the mean weight of its documents",
+            "losses.list_net._weights.compute",
+            "square / total",
+            "total / np.diff(runs.start)",
+        ),
+        (
+            "centred SquaredError says that a shift of the scores matters",
+            "losses.squared_error.SquaredError.shift_invariant",
+            "self.centred",
+            "not self.centred",
+        ),
+        (
+            "LambdaRank's ideal DCG ignores the cut-off",
+            "losses.gains.ideal_dcg",
+            "discount[len(discount) if k is None else k:] = 0.0",
+            "discount[len(discount):] = 0.0",
+        ),
+        (
+            "NDCGBoost loses the digits of the difference of two near gains",
+            "losses.ndcg_boost._Plan.__init__",
+            "level[runs.query_run[:-1]][query_of_run]",
+            "0.0",
+        ),
+        (
+            "a sum of losses ignores the weights of its losses",
+            "losses.sums._added",
+            "weight / largest * np.exp(own - shift)",
+            "np.exp(own - shift)",
+        ),
+        (
+            "the value of a sum of losses ignores their scales",
+            "losses.sums.LossSum.compute_value",
+            "weight * (part.scale(queries) * part.value(scores, queries))",
+            "weight * part.value(scores, queries)",
+        ),
+        (
+            "a sum of an exact Hessian and a bound is called a bound",
+            "losses.sums.LossSum.hessian_kind",
+            "kinds == {'bound', 'global'}",
+            "'model' not in kinds",
+        ),
+    ),
+    *_caught_by(
+        ["metrics"],
+        (
+            "Metric.score ignores weights",
+            "metrics.metric.Metric.score",
+            "Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)",
+            "Queries(grades, group=group, qid=qid, labelled=labelled)",
+        ),
+        (
+            "NDCG@k of a query with fewer than k documents is not 0 in the LETOR convention",
+            "metrics.dcg.NDCG._ideal",
+            "ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf",
+            "pass",
+        ),
+        (
+            "Kendall's tau-b is not corrected for tied scores",
+            "metrics.correlation.KendallTau.compute_per_query",
+            "same_score",
+            "0.0 * same_score",
+        ),
+        (
+            "PrecisionAtPercent takes the nearest pairs instead of the farthest",
+            "metrics.pairwise._Preferences._listed",
+            "-gap",
+            "gap",
+        ),
+        (
+            "queries without relevant documents count 0 for any `empty`",
+            "metrics.by_rank.ByRank.filled",
+            "values[np.isnan(values)] = empty",
+            "values[np.isnan(values)] = 0",
+        ),
+        (
+            "the weighted mean divides by the number of queries",
+            "metrics.metric.Metric.sum_and_count",
+            "weight.sum",
+            "defined.sum",
+        ),
+        (
+            "an unlabelled row with a high label is relevant",
+            "metrics.by_rank.OfRelevance.compute_per_query",
+            "queries.labelled_rows & (queries.labels >= self.relevant)",
+            "queries.labels >= self.relevant",
+        ),
+    ),
+    *_caught_by(
+        ["rankers/test_units.py", "losses/test_ndcg_boost.py"],
+        (
+            "the gains of tiny grades lose their digits",
+            "metrics.grades.exp2_less_one",
+            "out[small] = np.expm1(_LN2 * grades[small])",
+            "pass",
+        ),
+    ),
+    *_caught_by(
+        ["rankers"],
+        (
+            "AdaRank's weight is capped at half of its maximum",
+            "rankers.adarank.AdaRankRanker._rounds",
+            "2.0 * _MAX_ALPHA",
+            "_MAX_ALPHA",
+        ),
+        (
+            "AdaRank weights queries by the last round only",
+            "rankers.adarank.AdaRankRanker._rounds",
+            "initial * losses",
+            "P * losses",
+        ),
+        (
+            "AdaRank ignores the metric that the user chose for the best round",
+            "rankers.base.ReferenceRanker._finish",
+            "watch.best.number and (keep is None or watch.asked_for)",
+            "watch.best.number and keep is None",
+        ),
+        (
+            "a validation set chooses the best round only with early stopping",
+            "rankers.base._Watch.stops_after",
+            "self.best.add(value)",
+            "self.best.add(value if self.patience is not None else np.nan)",
+        ),
+        (
+            "continuous RankBoost ignores the pairs that it ties",
+            "rankers.rankboost.RankBoostRanker._classic",
+            "tied / 2 if self.variant == 'continuous' else 0.0",
+            "0.0",
+        ),
+        (
+            "RankBoost+ ignores the weights of pairs that no threshold separates",
+            "rankers.rankboost._Descent.deltas",
+            "np.tanh(self.eta)",
+            "self.eta",
+        ),
+        (
+            "GeneralQuadraticBound's default loss is not the paper's sum",
+            "rankers.quadratic_bound.QuadraticBoundRanker.__init__",
+            "QBRank(normalization='none')",
+            "QBRank()",
+        ),
+        (
+            "directed distances between grades lose their sign",
+            "rankers.mpboost._distances_of_cells",
+            "-distances",
+            "distances",
+        ),
+    ),
+    *_caught_by(
+        ["adapters", "data/test_pairs.py", "estimators"],
+        (
+            "new labels of a dataset are not read",
+            "adapters.adapter.Fields.same_as",
+            "_equal(self.labels, other.labels)",
+            "True",
+        ),
+        (
+            "new weights of a dataset are not read",
+            "adapters.adapter.Fields.same_as",
+            "_equal(self.weight, other.weight)",
+            "True",
+        ),
+        (
+            "new pairs of a dataset are not read",
+            "adapters.call._known",
+            "known.preferences is preferences and known.fields.same_as(fields)",
+            "known.fields.same_as(fields)",
+        ),
+        (
+            "the best round of the last training remains",
+            "adapters.xgboost.XGBoost.training",
+            "given.get('i') == 0",
+            "False",
+        ),
+        (
+            "the zeros that LightGBM puts for missing labels count as labels",
+            "adapters.call._built",
+            "labels.any()",
+            "len(labels)",
+        ),
+        (
+            "a subset may hold a row twice",
+            "adapters.lightgbm._partial_queries",
+            "times.max(initial=0) > 1",
+            "times.max(initial=0) > 99",
+        ),
+        (
+            "an option of the frameworks' own losses is accepted and ignored",
+            "adapters.options.fault_of_options",
+            "parameters[name] is not None",
+            "parameters[name] is True",
+        ),
+        (
+            "an objective that sets leaves by labels is accepted as base",
+            "adapters.xgboost.XGBoost.fault_of_parameters",
+            "parameters.get('objective') in _ADAPTIVE",
+            "False",
+        ),
+        (
+            "the last of several aliases of LightGBM wins",
+            "adapters.lightgbm._parameter",
+            "ALIASES[name]",
+            "ALIASES[name][::-1]",
+        ),
+        (
+            "each worker scales a loss by its own rows",
+            "adapters.call._derivatives",
+            "loss.gradient_hessian(call.scores, call.queries, totals=totals)",
+            "loss.gradient_hessian(call.scores, call.queries)",
+        ),
+        (
+            "an error on one worker does not reach the others",
+            "adapters.job.in_step",
+            "call.fail(error, n_questions)",
+            "raise",
+        ),
+        (
+            "the first step is checked for the first training only",
+            "adapters.record.Record.begins",
+            "queries if booster is None else booster",
+            "queries",
+        ),
+        (
+            "min_child_weight is read as XGBoost's default",
+            "adapters.xgboost.XGBoost.least_hessian",
+            "1.0 if given is None else float(given)",
+            "1.0",
+        ),
+        (
+            "Hessians too small for LightGBM's leaves bring no warning",
+            "adapters.call._fault_of_first_step",
+            "_SMALL",
+            "0.0",
+        ),
+        (
+            "gains beyond XGBoost's float32 bring no error",
+            "adapters.xgboost.XGBoost.fault_of_step",
+            "gain > _LARGEST_GAIN",
+            "gain > 1e+300",
+        ),
+        (
+            "labels that float32 cannot distinguish bring no warning",
+            "adapters.call._lost_digits",
+            "np.abs(labels) < TINY",
+            "np.abs(labels) < 0.0",
+        ),
+        (
+            "unweighted pairs are taken for missing grades",
+            "data.queries.why_nothing_is_learnt",
+            "pairs is not None",
+            "pairs is not None and pairs.weight is None",
+        ),
+    ),
+    *_caught_by(
+        ["estimators", "adapters/test_conformance.py"],
+        (
+            "a continued training may change the base score",
+            "estimators.xgboost._refuse_other_base_score",
+            "(np.float32(given) != np.float32(own)).any()",
+            "False",
+        ),
+        (
+            "equal labels of two queries bring the warning on merged labels",
+            "estimators.inputs._warn_of_merged_labels",
+            "(query[first] == query[second]) & (labels[first] != labels[second])",
+            "labels[first] != labels[second]",
+        ),
+        (
+            "set_params changes some parameters before it refuses another",
+            "estimators.parameters.resolved",
+            "clone(part)",
+            "part",
+        ),
+        (
+            "LightGBM receives the parameters of losses",
+            "estimators.lightgbm.LGBMRanker._process_params",
+            "without_nested(super()._process_params(stage))",
+            "super()._process_params(stage)",
+        ),
+        (
+            "class_weight is ignored",
+            "estimators.lightgbm.LGBMRanker._objective_of_fit",
+            "loss is not None and self.class_weight is not None",
+            "False",
+        ),
+        (
+            "an exported ranker keeps the loss under an alias of `objective`",
+            "estimators.lightgbm.LGBMRanker.export",
+            "params.pop(alias)",
+            "params[alias]",
+        ),
+        (
+            "categories in another order are matched by position",
+            "data.tables.align_columns",
+            "table.categories[place] == known",
+            "True",
+        ),
+        (
+            "columns in another order are accepted",
+            "data.tables.refuse_other_columns",
+            "here != there",
+            "sorted(here) != sorted(there)",
+        ),
+    ),
+    *_caught_by(
+        ["rankers", "estimators", "test_one_ulp.py"],
+        (
+            "the last of equal rounds is the best one",
+            "core.best_round.BestRound.add",
+            "self._sign * value > self._sign * self.value + self._slack(value)",
+            "self._sign * value >= self._sign * self.value + self._slack(value)",
+        ),
+        (
+            "a round that is better by rounding only is the best one",
+            "core.best_round.BestRound._slack",
+            "max(self.tolerance, rounding(value, self.value))",
+            "self.tolerance",
+        ),
+        (
+            "early stopping stops one round late",
+            "core.best_round.BestRound.stops",
+            "self.n_rounds - self.number >= self.patience",
+            "self.n_rounds - self.number > self.patience",
+        ),
+    ),
+    *_caught_by(
+        ["core"],
+        (
+            "a user's function may return an array of another length",
+            "core.checks.returned",
+            "array.shape != shape or (array.dtype.kind not in 'biuf' and array.size)",
+            "array.dtype.kind not in 'biuf' and array.size",
+        ),
+        (
+            "weights may be so small that products underflow",
+            "core.checks.refuse_weights",
+            "1.0 / LARGEST_WEIGHT",
+            "0.0",
+        ),
+        (
+            "integers may be too large for the kernels",
+            "core.checks.check_integer",
+            "number > _LARGEST_INTEGER",
+            "False",
+        ),
+        (
+            "a failed write leaves half a file",
+            "core.files.replacing",
+            "yield from _replacing_file(path.resolve())",
+            "with path.open('wb') as file:\n    yield file",
+        ),
+        (
+            "characters that reverse the direction of a text are printed",
+            "core.text",
+            "{'Cc', 'Cf', 'Cs', 'Zl', 'Zp'}",
+            "{'Cc', 'Cs', 'Zl', 'Zp'}",
+        ),
+        (
+            "a broken optional library is reported as not installed",
+            "core.extras.is_missing",
+            "isinstance(error, ModuleNotFoundError) and (error.name or '').partition('.')[0] == library",
+            "isinstance(error, ModuleNotFoundError)",
+        ),
+        (
+            "a metric without cut-off has the default's name",
+            "core.naming.exact_name",
+            "'' if part is None and is_default else f'@{part}'",
+            "'' if part is None else f'@{part}'",
+        ),
+        (
+            "nested parameters are set on the old value",
+            "core.values._replaced",
+            "changes.get(name, known[name])",
+            "known[name]",
+        ),
+        (
+            "the ranges of inherited parameters are ignored",
+            "core.values.ranges_said",
+            "reversed(type(value).__mro__)",
+            "(type(value),)",
+        ),
+        ("errors of helper threads are lost", "core.threads.run_over_queries", "helper.result", "helper.exception"),
+    ),
+    *_caught_by(
+        ["data", "losses", "metrics", "test_bad_input.py"],
+        (
+            "Series whose index is in another order are read by position",
+            "core.checks.refuse_other_order",
+            "_is_reordered(index, other)",
+            "False",
+        ),
+        (
+            "the first query id that float rounds is accepted",
+            "core.checks.refuse_rounded_ids",
+            "np.abs(ids) >= 2.0 ** digits",
+            "np.abs(ids) > 2.0 ** digits",
+        ),
+        (
+            "an unlabelled row with a weight counts as labelled",
+            "data.queries.Queries.judged",
+            "self.labelled_rows & (self.row_weight > 0)",
+            "self.row_weight > 0",
+        ),
+        (
+            "a query's weight is the sum of its rows' weights",
+            "data.queries.Queries.query_weight",
+            "np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0)",
+            "sums * (sizes > 0)",
+        ),
+        (
+            "the weights of explicit pairs are left out of the scale",
+            "data.grade_groups.PairRuns.weight_of_pairs",
+            "self.sums(self.weight)",
+            "self.n_pairs",
+        ),
+    ),
+    *_caught_by(
+        ["selection"],
+        (
+            "folds are not balanced in their number of documents",
+            "selection.folds._fold_of",
+            "np.argsort(load, kind='stable')",
+            "np.arange(n_splits)",
+        ),
+        (
+            "the scorer maximises errors",
+            "selection.scorer.RankingScorer.__call__",
+            "value if self.metric.greater_is_better else -value",
+            "value",
+        ),
+    ),
+    *_caught_by(
+        ["model"],
+        (
+            "a value equal to a threshold goes right in LightGBM",
+            "model.lightgbm._tree",
+            "np.maximum(tree.threshold[inner], _LOWEST)",
+            "np.nextafter(np.maximum(tree.threshold[inner], _LOWEST), -np.inf)",
+        ),
+        (
+            "missing values go the other way in XGBoost",
+            "model.xgboost._tree",
+            "tree.missing_left != swapped",
+            "tree.missing_left == swapped",
+        ),
+        (
+            "an exported XGBoost model loses a constant",
+            "model.xgboost._gbtree",
+            "np.sum(centres)",
+            "np.sum(centres[1:])",
+        ),
+        (
+            "the importance of a stump ignores its weight",
+            "model.ensemble.Ensemble.feature_importances",
+            "weight * weak.above - weight * weak.below",
+            "weak.above - weak.below",
+        ),
+        (
+            "an exported LightGBM model names no objective that converters know",
+            "model.lightgbm.named",
+            "head.replace('\\nfeature_names=', '\\nobjective=lambdarank\\nfeature_names=', 1)",
+            "head",
+        ),
+        ("an exported booster loses DART's tree weights", "model.export._without_weights", "weight", "1.0"),
+    ),
+    *_caught_by(
+        ["estimators/test_refit.py"],
+        (
+            "refitted leaves ignore the trees before them",
+            "model.lightgbm.refitted",
+            "values[leaf]",
+            "0.0 * values[leaf]",
+        ),
+        (
+            "refitted leaves ignore the learning rate",
+            "model.lightgbm.refitted",
+            "(1.0 - decay) * tree['shrinkage'] * step",
+            "(1.0 - decay) * step",
+        ),
+    ),
+    *_caught_by(
+        ["weak_rankers"],
+        (
+            "a float64 next to a float32 threshold goes to the other side",
+            "weak_rankers.stump.rounding_edges",
+            "np.where(edge.astype(np.float32) > below, np.nextafter(edge, -np.inf), edge)",
+            "edge",
+        ),
+        ("a rounding error decides between two features", "kernels.tree_growth._settle", "top + tie", "top"),
+        ("missing values always go right", "kernels.tree_growth._search_part", "1 + missing", "1"),
+    ),
+    *_caught_by(
+        ["datasets"],
+        ("a MovieLens rating goes to another user", "datasets.movielens.user_tasks", "chosen.row", "0"),
+        (
+            "a query that appears again is accepted",
+            "datasets.batches._Scan._look_for_repeats",
+            "_refuse_repeats(self._pieces, set(hashes[1:][again].tolist()))",
+            "print(set(hashes[1:][again].tolist()))",
+        ),
+        (
+            "a file that has changed since the first pass is accepted",
+            "datasets.batches.QueryBatches.__iter__",
+            "not np.array_equal(np.diff([*starts, n_rows]), group)",
+            "False",
+        ),
+        (
+            "batches give a query the weight of another query",
+            "datasets.xgboost_batches.BatchIter.next",
+            "np.cumsum(batch.group) - batch.group",
+            "np.arange(len(batch.group))",
+        ),
+        (
+            "judged documents that a TREC run lacks are ignored",
+            "datasets.trec._judged_list",
+            "not missed",
+            "rows or not missed",
+        ),
+    ),
+    *_caught_by(
+        ["dask"],
+        (
+            "a query split over partitions is accepted",
+            "dask.partitions.refuse_split_queries",
+            "(times > 1).any()",
+            "False",
+        ),
+        (
+            "a shuffle changes the order of rows in a query",
+            "dask.partitions._in_order",
+            "part.sort_values(_PLACE)",
+            "part.sample(frac=1.0, random_state=0)",
+        ),
+        (
+            "each LightGBM worker scales a loss by its own rows",
+            "dask.lightgbm._Known.gather",
+            "self.sums[np.newaxis]",
+            "values[np.newaxis]",
+        ),
+        ("LightGBM trains on two machines with local scales", "adapters.lightgbm.LightGBM.fault_of_machines", "2", "3"),
+    ),
+    *_caught_by(
+        ["comparison"],
+        (
+            "Holm's adjusted p-values may fall",
+            "comparison.significance.holm",
+            "np.maximum.accumulate(factor * values[order])",
+            "factor * values[order]",
+        ),
+        (
+            "the permutation test leaves out the observed permutation",
+            "comparison.significance.randomisation_test",
+            "(1 + reached) / (1 + flips)",
+            "reached / flips",
+        ),
+        (
+            "Holm's correction counts both frameworks",
+            "comparison.result.CompareResult.document",
+            "row['framework'] == framework and row['p'] is not None",
+            "row['p'] is not None",
+        ),
+        (
+            "the test part influences the recommendation",
+            "comparison.result.CompareResult._chosen",
+            "self._done(method)[run].validation",
+            "self._done(method)[run].test[self._metric.name]",
+        ),
+        (
+            "the loss with the greatest error is recommended",
+            "comparison.result.CompareResult._chosen",
+            "self._metric.greater_is_better",
+            "True",
+        ),
+        (
+            "compare trains on labels that the rankers would merge",
+            "comparison.training.lightgbm_dataset",
+            "queries = with_float32_labels(queries, warn=False)",
+            "pass",
+        ),
+        (
+            "folds that share queries count as independent samples",
+            "comparison.significance.merge_repeated",
+            "component",
+            "strata",
+        ),
+    ),
+    *_caught_by(
+        ["studies/replication"],
+        (
+            "the learner that overfits more is taken for the one that overfits less",
+            "studies.replication.curve_claims.OverfitsLess.judge",
+            "falls - own",
+            "own - falls",
+        ),
+        ("a claim holds within noise", "studies.replication.verdicts.direction", "gap.low", "gap.mean"),
+        (
+            "a learner that is significantly behind at one measure still wins",
+            "studies.replication.claims._joint",
+            "len(behind) > (1.0 - share) * len(each) + _SLACK",
+            "False",
+        ),
+        (
+            "a pooled metric is treated as a mean over queries",
+            "studies.replication.task.pools_queries",
+            "bool(metric.couples_queries or getattr(metric, 'pooled', False))",
+            "False",
+        ),
+    ),
+    *_caught_by(
+        ["studies/quality"],
+        (
+            "a candidate that is behind another may become the default",
+            "studies.quality.rules.chosen",
+            "len(candidate.behind) == least",
+            "len(candidate.behind) >= least",
+        ),
+    ),
+    *_caught_by(
+        ["test_warm_up.py"],
+        ("the warm-up calls losses with small score differences only", "warm_up", "(0.1, 3.0, 1000.0)", "(0.1,)"),
+    ),
+    # Kernels, caught through the losses, metrics and adapters that call them.
+    *_caught_by(
+        ["losses"],
+        (
+            "both halves of a LambdaRank list see each other from above",
+            "kernels.lambda_halves._seen",
+            "up == upper",
+            "up",
+        ),
+        ("LambdaRank weighs distant pairs more than the frameworks", "kernels.lambdas", "0.01", "0.02"),
+        (
+            "ListNet loses probabilities that vanish beside the largest",
+            "kernels.softmax.derivatives",
+            "_VANISHED",
+            "-_VANISHED",
+        ),
+        ("ListNet's noise is the same for all rows", "kernels.softmax._noise", "row", "unsigned(0)"),
+        (
+            "centred SquaredError loses digits to a common offset",
+            "kernels.centred._error",
+            "labels[row] - labels[other] - (scores[row] - scores[other])",
+            "labels[row] - scores[row]",
+        ),
+        (
+            "a Hessian underflows beside its gradient",
+            "kernels.single_precision.positive_beside",
+            "max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0",
+            "_LEAST_HESSIAN * size",
+        ),
+        (
+            "QBRank pushes a document in one direction only",
+            "kernels.hinge._with",
+            "slope - step if above else slope + step",
+            "slope - step",
+        ),
+        (
+            "QBRank's value on long lists lacks a cross term",
+            "kernels.hinge._between",
+            "2.0 * total + step * weight",
+            "2.0 * total",
+        ),
+        (
+            "distant scores are summed by products of exponentials",
+            "kernels.pair_by_pair._take",
+            "extent <= parts.limit[p] or (most < np.inf and (not extent <= most))",
+            "extent <= parts.limit[p]",
+        ),
+        (
+            "differences of distant scores lose their rounding error",
+            "kernels.exponential._difference",
+            "a - (high + back) + (back - b)",
+            "0.0",
+        ),
+    ),
+    *_caught_by(
+        ["metrics"],
+        (
+            "long lists are sorted without regard to file order",
+            "kernels.ranking.sort",
+            "spare_keys[i] >= keys[j]",
+            "spare_keys[i] > keys[j]",
+        ),
+        (
+            "average precision treats tied relevant documents as independent",
+            "kernels.positions._average_precision",
+            "(inside - 1) / max(b - a - 1, 1)",
+            "inside / max(b - a, 1)",
+        ),
+        (
+            "reciprocal rank of ties draws with replacement",
+            "kernels.positions._reciprocal_rank",
+            "(tied - t - hits + 1) / max(tied - t, 1)",
+            "1.0 - hits / tied",
+        ),
+        (
+            "precision@k divides by the list's length",
+            "kernels.positions._hits",
+            "n_relevant if of_relevant else k",
+            "n_relevant if of_relevant else cut",
+        ),
+        (
+            "Kendall's tau counts pairs tied in score and grade twice",
+            "kernels.ranks._discordance",
+            "b - a - inside[codes[b]]",
+            "b - a",
+        ),
+    ),
+    *_caught_by(
+        ["adapters"],
+        ("a Hessian below float32 keeps its gradient", "kernels.single_precision.to_single", "y >= TINY", "y > 0.0"),
+        (
+            "the first step is not measured from the mean",
+            "kernels.single_precision.first_step",
+            "step - gradient.sum() / h.sum()",
+            "step + 0.0",
+        ),
+    ),
+]
