@@ -14,8 +14,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "boostplug"
 
-# Bottom to top. A room imports from lower floors and, without circles, from its own.
-FLOORS = [
+# Bottom to top. A folder imports from lower layers and, without circles, from its own.
+LAYERS = [
     ["version", "core"],
     ["kernels"],
     ["data", "weak_rankers"],
@@ -42,7 +42,7 @@ PATHS = {
 }
 
 
-def room_of(module):
+def folder_of(module):
     return module.split(".")[0]
 
 
@@ -88,40 +88,40 @@ def imports():
     return {module: imports_of(module, path, of_names) for module, path in PATHS.items()}
 
 
-def test_every_room_has_a_place():
-    assert {room_of(module) for module in PATHS} == {room for rooms in FLOORS for room in rooms}
+def test_every_folder_has_a_layer():
+    assert {folder_of(module) for module in PATHS} == {room for rooms in LAYERS for folder in folders}
 
 
 def test_nothing_imports_upward(imports):
-    depth = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+    depth = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
     upward = {
         (module, target)
         for module, targets in imports.items()
         for target in targets
-        if depth[room_of(module)] < depth[room_of(target)]
+        if depth[folder_of(module)] < depth[folder_of(target)]
     }
     assert upward == set()
 
 
 def test_only_the_command_line_imports_studies(imports):
-    importers = {room_of(module) for module, targets in imports.items() if "studies" in map(room_of, targets)}
+    importers = {folder_of(module) for module, targets in imports.items() if "studies" in map(folder_of, targets)}
     assert importers == {"studies", "cli"}
 
 
 def test_nothing_imports_in_a_circle(imports):
-    of_rooms = {}
+    of_folders = {}
     for module, targets in imports.items():
-        of_rooms.setdefault(room_of(module), set()).update(map(room_of, targets))
-    of_rooms = {room: targets - {room} for room, targets in of_rooms.items()}
-    for graph in (imports, of_rooms):
+        of_folders.setdefault(folder_of(module), set()).update(map(folder_of, targets))
+    of_folders = {folder: targets - {folder} for folder, targets in of_folders.items()}
+    for graph in (imports, of_folders):
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             pytest.fail(f"a circle of imports: {error.args[1]}")
 
 
-def test_the_page_on_the_house_draws_these_floors():
-    page = (PACKAGE.parent / "docs" / "explanation" / "house.md").read_text()
-    table = page[page.index("| rooms,") : page.index("Two flows")]
+def test_the_page_on_the_architecture_names_these_layers():
+    page = (PACKAGE.parent / "docs" / "explanation" / "architecture.md").read_text()
+    table = page[page.index("| modules,") : page.index("Two flows")]
     drawn = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
-    assert list(map(sorted, drawn)) == list(map(sorted, FLOORS))
+    assert list(map(sorted, drawn)) == list(map(sorted, LAYERS))
