@@ -89,7 +89,7 @@ def imports():
 
 
 def test_every_folder_has_a_layer():
-    assert {folder_of(module) for module in PATHS} == {room for rooms in LAYERS for folder in folders}
+    assert {folder_of(module) for module in PATHS} == {folder for folders in LAYERS for folder in folders}
 
 
 def test_nothing_imports_upward(imports):
