@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import compiled, inner
 from boostplug.kernels.pairs.boxes import Boxes, Seen, add_moments, evaluate, fields_of, into_boxes
-from boostplug.kernels.pairs.pair_loop import SPACE, Documents, documents_in
+from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
 from boostplug.kernels.pairs.pair_task import (
     GAINS,
     TAKEN,
@@ -181,7 +181,7 @@ def by_blocks(
     if task.weights.what == GAINS:
         n_slots, n_sums = n_slots + 2, n_sums + 2 * n_functions
     n = longest(task.runs, parts, begin, end)
-    x, y, k = np.ones((SPACE, n)), np.empty(n), np.empty(4 * n + 1, np.int64)
+    x, y, k = space_for(n), np.empty(n), np.empty(4 * n + 1, np.int64)
     documents = documents_in(x, task.weights.loser.shape[0] > 0)
     boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
     space, left = np.empty(0), 0

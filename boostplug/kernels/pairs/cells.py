@@ -6,7 +6,7 @@ import numpy as np
 
 from boostplug.kernels.base.compiling import compiled, inner
 from boostplug.kernels.pairs.boxes import Boxes, Seen, add_moments, evaluate, fields_of, into_boxes
-from boostplug.kernels.pairs.pair_loop import SPACE, Documents, documents_in
+from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
 from boostplug.kernels.pairs.pair_task import (
     TAKEN,
     Parts,
@@ -66,7 +66,7 @@ def by_cells(begin: int, end: int, task: Task, parts: Parts, functions: Function
     run_start = task.runs.run_start
     n_outputs = functions.lower.shape[1]
     n = longest(task.runs, parts, begin, end)
-    x, y, k = np.ones((SPACE, n)), np.empty(n), np.empty(4 * n + 1, np.int64)
+    x, y, k = space_for(n), np.empty(n), np.empty(4 * n + 1, np.int64)
     documents = documents_in(x, task.weights.loser.shape[0] > 0)
     boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
     space, left = np.empty(0), 0

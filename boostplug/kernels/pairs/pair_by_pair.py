@@ -15,12 +15,12 @@ from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
 from boostplug.kernels.base.compiling import compiled, inner
 from boostplug.kernels.pairs.pair_loop import (
     NEAR,
-    SPACE,
     Documents,
     documents_in,
     exponentiate,
     pair_loop,
     softplus,
+    space_for,
     value_loop,
 )
 from boostplug.kernels.pairs.pair_task import (
@@ -172,7 +172,7 @@ def ranknet_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any)
     Write the range of the scores of each part that is left, or `TAKEN`, and return the number of those left. So do the
     other kernels here: each function has its own, so that a loss compiles only what it needs.
     """
-    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
         left += _ranknet_by_pair(task, parts, p, ranges, space)
     return left
@@ -181,7 +181,7 @@ def ranknet_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any)
 @compiled()
 def ranknet_far_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
     """Add the parts of RankNet's derivatives, whatever their range."""
-    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
         left += _ranknet_far_by_pair(task, parts, p, ranges, space)
     return left
@@ -190,7 +190,7 @@ def ranknet_far_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: 
 @compiled()
 def ndcg_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
     """Add the parts of NDCGBoost's derivatives whose scores are near each other."""
-    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
         left += _ndcg_by_pair(task, parts, p, ranges, space)
     return left
@@ -199,7 +199,7 @@ def ndcg_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) ->
 @compiled()
 def ndcg_far_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
     """Add the parts of NDCGBoost's derivatives, whatever their range."""
-    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
         left += _ndcg_far_by_pair(task, parts, p, ranges, space)
     return left
@@ -208,7 +208,7 @@ def ndcg_far_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any
 @compiled()
 def ranknet_value_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
     """Add the parts of RankNet's value."""
-    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
         left += _ranknet_value_by_pair(task, parts, p, ranges, space)
     return left
@@ -217,7 +217,7 @@ def ranknet_value_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges
 @compiled()
 def ndcg_value_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
     """Add the parts of NDCGBoost's value."""
-    space, left = np.ones((SPACE, longest(task.runs, parts, begin, end))), 0
+    space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
         left += _ndcg_value_by_pair(task, parts, p, ranges, space)
     return left
@@ -301,7 +301,7 @@ def _add_tabulated_part(
 def tabulated_by_pair(begin: int, end: int, task: Task, parts: Parts, functions: Functions, ranges: Any) -> int:
     """Add the parts that go pair by pair, of functions known by their tables."""
     n = longest(task.runs, parts, begin, end)
-    space, sums, left = np.ones((SPACE, n)), np.empty(n), 0
+    space, sums, left = space_for(n), np.empty(n), 0
     for p in range(begin, end):
         left += _add_tabulated_part(task, parts, p, functions, ranges, space, sums)
     return left

@@ -16,12 +16,12 @@ from boostplug.kernels.base.compiling import inner
 
 __all__ = [
     "NEAR",
-    "SPACE",
     "Documents",
     "documents_in",
     "exponentiate",
     "pair_loop",
     "softplus",
+    "space_for",
     "unsigned",
     "value_loop",
 ]
@@ -53,9 +53,18 @@ class Documents(NamedTuple):
     r: Floats
 
 
+@inner(_nrt=True)
+def space_for(n: int) -> Any:
+    """Return space for `documents_in`; the system hands out rows that nobody writes to at no cost."""
+    x = np.empty((SPACE, n))
+    x[1] = 1.0
+    x[3] = 0.0
+    return x
+
+
 @numba.njit(inline="always")
 def documents_in(x: Any, apart: bool) -> Documents:
-    """Return the documents in the rows of an array of shape (SPACE, n), 1 at first; `apart`: losers weigh otherwise."""
+    """Return the documents in the rows of `space_for`'s array; `apart`: losers weigh otherwise than winners."""
     return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
 
 
