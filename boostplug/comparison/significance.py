@@ -73,7 +73,7 @@ def randomisation_test(
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0
-    # Not scipy.stats.permutation_test: its random resamples do not leave out the queries that are equal.
+    # Not scipy.stats.permutation_test: it keeps the queries that do not differ, so that fewer sets get the exact p.
     observed = abs(differences.sum()) * (1.0 - _ROUNDING)
     n = len(differences)
     if n < 62 and 2**n <= flips:

@@ -17,3 +17,8 @@ def parts():
 @pytest.fixture(scope="session")
 def result(parts):
     return bp.compare(*parts, losses=[bp.MPBoost()], rounds=4, seeds=2, num_threads=1, data="toy")
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))

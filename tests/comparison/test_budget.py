@@ -4,6 +4,7 @@ import itertools
 from functools import partial
 
 import pytest
+from reports import without_times
 from typer.testing import CliRunner
 
 import boostplug as bp
@@ -13,16 +14,10 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.schedule import Budget, Kind, Unit, Worker
 from boostplug.comparison.training.trees import Trees
-from boostplug.datasets import make_ranking
 
 SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
 SOME |= {"metrics": "NDCG@5", "progress": False}
 SECONDS = {"lambdarank": 10.0, "regression": 10.0}  # of a training; 20 of others
-
-
-@pytest.fixture(scope="module")
-def tiny():
-    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
 
 
 @pytest.fixture
@@ -38,15 +33,6 @@ def clock(monkeypatch):
     monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", timed)
     monkeypatch.setattr(module, "Budget", partial(Budget, clock=lambda: now[0]))
     return order
-
-
-def without_times(result):
-    document = result.document
-    del document["settings"]["minutes"]
-    for method in document["methods"]:
-        for run in [method, *method["runs"]]:
-            del run["seconds_per_round"]
-    return document
 
 
 def finished(result):

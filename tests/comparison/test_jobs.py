@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from multiprocessing import active_children
 
 import pytest
+from reports import without_times
 from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli import app
 from boostplug.comparison import compare as module
 from boostplug.comparison.training.workers import in_processes
-from boostplug.datasets import make_ranking
 
 SECONDS = 240  # in which a hang fails
 SOME = {"losses": ["ranknet"], "rounds": 3, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", "progress": False}
@@ -36,20 +36,6 @@ def _time_limit():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
-
-
-@pytest.fixture(scope="module")
-def tiny():
-    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
-
-
-def without_times(result):
-    document = result.document
-    document["settings"] = {name: value for name, value in document["settings"].items() if name != "jobs"}
-    for method in document["methods"]:
-        for run in [method, *method["runs"]]:
-            del run["seconds_per_round"]
-    return document
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,11 @@
 """A comparison that was ended goes on where it was, and never from the results of another."""
 
-import json
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from reports import without_times
 from scipy import sparse
 
 import boostplug as bp
@@ -13,15 +13,9 @@ from boostplug.comparison.training import kept as module
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
 from boostplug.comparison.training.kept import fingerprint, print_of_part
 from boostplug.comparison.training.store import Store, digest, head_of
-from boostplug.datasets import make_ranking
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
 SMALL = {"rounds": 2, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", **SOME}
-
-
-@pytest.fixture(scope="module")
-def tiny():
-    return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
 
 
 @pytest.fixture
@@ -41,14 +35,6 @@ def trained(monkeypatch):
 
     monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", watched)
     return trained
-
-
-def without_times(result):
-    document = json.loads(json.dumps(result.document))
-    for method in document["methods"]:
-        for run in [method, *method["runs"]]:
-            del run["seconds_per_round"]
-    return document
 
 
 @pytest.mark.parametrize("tune", [0, 3])

@@ -8,6 +8,7 @@ from boostplug.comparison.report.charts import Scale, Series, line_chart
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
 from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, label, method_table, swatch
+from boostplug.comparison.summary import MethodCurves
 
 __all__ = ["curves", "cutoffs", "legend", "mean_curve"]
 
@@ -22,34 +23,6 @@ def curves(view: View) -> Child:
     found = [(method, entry) for method, entry in view.with_details(entries) if any(r.values for r in entry.runs)]
     if not found:
         return None
-    series = []
-    for method, entry in found:
-        mean = mean_curve([run.values for run in entry.runs])
-        best, rounds = method.summary.validation.mean, method.summary.rounds or 0.0  # not 0: it has finished runs
-        marked = min(mean, key=lambda point: abs(point[0] - rounds), default=None)
-        note = "" if best is None else f": {short(best)} after {rounds:.0f} rounds"
-        series.append(Series(method, mean, marked, note))
-    longest = max((one.points[-1][0] for one in series if one.points), default=1.0)
-    y = Scale.around(_in_sight(series))
-    across = Scale(1.0, max(2.0, longest))
-    ticks = [(tick, f"{tick:g}") for tick in across.ticks if tick >= 1 and tick == int(tick)]
-    if not ticks or ticks[0][0] > 1:
-        ticks = [(1.0, "1"), *(tick for tick in ticks if across.at(tick[0]) > 0.04)]
-    first = found[0][0]
-    described = (
-        f"Lines: {metric} on the validation part after each round, for {len(series)} methods. "
-        f"{first.full_name} is best: {short(first.summary.validation.mean)} after "
-        f"{first.summary.rounds or 0:.0f} rounds. The table below has the best value and round of each method."
-    )
-    chart = line_chart(
-        series,
-        y,
-        across.at,
-        ticks,
-        x_label="rounds",
-        y_label=f"{metric} on validation",
-        described=described,
-    )
     rows = []
     for method, entry in found:
         last = [run.values[-1] for run in entry.runs if run.values]
@@ -79,9 +52,41 @@ def curves(view: View) -> Child:
         + "Lines without a colour are the other methods."
     )
     return [
-        figure("curves", caption, chart, legend(view, [method for method, _ in found])),
+        figure("curves", caption, _chart(metric, found), legend(view, [method for method, _ in found])),
         folded("Best values and rounds as a table", method_table("Best rounds", columns, rows)),
     ]
+
+
+def _chart(metric: str, found: Sequence[tuple[Shown, MethodCurves]]) -> Markup:
+    """Return the mean curve of each method."""
+    series = []
+    for method, entry in found:
+        mean = mean_curve([run.values for run in entry.runs])
+        best, rounds = method.summary.validation.mean, method.summary.rounds or 0.0  # not 0: it has finished runs
+        marked = min(mean, key=lambda point: abs(point[0] - rounds), default=None)
+        note = "" if best is None else f": {short(best)} after {rounds:.0f} rounds"
+        series.append(Series(method, mean, marked, note))
+    longest = max((one.points[-1][0] for one in series if one.points), default=1.0)
+    y = Scale.around(_in_sight(series))
+    across = Scale(1.0, max(2.0, longest))
+    ticks = [(tick, f"{tick:g}") for tick in across.ticks if tick >= 1 and tick == int(tick)]
+    if not ticks or ticks[0][0] > 1:
+        ticks = [(1.0, "1"), *(tick for tick in ticks if across.at(tick[0]) > 0.04)]
+    first = found[0][0]
+    described = (
+        f"Lines: {metric} on the validation part after each round, for {len(series)} methods. "
+        f"{first.full_name} is best: {short(first.summary.validation.mean)} after "
+        f"{first.summary.rounds or 0:.0f} rounds. The table below has the best value and round of each method."
+    )
+    return line_chart(
+        series,
+        y,
+        across.at,
+        ticks,
+        x_label="rounds",
+        y_label=f"{metric} on validation",
+        described=described,
+    )
 
 
 def _about_marks(view: View, *, several: bool) -> str:

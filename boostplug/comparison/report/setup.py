@@ -13,32 +13,10 @@ _SIZES = (Column("queries"), Column("documents"))
 def setup(view: View) -> Child:
     """Return data, parameters, versions, machine and notes."""
     document = view.document
-    data, settings = document.data, document.settings
+    data = document.data
     sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
     parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
     in_all = f", {view.folds} folds together" if view.folds > 1 else ""
-    params = settings.params
-    common: list[tuple[str, Child]] = [
-        ("metric that stops and chooses", view.metric),
-        ("rounds at most", f"{settings.rounds:,}"),
-        (
-            "early stopping",
-            f"after {n} rounds without a better value" if (n := settings.early_stopping_rounds) else "none",
-        ),
-        ("seeds", ", ".join(map(str, settings.seeds))),
-        ("folds", str(view.folds)),
-        *((key, str(given)) for key, given in params.items() if not isinstance(given, dict)),
-        *(
-            (f"{name} besides", ", ".join(f"{k}={v}" for k, v in given.items()))
-            for name, given in params.items()
-            if isinstance(given, dict) and given
-        ),
-        ("settings tried per method", str(settings.tune) if settings.tune else "none (not tuned)"),
-        ("threads of a training", str(settings.num_threads)),
-        ("trainings at once", str(settings.jobs)),
-    ]
-    if settings.minutes is not None:
-        common.append(("budget in minutes", f"{settings.minutes:g}"))
     objectives = [
         (
             m,
@@ -77,7 +55,7 @@ def setup(view: View) -> Child:
                 pairs(list(document.versions.items())),
                 [el("h3", "Machine"), pairs(machine)] if machine else None,
             ),
-            el("div", el("h3", "Parameters of all methods"), pairs(common)),
+            el("div", el("h3", "Parameters of all methods"), pairs(_parameters(view))),
             class_="pair",
         ),
         el("p", about_training(document)),
@@ -88,6 +66,34 @@ def setup(view: View) -> Child:
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,
     ]
+
+
+def _parameters(view: View) -> list[tuple[str, Child]]:
+    """Return what all methods have in common."""
+    settings = view.document.settings
+    params = settings.params
+    common: list[tuple[str, Child]] = [
+        ("metric that stops and chooses", view.metric),
+        ("rounds at most", f"{settings.rounds:,}"),
+        (
+            "early stopping",
+            f"after {n} rounds without a better value" if (n := settings.early_stopping_rounds) else "none",
+        ),
+        ("seeds", ", ".join(map(str, settings.seeds))),
+        ("folds", str(view.folds)),
+        *((key, str(given)) for key, given in params.items() if not isinstance(given, dict)),
+        *(
+            (f"{name} besides", ", ".join(f"{k}={v}" for k, v in given.items()))
+            for name, given in params.items()
+            if isinstance(given, dict) and given
+        ),
+        ("settings tried per method", str(settings.tune) if settings.tune else "none (not tuned)"),
+        ("threads of a training", str(settings.num_threads)),
+        ("trainings at once", str(settings.jobs)),
+    ]
+    if settings.minutes is not None:
+        common.append(("budget in minutes", f"{settings.minutes:g}"))
+    return common
 
 
 def reproduce(view: View) -> Child:
