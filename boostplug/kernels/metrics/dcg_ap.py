@@ -194,8 +194,9 @@ def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats) -> Floa
 
 @compiled()
 def _reciprocal_rank(
-    scores: Floats, relevant: Floats, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
-) -> None:
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
     r"""Reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant documents.
 
     With `average`, the expected value over a random order of tied documents: if r of the n documents of the block that
@@ -205,14 +206,14 @@ def _reciprocal_rank(
               p_1 = \frac rn, \quad p_{t+1} = p_t \frac{n - t - r + 1}{n - t} .
     """
     for q in range(first, last):
+        if n_relevant[q] == 0:
+            out[q] = np.nan
+            continue
         start, stop = boundaries[q], boundaries[q + 1]
         best, at = -np.inf, -1
         for i in range(start, stop):
             if relevant[i] > 0.0 and (at < 0 or scores[i] > best):
                 best, at = scores[i], i
-        if at < 0:
-            out[q] = np.nan
-            continue
         above = tied = earlier = 0
         hits = 0.0
         for i in range(start, stop):
@@ -232,13 +233,7 @@ def _reciprocal_rank(
 
 
 def reciprocal_rank(
-    scores: Floats,
-    relevant: Floats,
-    n_relevant: Floats,  # noqa: ARG001 (as for the others)
-    boundaries: Ints,
-    k: int,
-    *,
-    average: bool,
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
 ) -> Floats:
     """Return the reciprocal rank of each query."""
-    return numbers_by_query(_reciprocal_rank, boundaries, scores, relevant, boundaries, k, average)
+    return numbers_by_query(_reciprocal_rank, boundaries, scores, relevant, n_relevant, boundaries, k, average)
