@@ -417,38 +417,6 @@ def _end_lines_by_lf(buffer: bytearray, start: int, stop: int, *, last: bool) ->
     buffer[start:stop] = buffer[start:stop].replace(b"\r\n", b" \n").replace(b"\r", b"\n")
 
 
-class _Scratch:
-    """The arrays that a block is parsed into, used again for the next."""
-
-    def __init__(self, n_rows: int, n_entries: int) -> None:
-        svmlight = _svmlight()
-        self.labels = np.empty(n_rows, np.float64)
-        self.row_end, self.row_line = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
-        self.ids, self.values = np.empty(n_entries, np.int32), np.empty(n_entries, np.float32)
-        self.runs, self.docs = np.empty((n_rows, 3), np.int32), np.empty((n_rows, 2), np.int32)
-        self.odd = np.empty((n_rows + n_entries, 3), np.int32)
-        self.counts = np.empty(len(svmlight.COUNTS), np.int64)
-
-    def parse(self, buffer: bytearray, end: int) -> dict[str, int]:
-        """Parse a block, and return its counts by name."""
-        svmlight = _svmlight()
-        text = np.frombuffer(buffer, np.uint8)
-        svmlight.parse_block(
-            text,
-            end,
-            self.labels,
-            self.row_end,
-            self.row_line,
-            self.ids,
-            self.values,
-            self.runs,
-            self.docs,
-            self.odd,
-            self.counts,
-        )
-        return dict(zip(svmlight.COUNTS, self.counts.tolist(), strict=True))
-
-
 def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
     parsed = _Parsed(path)
     for _ in _parse_blocks(parsed, n_features, sparse=sparse):
@@ -462,10 +430,14 @@ def _parse_blocks(
     parsed: _Parsed, n_features: int | None, *, sparse: bool, with_doc_ids: bool = True
 ) -> Iterator[None]:
     """Parse a file, and yield whenever a block of it is in `parsed`, from which a caller may take what it has used."""
-    usual = _Scratch(_BLOCK // 2 + 1, _BLOCK // 4 + 1)  # the shortest row has 2 bytes, the shortest entry 4
+    svmlight = _svmlight()
+    usual = svmlight.new_block(_BLOCK // 2 + 1, _BLOCK // 4 + 1)  # the shortest row has 2 bytes, the shortest entry 4
     for buffer, end in _text_blocks(parsed):
-        block = usual if end <= _BLOCK else _Scratch(buffer.count(b"\n", 0, end), buffer.count(b":", 0, end))
-        n = block.parse(buffer, end)
+        block = usual
+        if end > _BLOCK:
+            block = svmlight.new_block(buffer.count(b"\n", 0, end), buffer.count(b":", 0, end))
+        svmlight.parse_block(np.frombuffer(buffer, np.uint8), end, block)
+        n = dict(zip(svmlight.COUNTS, block.counts.tolist(), strict=True))
         n_rows, n_entries = n["rows"], n["entries"]
         labels, row_end, row_line = block.labels[:n_rows], block.row_end[:n_rows], block.row_line
         ids, values = block.ids[:n_entries], block.values[:n_entries]

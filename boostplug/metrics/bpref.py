@@ -4,7 +4,8 @@ from dataclasses import KW_ONLY, dataclass
 
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
-from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties
+from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties, relevance
+from boostplug.metrics.grades import grades_of
 
 __all__ = ["Bpref"]
 
@@ -44,6 +45,8 @@ class Bpref(OfRelevance):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the value of each query."""
-        judged = queries.labelled_rows
-        relevant = judged & (queries.labels >= self.relevant)
-        return self.filled(ranks.binary_preference(scores, relevant, judged, queries.boundaries, average=self.average))
+        relevant, n_relevant = relevance(queries, self.relevant)
+        code = grades_of(queries).code
+        return self.filled(
+            ranks.binary_preference(scores, relevant, n_relevant, code, queries.boundaries, average=self.average)
+        )

@@ -6,16 +6,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, check_integer, check_number, shown
+from boostplug.core.checks import check_choice, check_integer, check_number, frozen, shown
 from boostplug.core.naming import parameters
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-__all__ = ["ByRank", "Empty", "OfRelevance", "OfTheBest", "Ties", "whole"]
+__all__ = ["ABOVE_0", "ByRank", "Empty", "OfRelevance", "OfTheBest", "Ties", "relevance", "whole"]
 
 Floats = NDArray[np.float64]
 Ties = Literal["average", "order"]
 Empty = Literal["skip", 0, 1] | None
+
+ABOVE_0 = 5e-324  # the lowest grade above 0
 
 
 class ByRank(Metric):
@@ -61,9 +63,9 @@ class OfRelevance(ByRank):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the value of each query."""
-        relevant = queries.labelled_rows & (queries.labels >= self.relevant)
+        relevant, n_relevant = relevance(queries, self.relevant)
         return self.filled(
-            self.kernel(scores, relevant, queries.boundaries, self.cutoff(queries), average=self.average)
+            self.kernel(scores, relevant, n_relevant, queries.boundaries, self.cutoff(queries), average=self.average)
         )
 
 
@@ -76,6 +78,17 @@ class OfTheBest(OfRelevance):
         """Check the parameters."""
         check_integer("k", self.k, 1)
         super().__post_init__()
+
+
+def relevance(queries: Queries, least: float) -> tuple[Floats, Floats]:
+    """Return 1 for each row with a grade of at least `least`, else 0, and how many such rows each query has."""
+
+    def build() -> tuple[Floats, Floats]:
+        relevant = queries.labelled_rows & (queries.labels >= least)
+        n_relevant = np.bincount(queries.query_of_row[relevant], minlength=queries.n_queries)
+        return frozen(relevant.astype(np.float64)), frozen(n_relevant.astype(np.float64))
+
+    return queries.remember(("relevance", least), build, limit=4)
 
 
 def whole(number: float) -> float:

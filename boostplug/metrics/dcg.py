@@ -182,17 +182,18 @@ class MeanNDCG(Discounted):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the mean NDCG of each query."""
         gains = gains_in_units(queries, self.gain)
-        starts = queries.boundaries
-        weights = queries.remember(
-            ("mean NDCG weights", self.convention, self.gain),
-            lambda: positions.mean_ndcg_weights(gains, starts, self.discounts(queries)),
-            limit=4,
+        weights, ideal = queries.remember(
+            ("mean NDCG weights", self.convention, self.gain), lambda: self._weights(queries, gains), limit=4
         )
-        values = positions.mean_ndcg(scores, gains, starts, weights, average=self.average)
-        np.minimum(values, 1.0, out=values)  # the last bit of rounding
-        with_rows = np.flatnonzero(starts[1:] > starts[:-1])
-        values[with_rows[weights[starts[with_rows]] == 0]] = np.nan
-        return self.filled(values)
+        return self.filled(
+            positions.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal, by_row=True)
+        )
+
+    def _weights(self, queries: Queries, gains: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of the positions, and 1 for each query with relevant documents, else 0."""
+        weights = positions.mean_ndcg_weights(gains, queries.boundaries, self.discounts(queries))
+        relevant = np.bincount(queries.query_of_row, weights > 0, minlength=queries.n_queries) > 0
+        return weights, frozen(relevant.astype(np.float64))
 
 
 def discounts(k: int, convention: Convention) -> Floats:

@@ -5,10 +5,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.checks import refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
 
-__all__ = ["exp2_less_one", "grades_of"]
+__all__ = ["exp2_less_one", "grades_of", "grades_up_to"]
 
 _LN2 = math.log(2.0)
 
@@ -26,3 +27,14 @@ def grades_of(queries: Queries) -> ranks.Grades:
     return queries.remember(
         ("grades",), lambda: ranks.grades_by_query(queries.labels, queries.labelled_rows, queries.boundaries)
     )
+
+
+def grades_up_to(max_grade: float, queries: Queries, metric: str, gain: str) -> NDArray[np.float64]:
+    """Return the grade of each row, 0 where it is not labelled; refuse grades below 0 or above the scale's highest."""
+    judged, labels = queries.labelled_rows, queries.labels
+    why = f"is negative, and so is its {gain}; shift the grades to start at 0"
+    refuse_where("labels", judged & (labels < 0), labels, why)
+    grades = np.where(judged, labels, 0.0)
+    remedy = f"pass the highest grade of the scale, {metric}(max_grade={grades.max(initial=0.0):g}) for these labels"
+    refuse_where("labels", grades > max_grade, labels, f"is above max_grade={max_grade}; {remedy}")
+    return grades

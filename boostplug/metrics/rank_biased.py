@@ -5,10 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_number, frozen, refuse_where
+from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import ByRank, Empty, Ties, whole
+from boostplug.metrics.by_rank import ABOVE_0, ByRank, Empty, Ties, relevance, whole
+from boostplug.metrics.grades import grades_up_to
 
 __all__ = ["RBP"]
 
@@ -84,26 +85,9 @@ class RBP(ByRank):
 
     def _gains(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the gain of each row, and by query what its sum is divided by: 1, or 0 without relevant documents."""
-        judged, labels = queries.labelled_rows, queries.labels
-        gains = np.zeros(queries.n_rows)
         if self.max_grade is None:
-            gains[judged & (labels >= self.relevant)] = 1.0
+            gains, n_relevant = relevance(queries, self.relevant)
         else:
-            refuse_where(
-                "labels",
-                judged & (labels < 0),
-                labels,
-                "is negative, and so is its gain; shift the grades to start at 0",
-            )
-            highest = labels[judged].max(initial=0.0)
-            refuse_where(
-                "labels",
-                judged & (labels > self.max_grade),
-                labels,
-                f"is above max_grade={self.max_grade}; pass the highest grade of the scale, RBP(max_grade={highest:g}) "
-                "for these labels",
-            )
-            gains[judged] = labels[judged] / self.max_grade
-        with_relevant = np.zeros(queries.n_queries)
-        with_relevant[queries.query_of_row[gains > 0]] = 1.0
-        return frozen(gains), frozen(with_relevant)
+            gains = frozen(grades_up_to(self.max_grade, queries, "RBP", "gain") / self.max_grade)
+            _, n_relevant = relevance(queries, ABOVE_0)
+        return gains, frozen(np.minimum(n_relevant, 1.0))

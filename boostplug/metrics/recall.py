@@ -2,7 +2,6 @@
 
 from dataclasses import KW_ONLY, dataclass
 
-from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
 
@@ -72,8 +71,4 @@ class RPrecision(OfRelevance):
     ties: Ties = "average"
     empty: Empty = None
 
-    kernel = staticmethod(positions.recall)
-
-    def cutoff(self, queries: Queries) -> int:  # noqa: ARG002
-        """Return 0: the cut-off is each query's own, the number of its relevant documents."""
-        return 0
+    kernel = staticmethod(positions.r_precision)

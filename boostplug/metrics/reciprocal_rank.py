@@ -5,12 +5,12 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_number, frozen, refuse_where
+from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
-from boostplug.metrics.by_rank import ByRank, Empty, OfRelevance, Ties, whole
-from boostplug.metrics.grades import exp2_less_one
+from boostplug.metrics.by_rank import ABOVE_0, ByRank, Empty, OfRelevance, Ties, relevance, whole
+from boostplug.metrics.grades import exp2_less_one, grades_up_to
 
 __all__ = ["ERR", "MRR"]
 
@@ -90,28 +90,15 @@ class ERR(ByRank):
         chances = queries.remember(
             ("chances to stop", self.max_grade), lambda: _chances_to_stop(queries, self.max_grade), limit=4
         )
+        _, n_relevant = relevance(queries, ABOVE_0)
         return self.filled(
-            expected_reciprocal_rank(scores, chances, queries.boundaries, self.cutoff(queries), average=self.average)
+            expected_reciprocal_rank(
+                scores, chances, n_relevant, queries.boundaries, self.cutoff(queries), average=self.average
+            )
         )
 
 
 def _chances_to_stop(queries: Queries, max_grade: float) -> Floats:
     """Return the chance of each row to stop a user who reads it."""
-    judged, labels = queries.labelled_rows, queries.labels
-    refuse_where(
-        "labels",
-        judged & (labels < 0),
-        labels,
-        "is negative, and so is its chance (2^r − 1)/2^max_grade; shift the grades to start at 0",
-    )
-    highest = labels[judged].max(initial=0.0)
-    refuse_where(
-        "labels",
-        judged & (labels > max_grade),
-        labels,
-        f"is above max_grade={max_grade}; pass the highest grade of the scale, ERR(max_grade={highest:g}) for these "
-        "labels",
-    )
-    chances = np.zeros(queries.n_rows)
-    chances[judged] = exp2_less_one(labels[judged]) / np.exp2(float(max_grade))
-    return frozen(chances)
+    grades = grades_up_to(max_grade, queries, "ERR", "chance (2^r − 1)/2^max_grade")
+    return frozen(exp2_less_one(grades) / np.exp2(float(max_grade)))

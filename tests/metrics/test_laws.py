@@ -393,7 +393,7 @@ def test_kernels_are_compiled_for_one_type_of_scores():
         and {"first", "last", "out"} <= set(inspect.signature(kernel.py_func).parameters)
     }  # what is launched from Python over ranges of queries; others are compiled for the kernels that call them
     assert compiled == dict.fromkeys(compiled, 1)
-    assert len(compiled) == 14
+    assert len(compiled) == 11
 
 
 @pytest.mark.parametrize(

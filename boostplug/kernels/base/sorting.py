@@ -108,18 +108,18 @@ def top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: 
 
 
 @inner()
-def best_rows(scores: Floats, start: int, stop: int, k: int, room: Room) -> int:
-    """Write the best rows of one query, and their scores as keys, to `room`; return their number.
+def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, room: Room) -> int:
+    """Write the `k` best rows of one query, and their scores as keys, to `room`; return their number.
 
-    The rows ``start <= i < stop`` that score at least as high as the `k`-th best, best first, ties in file order: the
-    block of tied documents at the cut is complete. `k` is at least 1.
+    The rows are among ``start <= i < stop``, best first, ties in file order; with `ties` those that tie with the `k`-th
+    are among them, so that the block of tied documents at the cut is complete. `k` is at least 1.
     """
     keys, rows, _, _ = room
     n = stop - start
     m: int
-    if k <= SHORT and 2 * k < n:
+    if k <= SHORT:
         m, tied = top_rows(scores, start, stop, k, keys, rows)
-        if tied:
+        if ties and tied:
             last = keys[m - 1]
             while m > 0 and keys[m - 1] == last:
                 m -= 1
@@ -132,6 +132,6 @@ def best_rows(scores: Floats, start: int, stop: int, k: int, room: Room) -> int:
         keys[i], rows[i] = scores[start + i], start + i
     sort(room, n)
     m = min(k, n)
-    while 0 < m < n and keys[m] == keys[m - 1]:
+    while ties and 0 < m < n and keys[m] == keys[m - 1]:
         m += 1
     return m

@@ -5,119 +5,113 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
 from boostplug.core.threads import numbers_by_query, run_over_queries
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.sorting import SHORT, best_rows, room_for, sort, top_rows
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.sorting import best_rows, room_for, sort
 
 __all__ = [
     "average_precision",
     "dcg",
-    "mean_ndcg",
     "mean_ndcg_weights",
     "precision",
+    "r_precision",
     "recall",
     "reciprocal_rank",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _NONE = frozen(np.zeros(0))
 
 
-@inner()
-def _discounted(
-    scores: Floats, gains: Floats, discount: Floats, average: bool, start: int, stop: int,
-    keys: Floats, rows: Ints, m: int, tied: int,
-) -> float:  # fmt: skip
-    r"""Return the discounted cumulative gain of one query, of which `rows` are the best m, and `keys` their scores.
+@compiled()
+def _dcg(
+    scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, places: Ints, cutoffs: Ints,
+    average: bool, first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    r"""Write the discounted cumulative gain of each query, over the `ideal` one where that is given; NaN where it is 0.
 
     .. math:: \sum_{j \le k} d_j\, \bar g_j
 
-    `discount` holds :math:`d_1 … d_k`. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie
-    with the one at position j; otherwise its own gain, ties in file order. `tied` more of the query's rows tie with
-    the last of the m.
+    The discounts :math:`d_1 … d_k` of query q start at ``discount[places[q]]``; k is ``cutoffs[q]``, at most the number
+    of documents. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie with the one at position
+    j; otherwise its own gain, ties in file order.
     """
-    total = 0.0
-    cut = min(m, len(discount))
-    a = 0
-    while a < cut:
-        b = a + 1
-        gain, weight = gains[rows[a]], discount[a]
-        if average:
-            while b < m and keys[b] == keys[a]:
-                gain += gains[rows[b]]
-                b += 1
-            n = b - a
-            if b == m and tied > 0:
-                n += tied
-                gain = 0.0
-                for i in range(start, stop):
-                    if scores[i] == keys[a]:
-                        gain += gains[i]
-            if n > 1:
-                for j in range(a + 1, min(b, cut)):
-                    weight += discount[j]
-                weight /= n
-        total += weight * gain
-        a = b
-    return total
-
-
-@inner()
-def _normalised(dcg: float, ideal: Floats, q: int) -> float:
-    """Return a query's DCG over the ideal one, at most 1 but for rounding; NaN where that is 0."""
-    if len(ideal) == 0:
-        return dcg
-    return min(dcg / ideal[q], 1.0) if ideal[q] > 0.0 else np.nan
-
-
-@compiled()
-def _dcg_of_top(
-    scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, average: bool,
-    first: int, last: int, out: Floats,
-) -> None:  # fmt: skip
-    """Write the DCG of the queries ``first <= q < last``, for a small cut-off: no list is sorted."""
-    k = len(discount)
-    keys, rows = np.empty(k), np.empty(k, np.int64)
-    for q in range(first, last):
-        start, stop = boundaries[q], boundaries[q + 1]
-        m, tied = top_rows(scores, start, stop, k, keys, rows) if k > 0 else (0, 0)
-        total = _discounted(scores, gains, discount, average, start, stop, keys, rows, m, tied)
-        out[q] = _normalised(total, ideal, q)
-
-
-@compiled()
-def _dcg(
-    scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, average: bool,
-    first: int, last: int, out: Floats,
-) -> None:  # fmt: skip
-    """Write the DCG of the queries ``first <= q < last``."""
     room = room_for(boundaries, first, last)
+    keys, rows = room.keys, room.rows
     for q in range(first, last):
-        start, stop = boundaries[q], boundaries[q + 1]
-        for i in range(start, stop):
-            room.keys[i - start], room.rows[i - start] = scores[i], i
-        sort(room, stop - start)
-        total = _discounted(scores, gains, discount, average, start, stop, room.keys, room.rows, stop - start, 0)
-        out[q] = _normalised(total, ideal, q)
+        place, k = places[q], cutoffs[q]
+        m = best_rows(scores, boundaries[q], boundaries[q + 1], k, average, room) if k > 0 else 0
+        total = 0.0
+        a = 0
+        while a < k:
+            b = a + 1
+            gain, weight = gains[rows[a]], discount[place + a]
+            while average and b < m and keys[b] == keys[a]:
+                gain += gains[rows[b]]
+                weight += discount[place + b] if b < k else 0.0
+                b += 1
+            total += weight * gain / (b - a)
+            a = b
+        if len(ideal) > 0:
+            total = min(total / ideal[q], 1.0) if ideal[q] > 0.0 else np.nan
+        out[q] = total
 
 
 def dcg(
-    scores: Floats, gains: Floats, boundaries: Ints, discount: Floats, *, average: bool, ideal: Floats = _NONE
+    scores: Floats,
+    gains: Floats,
+    boundaries: Ints,
+    discount: Floats,
+    *,
+    average: bool,
+    ideal: Floats = _NONE,
+    cutoffs: Ints | None = None,
+    by_row: bool = False,
 ) -> Floats:
     """Return the DCG of each query, over `ideal` where that is given; NaN where it is 0.
 
-    All arrays are read-only, so that the kernel is compiled for one type.
+    `discount` has an entry for each position down to the cut-off (each query has its own with `cutoffs`), or, with
+    `by_row`, one for each row: those of a query from its first position on. All arrays are read-only, so that the
+    kernel is compiled for one type.
     """
-    kernel = _dcg_of_top if len(discount) <= SHORT else _dcg
-    return numbers_by_query(kernel, boundaries, scores, gains, ideal, boundaries, discount, average)
+    places = boundaries[:-1] if by_row else frozen(np.zeros(len(boundaries) - 1, np.int64))
+    cutoffs = np.minimum(np.diff(boundaries), len(discount) if cutoffs is None else cutoffs)
+    return numbers_by_query(
+        _dcg, boundaries, scores, gains, ideal, boundaries, discount, places, frozen(cutoffs), average
+    )
+
+
+def precision(
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
+) -> Floats:
+    """Return the precision at k of each query."""
+    ideal = frozen(np.where(n_relevant > 0, float(k), 0.0))
+    return dcg(scores, relevant, boundaries, _ones(boundaries, k), average=average, ideal=ideal)
+
+
+def recall(scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool) -> Floats:
+    """Return the recall at k of each query."""
+    return dcg(scores, relevant, boundaries, _ones(boundaries, k), average=average, ideal=n_relevant)
+
+
+def r_precision(
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
+) -> Floats:
+    """Return the precision of each query at the number of its relevant documents."""
+    cutoffs = n_relevant.astype(np.int64)
+    return dcg(scores, relevant, boundaries, _ones(boundaries, k), average=average, ideal=n_relevant, cutoffs=cutoffs)
+
+
+def _ones(boundaries: Ints, k: int) -> Floats:
+    return frozen(np.ones(min(k, int(np.diff(boundaries).max(initial=0)))))
 
 
 @compiled()
 def _average_precision(
-    scores: Floats, relevant: Bools, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
-) -> None:
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
     r"""Average precision of the queries ``first <= q < last``; NaN for a query without relevant documents.
 
     .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{\text{relevant at } 1 … j\}}{j}
@@ -132,24 +126,20 @@ def _average_precision(
     keys, rows = room.keys, room.rows
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
-        n_relevant = 0
-        for i in range(start, stop):
-            n_relevant += relevant[i]
-        if n_relevant == 0:
+        if n_relevant[q] == 0:
             out[q] = np.nan
             continue
         cut = min(k, stop - start)
-        m = best_rows(scores, start, stop, cut, room)
+        m = best_rows(scores, start, stop, cut, average, room)
         total = 0.0
-        before = 0  # relevant documents above the block
+        before = 0.0  # relevant documents above the block
         a = 0
         while a < cut:
             b = a + 1
-            inside = 1 if relevant[rows[a]] else 0  # relevant documents in the block
-            if average:
-                while b < m and keys[b] == keys[a]:
-                    inside += 1 if relevant[rows[b]] else 0
-                    b += 1
+            inside = relevant[rows[a]]  # relevant documents in the block
+            while average and b < m and keys[b] == keys[a]:
+                inside += relevant[rows[b]]
+                b += 1
             if inside > 0:
                 share = inside / (b - a)
                 slope = (inside - 1) / max(b - a - 1, 1)
@@ -157,12 +147,14 @@ def _average_precision(
                     total += share * (before + 1 + (j - a) * slope) / (j + 1)
             before += inside
             a = b
-        out[q] = min(total / n_relevant, 1.0)
+        out[q] = min(total / n_relevant[q], 1.0)
 
 
-def average_precision(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
+def average_precision(
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
+) -> Floats:
     """Return the average precision of each query."""
-    return numbers_by_query(_average_precision, boundaries, scores, relevant, boundaries, k, average)
+    return numbers_by_query(_average_precision, boundaries, scores, relevant, n_relevant, boundaries, k, average)
 
 
 @compiled()
@@ -194,47 +186,17 @@ def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first:
 
 
 def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats) -> Floats:
-    """Return the weights of `mean_ndcg`, an entry per row."""
+    """Return the weights that make `dcg` the mean NDCG, an entry per row."""
     out = np.empty(len(gains))
     run_over_queries(lambda a, b: _mean_ndcg_weights(gains, boundaries, discount, a, b, out), boundaries)
     return frozen(out)
 
 
 @compiled()
-def _mean_ndcg(
-    scores: Floats, gains: Floats, boundaries: Ints, weights: Floats, average: bool, first: int, last: int, out: Floats
-) -> None:
-    """Sum of the gains by position, weighted by `weights` of `mean_ndcg_weights`; ties as in `dcg`."""
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
-    for q in range(first, last):
-        start, stop = boundaries[q], boundaries[q + 1]
-        n = stop - start
-        total = 0.0
-        if n > 0:
-            best_rows(scores, start, stop, n, room)
-        a = 0
-        while a < n:
-            b = a + 1
-            gain, weight = gains[rows[a]], weights[start + a]
-            while average and b < n and keys[b] == keys[a]:
-                gain += gains[rows[b]]
-                weight += weights[start + b]
-                b += 1
-            total += weight * gain / (b - a)
-            a = b
-        out[q] = total
-
-
-def mean_ndcg(scores: Floats, gains: Floats, boundaries: Ints, weights: Floats, *, average: bool) -> Floats:
-    """Return the mean NDCG of each query."""
-    return numbers_by_query(_mean_ndcg, boundaries, scores, gains, boundaries, weights, average)
-
-
-@compiled()
 def _reciprocal_rank(
-    scores: Floats, relevant: Bools, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
-) -> None:
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
     r"""Reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant documents.
 
     With `average`, the expected value over a random order of tied documents: if r of the n documents of the block that
@@ -244,74 +206,34 @@ def _reciprocal_rank(
               p_1 = \frac rn, \quad p_{t+1} = p_t \frac{n - t - r + 1}{n - t} .
     """
     for q in range(first, last):
+        if n_relevant[q] == 0:
+            out[q] = np.nan
+            continue
         start, stop = boundaries[q], boundaries[q + 1]
         best, at = -np.inf, -1
         for i in range(start, stop):
-            if relevant[i] and (at < 0 or scores[i] > best):
+            if relevant[i] > 0.0 and (at < 0 or scores[i] > best):
                 best, at = scores[i], i
-        if at < 0:
-            out[q] = np.nan
-            continue
-        above = tied = hits = earlier = 0
+        above = tied = earlier = 0
+        hits = 0.0
         for i in range(start, stop):
             if scores[i] > best:
                 above += 1
             elif scores[i] == best:
                 tied += 1
-                hits += 1 if relevant[i] else 0
+                hits += relevant[i]
                 earlier += 1 if i < at else 0
         if not average:
-            above, tied, hits = above + earlier, 1, 1
+            above, tied, hits = above + earlier, 1, 1.0
         total, chance = 0.0, hits / tied
-        for t in range(1, min(tied - hits + 1, k - above) + 1):
+        for t in range(1, int(min(tied - hits + 1, k - above)) + 1):
             total += chance / (above + t)
             chance *= (tied - t - hits + 1) / max(tied - t, 1)
         out[q] = total
 
 
-def reciprocal_rank(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
+def reciprocal_rank(
+    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
+) -> Floats:
     """Return the reciprocal rank of each query."""
-    return numbers_by_query(_reciprocal_rank, boundaries, scores, relevant, boundaries, k, average)
-
-
-@compiled()
-def _hits(
-    scores: Floats, relevant: Bools, boundaries: Ints, k: int, of_relevant: bool, average: bool,
-    first: int, last: int, out: Floats,
-) -> None:  # fmt: skip
-    """Relevant documents among the best k, or, where `k` is 0, among as many as are relevant; NaN without any of these.
-
-    As a share of k, or of all relevant ones with `of_relevant`. With `average`, tied documents at the cut count as
-    often as a random order puts them above it.
-    """
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
-    for q in range(first, last):
-        start, stop = boundaries[q], boundaries[q + 1]
-        n_relevant = 0
-        for i in range(start, stop):
-            n_relevant += 1 if relevant[i] else 0
-        if n_relevant == 0:
-            out[q] = np.nan
-            continue
-        cut = min(k, stop - start) if k > 0 else n_relevant
-        m = best_rows(scores, start, stop, cut, room)
-        sure = hits = 0  # relevant documents above the block at the cut, and in it
-        a = 0
-        for j in range(m if average else cut):
-            if keys[j] > keys[cut - 1] or not average:
-                sure += 1 if relevant[rows[j]] else 0
-                a = j + 1
-            else:
-                hits += 1 if relevant[rows[j]] else 0
-        out[q] = (sure + hits * (cut - a) / max(m - a, 1)) / (n_relevant if of_relevant else k)
-
-
-def precision(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
-    """Return the precision at k of each query."""
-    return numbers_by_query(_hits, boundaries, scores, relevant, boundaries, k, False, average)
-
-
-def recall(scores: Floats, relevant: Bools, boundaries: Ints, k: int, *, average: bool) -> Floats:
-    """Return the recall of each query at k, or, where that is 0, at the number of its relevant documents."""
-    return numbers_by_query(_hits, boundaries, scores, relevant, boundaries, k, True, average)
+    return numbers_by_query(_reciprocal_rank, boundaries, scores, relevant, n_relevant, boundaries, k, average)

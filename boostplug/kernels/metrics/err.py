@@ -48,9 +48,10 @@ def _stops_in_random_order(stops: Floats, rows: Ints, ranks: int, stop_at: Float
 
 @compiled()
 def _expected_reciprocal_rank(
-    scores: Floats, stops: Floats, boundaries: Ints, k: int, average: bool, first: int, last: int, out: Floats
-) -> None:
-    r"""Compute the expected 1/rank at which a user stops; NaN for a query in which no document ever stops one.
+    scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
+    first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
+    r"""Compute the expected 1/rank at which a user stops; NaN for a query without relevant documents.
 
     .. math:: \sum_{j \le k} \frac1j R_j \prod_{i < j} (1 - R_i)
 
@@ -62,14 +63,11 @@ def _expected_reciprocal_rank(
     stop_at, goes_on = np.empty(len(keys) + 1), np.empty(len(keys) + 1)
     for q in range(first, last):
         start, n = boundaries[q], boundaries[q + 1] - boundaries[q]
-        any_stop = False
-        for i in range(start, start + n):
-            any_stop |= stops[i] > 0.0
-        if not any_stop:
+        if n_relevant[q] == 0:
             out[q] = np.nan
             continue
         cut = min(k, n)
-        m = best_rows(scores, start, start + n, cut, room)
+        m = best_rows(scores, start, start + n, cut, average, room)
         total, alive = 0.0, 1.0
         a = 0
         while a < cut and alive > _NEVER:
@@ -88,6 +86,8 @@ def _expected_reciprocal_rank(
         out[q] = total
 
 
-def expected_reciprocal_rank(scores: Floats, stops: Floats, boundaries: Ints, k: int, *, average: bool) -> Floats:
+def expected_reciprocal_rank(
+    scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
+) -> Floats:
     """Return the expected reciprocal rank of each query; `stops` has the chance of each row to stop a user."""
-    return numbers_by_query(_expected_reciprocal_rank, boundaries, scores, stops, boundaries, k, average)
+    return numbers_by_query(_expected_reciprocal_rank, boundaries, scores, stops, n_relevant, boundaries, k, average)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import room_for
-from boostplug.kernels.metrics.ranks import Grades, add_grade, codes_by_score, grades_below
+from boostplug.kernels.metrics.ranks import Grades, add_grade, grades_below, judged_by_score
 
 __all__ = ["precision_at_percent"]
 
@@ -47,9 +47,9 @@ def _documents_by_score(
     """Write the judged documents of each query to their places."""
     room = room_for(boundaries, first, last)
     for q in range(first, last):
-        n = codes_by_score(scores, grades.code, boundaries[q], boundaries[q + 1], room)
+        n = judged_by_score(scores, grades.code, boundaries[q], boundaries[q + 1], room)
         for j in range(n):
-            out.score[out.start[q] + j], out.code[out.start[q] + j] = room.keys[j], room.rows[j]
+            out.score[out.start[q] + j], out.code[out.start[q] + j] = room.keys[j], grades.code[room.rows[j]]
 
 
 @compiled()

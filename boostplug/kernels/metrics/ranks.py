@@ -18,10 +18,10 @@ __all__ = [
     "RankSums",
     "add_grade",
     "binary_preference",
-    "codes_by_score",
     "discordance",
     "grades_below",
     "grades_by_query",
+    "judged_by_score",
     "rank_sums",
 ]
 
@@ -134,12 +134,15 @@ def grades_below(counts: Ints, code: int) -> int:
 
 
 @inner()
-def codes_by_score(scores: Floats, code: Ints, start: int, stop: int, room: Room) -> int:
-    """Write scores and codes of the judged documents in ``start:stop`` to `room`, best first; return their number."""
+def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, room: Room) -> int:
+    """Write the judged documents among the rows ``start:stop`` and their scores to `room`, best first.
+
+    Returns their number. `code` is that of `Grades`.
+    """
     n = 0
     for i in range(start, stop):
         if code[i] >= 0:
-            room.keys[n], room.rows[n] = scores[i], code[i]
+            room.keys[n], room.rows[n] = scores[i], i
             n += 1
     sort(room, n)
     return n
@@ -156,30 +159,26 @@ def _discordance(
     """
     code = grades.code
     room = room_for(boundaries, first, last)
-    keys, codes = room.keys, room.rows
+    keys, rows = room.keys, room.rows
     counts, inside = np.empty(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
     for q in range(first, last):
-        n = codes_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
         n_grades = grades.n_grades[q]
-        for u in range(n_grades + 1):
-            counts[u] = 0
+        counts[: n_grades + 1] = 0
         n_wrong = n_tied = n_same = 0
         a = 0
         while a < n:
-            b = a + 1
-            n_wrong += grades_below(counts, codes[a])
-            if not in_order and b < n and keys[b] == keys[a]:
-                inside[codes[a]] = 1
-                while b < n and keys[b] == keys[a]:
-                    n_wrong += grades_below(counts, codes[b])
-                    n_same += b - a
-                    n_tied += b - a - inside[codes[b]]
-                    inside[codes[b]] += 1
-                    b += 1
-                for j in range(a, b):
-                    inside[codes[j]] = 0
+            b = a
+            while b == a or (not in_order and b < n and keys[b] == keys[a]):
+                of_grade = code[rows[b]]
+                n_wrong += grades_below(counts, of_grade)
+                n_same += b - a
+                n_tied += b - a - inside[of_grade]
+                inside[of_grade] += 1
+                b += 1
             for j in range(a, b):
-                add_grade(counts, codes[j], n_grades)
+                inside[code[rows[j]]] = 0
+                add_grade(counts, code[rows[j]], n_grades)
             a = b
         out.wrong[q], out.tied[q], out.same_score[q] = n_wrong, n_tied, n_same
 
@@ -203,12 +202,7 @@ def _rank_sums(
     room = room_for(boundaries, first, last)
     keys, rows = room.keys, room.rows
     for q in range(first, last):
-        n = 0
-        for i in range(boundaries[q], boundaries[q + 1]):
-            if code[i] >= 0:
-                keys[n], rows[n] = scores[i], i
-                n += 1
-        sort(room, n)
+        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
         sum_xy = sum_xx = sum_yy = 0.0
         a = 0
         while a < n:
@@ -236,10 +230,10 @@ def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: boo
 
 @compiled()
 def _binary_preference(
-    scores: Floats, relevant: Bools, judged: Bools, boundaries: Ints, average: bool,
+    scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Binary preference of each query, whose relevant rows are among the judged ones; NaN without any of them.
+    r"""Binary preference of each query, by the documents that are judged (`code` ≥ 0); NaN without relevant ones.
 
     .. math:: \frac1R \sum_i 1 - \frac{\min(n_i, M)}M, \qquad M = \min(N, R)
 
@@ -249,42 +243,37 @@ def _binary_preference(
     room = room_for(boundaries, first, last)
     keys, rows = room.keys, room.rows
     for q in range(first, last):
-        n = n_relevant = 0
-        for i in range(boundaries[q], boundaries[q + 1]):
-            if judged[i]:
-                keys[n], rows[n] = scores[i], i
-                n += 1
-                n_relevant += 1 if relevant[i] else 0
-        if n_relevant == 0:
+        if n_relevant[q] == 0:
             out[q] = np.nan
             continue
-        most = min(n - n_relevant, n_relevant)
+        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        most = min(n - n_relevant[q], n_relevant[q])
         if most == 0:
             out[q] = 1.0
             continue
-        sort(room, n)
         total = 0.0
-        above = 0  # non-relevant documents above the block
+        above = 0.0  # non-relevant documents above the block
         a = 0
         while a < n:
             b = a + 1
-            hits = 1 if relevant[rows[a]] else 0
-            if average:
-                while b < n and keys[b] == keys[a]:
-                    hits += 1 if relevant[rows[b]] else 0
-                    b += 1
+            hits = relevant[rows[a]]
+            while average and b < n and keys[b] == keys[a]:
+                hits += relevant[rows[b]]
+                b += 1
             last_above = above + (b - a - hits)
             if hits > 0:
                 # The sum of M - min(t, M) over t from `above` to `last_above`: a falling series, cut off at 0.
-                high = max(most - above, 0)
+                high = max(most - above, 0.0)
                 terms = min(last_above - above + 1, high)
                 missing = 0.5 * terms * (2 * high - terms + 1)
                 total += hits * (missing / (last_above - above + 1))
             above = last_above
             a = b
-        out[q] = total / most / n_relevant
+        out[q] = total / most / n_relevant[q]
 
 
-def binary_preference(scores: Floats, relevant: Bools, judged: Bools, boundaries: Ints, *, average: bool) -> Floats:
+def binary_preference(
+    scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints, *, average: bool
+) -> Floats:
     """Return the binary preference of each query."""
-    return numbers_by_query(_binary_preference, boundaries, scores, relevant, judged, boundaries, average)
+    return numbers_by_query(_binary_preference, boundaries, scores, relevant, n_relevant, code, boundaries, average)
