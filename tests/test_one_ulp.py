@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from losses.functions import softplus, softplus_curvature, softplus_slope
 from scipy import special
 from sklearn.tree import DecisionTreeRegressor
 
@@ -139,18 +140,6 @@ def test_rankers_decide_the_same(ranker, way):
     np.testing.assert_allclose(close, weights, rtol=1e-7, atol=1e-9)
 
 
-def logistic(d):
-    return np.logaddexp(0.0, -d)
-
-
-def slope(d):
-    return -1.0 / (1.0 + np.exp(np.minimum(d, 700.0)))
-
-
-def curvature(d):
-    return 0.25 / np.cosh(np.clip(d, -700.0, 700.0) / 2.0) ** 2
-
-
 def log_cosh(d):
     x = np.abs(d - 1.0)
     return x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)
@@ -178,7 +167,7 @@ def losses():
         bp.RankNet(),
         bp.AdaRank(base=bp.MPBoost()),
         bp.AdaRank(metric=bp.DCG(None)),
-        bp.PairwiseLoss(logistic, slope, curvature),
+        bp.PairwiseLoss(softplus, softplus_slope, softplus_curvature),
         bp.PairwiseLoss(log_cosh, log_cosh_slope, log_cosh_curvature),
     ]
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from losses.functions import softplus, softplus_curvature, softplus_slope
 from rankers import literal_quadratic_bound as literal
 from rankers.problems import problem
 from sklearn.base import clone
@@ -262,18 +263,6 @@ def test_line_search_where_a_loss_falls_for_ever():
 # The risk
 
 
-def softplus(d):
-    return np.logaddexp(0.0, -d)
-
-
-def softplus_first(d):
-    return -1.0 / (1.0 + np.exp(np.minimum(d, 700.0)))
-
-
-def softplus_second(d):
-    return 0.25 / np.cosh(np.clip(d, -700.0, 700.0) / 2.0) ** 2
-
-
 LOSSES = [
     QBRank(),
     QBRank(hessian="global", preference_weight=1.0, margin=0.5),
@@ -281,7 +270,7 @@ LOSSES = [
     MPBoost(hessian="bound", normalization="query"),
     MPBoost(hessian="gentle"),
     RankNet(),
-    PairwiseLoss(softplus, softplus_first, softplus_second, hessian="bound"),
+    PairwiseLoss(softplus, softplus_slope, softplus_curvature, hessian="bound"),
 ]
 
 
