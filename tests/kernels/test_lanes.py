@@ -13,7 +13,6 @@ from boostplug.kernels.base.simd import (
     least_of,
     load,
     only,
-    part,
     smaller,
     spread,
     store,
@@ -58,18 +57,3 @@ def test_exponentials_are_right_over_their_whole_range():
     out = tuple(np.empty(len(x)) for _ in range(6))
     reckon(x, x, len(x), out, np.zeros(3))
     np.testing.assert_allclose(out[4], np.exp(x), rtol=4e-15)
-
-
-@compiled()
-def write_parts(room):
-    n = room.shape[0] // 2
-    for at, value in ((0, 1.0), (n, 2.0)):
-        view = part(room, at, n)
-        for i in range(view.shape[0]):
-            view[i] = value + i
-
-
-def test_parts_of_an_array_are_the_array():
-    room = np.zeros(6)
-    write_parts(room)
-    assert room.tolist() == [1.0, 2.0, 3.0, 2.0, 3.0, 4.0]

@@ -47,7 +47,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that only kernels call; their code in the cache contains it.
 
-    It counts no references to arrays, so it must make none, except with ``_nrt=True``. It is always inlined: passing
+    It counts no references to arrays, so it must not make or return any, nor views of them, except with
+    ``_nrt=True`` and an array of its own. It is always inlined: passing
     named tuples of arrays costs more than summing a short list.
     """
     without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, "forceinline": True}

@@ -15,7 +15,6 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
-from numba.np.arrayobj import make_array, populate_array
 
 __all__ = [
     "WIDTH",
@@ -27,7 +26,6 @@ __all__ = [
     "load",
     "mantissa",
     "only",
-    "part",
     "power_of_two",
     "smaller",
     "spread",
@@ -119,24 +117,6 @@ def store(_context: Any, array: Any, first: Any, lanes: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, first, lanes), code
-
-
-@intrinsic
-def part(_context: Any, array: Any, first: Any, size: Any) -> Any:  # noqa: ARG001 (of one type)
-    """Return ``array[first : first + size]`` of float64, which does not keep the whole alive.
-
-    Python makes one array faster than several, and hands it over faster.
-    """
-    view = types.Array(types.float64, 1, "C")
-
-    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        whole, out = make_array(its.args[0])(context, builder, arguments[0]), make_array(view)(context, builder)
-        populate_array(
-            out, builder.gep(whole.data, [arguments[1]]), [arguments[2]], [whole.itemsize], whole.itemsize, None
-        )
-        return out._getvalue()  # noqa: SLF001 (as numba's own functions do)
-
-    return view(array, types.intp, types.intp), code
 
 
 @intrinsic

@@ -41,8 +41,7 @@ from boostplug.kernels.pairs.exponential_query import (
     gather_apart,
     in_lanes,
     power_of,
-    room_for,
-    scratch_in,
+    scratch_for,
 )
 
 __all__ = [
@@ -270,10 +269,9 @@ def _units(q: int, table: Any, c: Any, factor: Any, of_weight: int, shift: float
 
 @compiled()
 def _sum_factorised(
-    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, room: Any
+    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
 ) -> bool:
     """Sum the FACTORISED queries of safe exponents; return whether there are others of them, and mark those."""
-    scratch = scratch_in(room, runs)
     f = scratch.f
     left = False
     for q in range(first, last):
@@ -295,10 +293,9 @@ def _sum_factorised(
 
 @compiled()
 def _sum_any_range(
-    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, room: Any
+    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
 ) -> bool:
     """Sum the FACTORISED queries that `_sum_factorised` has left."""
-    scratch = scratch_in(room, runs)
     grades = 0
     for q in range(first, last):
         grades = max(grades, runs.query_run[q + 1] - runs.query_run[q])
@@ -314,10 +311,9 @@ def _sum_any_range(
 
 @compiled()
 def _sum_running(
-    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, room: Any
+    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
 ) -> bool:
     """Sum the queries of safe exponents where all distances are 1; return whether others are left, and mark them."""
-    scratch = scratch_in(room, runs)
     left = False
     for q in range(first, last):
         low, high, of_weight = gather(q, scores, runs, scratch)
@@ -333,10 +329,9 @@ def _sum_running(
 
 @compiled()
 def _sum_running_any_range(
-    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, room: Any
+    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
 ) -> bool:
     """Sum the queries that `_sum_running` has left."""
-    scratch = scratch_in(room, runs)
     for q in range(first, last):
         if out.shift[q] == _LEFT:
             _, _, of_weight = gather(q, scores, runs, scratch)
@@ -357,7 +352,7 @@ def sum_over_pairs(
         left: list[bool] = []
         run_over_queries(
             lambda first, last: left.append(
-                kernel(first, last, scores, runs, table, curvature, factor, out, room_for(runs))
+                kernel(first, last, scores, runs, table, curvature, factor, out, scratch_for(runs))
             ),
             cost,
         )

@@ -20,7 +20,6 @@ from boostplug.kernels.base.simd import (
     least_of,
     load,
     only,
-    part,
     smaller,
     spread,
     store,
@@ -48,9 +47,7 @@ __all__ = [
     "gather_apart",
     "in_lanes",
     "power_of",
-    "room_for",
     "scratch_for",
-    "scratch_in",
     "unsigned",
 ]
 
@@ -128,26 +125,10 @@ def power_of(largest: float) -> int:
 
 
 def scratch_for(runs: Runs) -> Scratch:
-    """Return room for the longest query, and for lanes past it."""
-    size = runs.longest + WIDTH
-    return Scratch(
-        np.empty(size), np.empty(size), np.empty(size), np.empty(size), np.empty(size if len(runs.sqrt_weight) else 0)
-    )
-
-
-def room_for(runs: Runs) -> Floats:
-    """Return room for the scratch of the longest query, each run in lanes of its own or not: see `scratch_in`."""
-    return np.empty(5 * (runs.longest + WIDTH * runs.most_grades))
-
-
-@inner()
-def scratch_in(room: Any, runs: Any) -> Any:
-    """Return scratch in the array that `room_for` has made."""
-    n = room.shape[0] // 5
-    roots = n if runs.sqrt_weight.shape[0] > 0 else 0
-    return Scratch(
-        part(room, 0, n), part(room, n, n), part(room, 2 * n, n), part(room, 3 * n, n), part(room, 4 * n, roots)
-    )
+    """Return space for the longest query, each grade of it in lanes of its own."""
+    size = runs.longest + WIDTH * runs.most_grades
+    f, e, g, h = np.empty((4, size))
+    return Scratch(f, e, g, h, np.empty(size if len(runs.sqrt_weight) else 0))
 
 
 @inner()

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.simd import WIDTH, larger, load, only, part, spread, store, sum_of, where_positive
+from boostplug.kernels.base.simd import WIDTH, larger, load, only, spread, store, sum_of, where_positive
 from boostplug.kernels.base.views import Listed, Runs
 
 __all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
@@ -342,14 +342,14 @@ def _partners(documents: Any, start: Any, u0: int, u1: int) -> None:
             passed += own
 
 
-@inner()
-def _parts(room: Any) -> Any:
-    """Return z and the documents of a query, in one array, their weights 1."""
-    n = room.shape[0] // 4
-    s = part(room, n, n)
+@numba.njit(inline="always")
+def _parts(space: Any) -> Any:
+    """Return z and the documents of a query, in one array, their weights 1 (a function would lose count of views)."""
+    n = space.shape[0] // 4
+    s = space[n : 2 * n]
     for i in range(n):
         s[i] = 1.0
-    return part(room, 0, n), _Documents(s, part(room, 2 * n, n), part(room, 3 * n, n))
+    return space[:n], _Documents(s, space[2 * n : 3 * n], space[3 * n : 4 * n])
 
 
 @inner()
