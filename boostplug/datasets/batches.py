@@ -265,10 +265,8 @@ class QueryBatches:
         """
         y = np.empty(self.n_rows)
         weight = np.empty(self.n_rows) if self._weighted else None
-        rest = _Rest(self._pieces.pieces(features=False))
         row = 0
-        while (taken := rest.take(self.n_rows)) is not None:
-            piece = taken[0]
+        for piece in self._pieces.pieces(features=False):
             rows = slice(row, row + piece.n_rows)
             if rows.stop > self.n_rows:
                 raise _changed()

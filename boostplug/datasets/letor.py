@@ -621,7 +621,7 @@ def _assemble(
     base, width, widest = _shape(files, n_features, zero_based)
     if not sparse:
         for parsed in files:
-            _refuse_waste(parsed, base, width, widest)
+            _refuse_waste([parsed], base, width, widest)
 
     result = []
     for parsed in files:
@@ -647,22 +647,26 @@ def _shape(files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBas
     return base, width, widest
 
 
-def _refuse_waste(parsed: _Parsed, base: int, width: int, widest: _Parsed) -> None:
-    """Raise where next to nothing of a dense matrix is written."""
-    cells = parsed.n_rows * width
-    if cells <= _DENSE or cells <= _SPARSEST * parsed.n_entries:
+def _refuse_waste(
+    files: Sequence[_Parsed], base: int, width: int, widest: _Parsed, *, most_rows: float = np.inf
+) -> None:
+    """Raise where next to nothing of a dense matrix of all files, or of `most_rows` of their rows, is written."""
+    n_rows, n_entries = sum(parsed.n_rows for parsed in files), sum(parsed.n_entries for parsed in files)
+    cells = min(most_rows, n_rows) * width
+    if cells <= _DENSE or n_rows * width <= _SPARSEST * n_entries:
         return
-    what = (
-        f"a dense X of {parsed.n_rows} rows and {width} columns, {cells / 2**28:.1f} GiB, for {parsed.n_entries} values"
-    )
+    if np.isfinite(most_rows):
+        what = f"{width} columns, {cells / 2**28:.1f} GiB a batch, for {n_entries / n_rows:.1f} values a row"
+        remedy, otherwise = "pass less", "use load_letor(sparse=True)"
+    else:
+        what = f"a dense X of {n_rows} rows and {width} columns, {cells / 2**28:.1f} GiB, for {n_entries} values"
+        remedy, otherwise = "pass less, or sparse=True", "pass sparse=True"
+    at = widest if any(parsed is widest for parsed in files) else files[0]
     if width > widest.max_id + 1 - base:
-        raise ValueError(f"{parsed.path}: n_features={width} asks for {what}; pass less, or sparse=True")
-    where = "" if widest is parsed else f" in {parsed.path}"
-    _refuse(
-        widest,
-        widest.max_id_line,
-        f"feature {widest.max_id} asks for {what}{where}; correct it if it is wrong, else pass sparse=True",
-    )
+        raise ValueError(f"{at.path}: n_features={width} asks for {what}; {remedy}")
+    where = "" if at is widest else f" in {at.path}"
+    what = f"feature {widest.max_id} asks for {what}{where}; correct it if it is wrong, else {otherwise}"
+    _refuse(widest, widest.max_id_line, what)
 
 
 def _dense(parsed: _Parsed, base: int, width: int) -> NDArray[np.float32]:
@@ -675,14 +679,20 @@ def _dense(parsed: _Parsed, base: int, width: int) -> NDArray[np.float32]:
     parsed.blocks.reverse()
     while parsed.blocks:  # a block is freed once it is copied
         block = parsed.blocks.pop()
-        if block.dense is None:
-            stop = row + len(block.row_end)
-            _svmlight().scatter(block.row_end, block.ids, block.values, base, X[row:stop])
-        else:
-            stop = row + len(block.dense)
-            X[row:stop, : max(block.dense.shape[1] - base, 0)] = block.dense[:, base:]
-        row = stop
+        n_rows = len(block.row_end) if block.dense is None else len(block.dense)
+        _fill(block, base, 0, n_rows, X[row : row + n_rows])
+        row += n_rows
     return X
+
+
+def _fill(entries: _Entries, base: int, start: int, stop: int, X: NDArray[np.float32]) -> None:
+    """Write the features of some rows of a block into zeros."""
+    if entries.dense is not None:
+        X[:, : max(entries.dense.shape[1] - base, 0)] = entries.dense[start:stop, base:]
+        return
+    first = entries.row_end[start - 1] if start else np.int32(0)
+    of_rows = slice(first, entries.row_end[stop - 1])
+    _svmlight().scatter(entries.row_end[start:stop] - first, entries.ids[of_rows], entries.values[of_rows], base, X)
 
 
 def _sparse(parsed: _Parsed, base: int, width: int) -> Any:
@@ -852,7 +862,7 @@ class LetorPieces:
             self._base, self.n_features, widest = _shape(files, self._n_features, self._zero_based)
             if not self.n_features:
                 raise ValueError(f"{widest.path}: no line has a feature; each line must read {_LINE}")
-            self._refuse_waste(files, widest)
+            _refuse_waste(files, self._base, self.n_features, widest, most_rows=self._rows)
 
     def qids(self, ids: list[Any], group: NDArray[np.int64]) -> NDArray[Any]:
         """Return the id of each row of some queries."""
@@ -872,28 +882,6 @@ class LetorPieces:
         """Raise for a feature that was not there when the width was found."""
         if parsed.max_id - self._base >= self.n_features or (self._base and parsed.zero_line):
             raise ValueError(f"{parsed.path} has changed since it was read first; read it anew")
-
-    def _refuse_waste(self, files: Sequence[_Parsed], widest: _Parsed) -> None:
-        """Raise where next to nothing of each dense matrix would be written."""
-        n_rows, n_entries = sum(file.n_rows for file in files), sum(file.n_entries for file in files)
-        cells = min(self._rows, n_rows) * self.n_features
-        if cells <= _DENSE or n_rows * self.n_features <= _SPARSEST * n_entries:
-            return
-        what = f"{self.n_features} columns, {cells / 2**28:.1f} GiB a batch, for {n_entries / n_rows:.1f} values a row"
-        if self.n_features > widest.max_id + 1 - self._base:
-            raise ValueError(f"{widest.path}: n_features={self.n_features} asks for {what}; pass less")
-        what = f"feature {widest.max_id} asks for {what}; correct it if it is wrong, else use load_letor(sparse=True)"
-        _refuse(widest, widest.max_id_line, what)
-
-
-def _fill(entries: _Entries, base: int, start: int, stop: int, X: NDArray[np.float32]) -> None:
-    """Write the features of some rows of a block into zeros."""
-    if entries.dense is not None:
-        X[:, : max(entries.dense.shape[1] - base, 0)] = entries.dense[start:stop, base:]
-        return
-    first = entries.row_end[start - 1] if start else np.int32(0)
-    of_rows = slice(first, entries.row_end[stop - 1])
-    _svmlight().scatter(entries.row_end[start:stop] - first, entries.ids[of_rows], entries.values[of_rows], base, X)
 
 
 def _runs(parsed: _Parsed, row: int) -> tuple[NDArray[np.int64], list[bytes], list[int]]:

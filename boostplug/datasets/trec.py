@@ -236,10 +236,7 @@ def load_qrels(path: str | PathLike[str]) -> Qrels:
     ...     load_qrels(path)
     Qrels(n_queries=2, n_rows=3)
     """
-    file, rows = Path(path), _Rows(Path(path))
-    for line, (query, _, document, grade) in _lines(file, _QREL, 4):
-        rows.add(line, query, document, _number(file, line, "grade", grade, math.inf))
-    qid, doc_ids, y = rows.arrays(_QREL)
+    qid, doc_ids, y, _ = _load(Path(path), _QREL, "grade", math.inf)
     return Qrels(qid=qid, doc_ids=doc_ids, y=y)
 
 
@@ -273,11 +270,7 @@ def load_run(path: str | PathLike[str]) -> Run:
     ...     load_run(path)
     Run(n_queries=1, n_rows=2, tag='bm25')
     """
-    file, rows, tag = Path(path), _Rows(Path(path)), ""
-    for line, (query, _, document, _, score, name) in _lines(file, _ENTRY, 6):
-        rows.add(line, query, document, _number(file, line, "score", score, _LARGEST_SCORE))
-        tag = tag or name
-    qid, doc_ids, scores = rows.arrays(_ENTRY)
+    qid, doc_ids, scores, tag = _load(Path(path), _ENTRY, "score", _LARGEST_SCORE)
     return Run(qid=qid, doc_ids=doc_ids, scores=scores, tag=tag)
 
 
@@ -456,32 +449,31 @@ def _texts(texts: Sequence[str]) -> NDArray[Any]:
 # --- Reading -------------------------------------------------------------------------------------------------------
 
 
-class _Rows:
-    """What a file says of documents, by query."""
+def _load(file: Path, form: str, what: str, most: float) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64], str]:
+    """Return query, document and value of each row, and the last column of the first; each line reads `form`.
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self._lines: dict[str, dict[str, tuple[int, float]]] = {}
-
-    def add(self, line: int, query: str, document: str, value: float) -> None:
-        documents = self._lines.setdefault(query, {})
+    The value is `what`, a number up to ±`most`.
+    """
+    names = form.strip('"').split()
+    column = names.index(f"<{what}>")
+    found: dict[str, dict[str, tuple[int, float]]] = {}
+    tag = ""
+    for line, texts in _lines(file, form, len(names)):
+        query, document = texts[0], texts[2]
+        value = _number(file, line, what, texts[column], most)
+        documents = found.setdefault(query, {})
         if document in documents:
             first = documents[document][0]
-            _refuse(
-                self._file,
-                line,
-                f"document {shown(document)} of query {shown(query)} stands on line {first} already; keep one of them",
-            )
+            where = f"document {shown(document)} of query {shown(query)} stands on line {first} already"
+            _refuse(file, line, f"{where}; keep one of them")
         documents[document] = line, value
-
-    def arrays(self, form: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
-        """Return query, document and value of each row."""
-        if not self._lines:
-            raise ValueError(f"{self._file} holds no rows; each line must read {form}")
-        queries = [query for query, documents in self._lines.items() for _ in documents]
-        documents = [document for documents in self._lines.values() for document in documents]
-        values = [value for documents in self._lines.values() for _, value in documents.values()]
-        return _texts(queries), _texts(documents), np.array(values, np.float64)
+        tag = tag or texts[-1]
+    if not found:
+        raise ValueError(f"{file} holds no rows; each line must read {form}")
+    queries = [query for query, documents in found.items() for _ in documents]
+    ids = [document for documents in found.values() for document in documents]
+    values = [value for documents in found.values() for _, value in documents.values()]
+    return _texts(queries), _texts(ids), np.array(values, np.float64), tag
 
 
 def _lines(file: Path, form: str, n_columns: int) -> Iterator[tuple[int, list[str]]]:
