@@ -144,11 +144,11 @@ class LambdaRank(Loss):
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q W_q (see Notes)."""
         runs = queries.grade_runs
-        return np.array([runs.n_judged.sum()]), np.array([runs.unit * self._plan(queries).mass.sum()])
+        return np.array([runs.n_judged.sum()]), np.array([runs.unit * self._swap_weights(queries).mass.sum()])
 
-    def _plan(self, queries: Queries) -> "_Plan":
+    def _swap_weights(self, queries: Queries) -> "_SwapWeights":
         key = (LambdaRank, self.metric, self.truncation)
-        return queries.remember(key, lambda: _Plan(queries, self.metric, self.truncation))
+        return queries.remember(key, lambda: _SwapWeights(queries, self.metric, self.truncation))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -167,9 +167,9 @@ class LambdaRank(Loss):
 
     def _sums(self, scores: Floats, queries: Queries, *, with_value: bool) -> ListSums:
         """Return the sums in the unit of weights, by the score times sigmoid."""
-        plan, runs, s = self._plan(queries), queries.grade_runs, float(self.sigmoid)
+        plan, runs, s = self._swap_weights(queries), queries.grade_runs, float(self.sigmoid)
         if self.truncation is not None:
-            level, root = queries.remember((_Plan, self.metric, self.truncation), lambda: plan.of_rows(queries))
+            level, root = queries.remember((_SwapWeights, self.metric, self.truncation), lambda: plan.of_rows(queries))
             given: tuple[Any, ...] = (s, level, root, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
         sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
@@ -186,7 +186,7 @@ class _OfRows(NamedTuple):
     root: Floats
 
 
-class _Plan:
+class _SwapWeights:
     """What depends on the data and the metric alone.
 
     Attributes

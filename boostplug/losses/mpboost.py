@@ -142,7 +142,9 @@ class MPBoost(PairLoss):
         runs = runs_of(queries)
         if self.hessian == "gentle" or not len(runs.query):
             return None
-        return self._pair_squares(queries, runs) if isinstance(runs, PairRuns) else self._plan(queries, runs).squares
+        return (
+            self._pair_squares(queries, runs) if isinstance(runs, PairRuns) else self._distances(queries, runs).squares
+        )
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
@@ -156,8 +158,8 @@ class MPBoost(PairLoss):
             )
         return documents, weight
 
-    def _plan(self, queries: Queries, runs: GradeRuns) -> "_Plan":
-        return queries.remember((MPBoost, self.distance), lambda: _Plan(runs, self.distance))
+    def _distances(self, queries: Queries, runs: GradeRuns) -> "_PairDistances":
+        return queries.remember((MPBoost, self.distance), lambda: _PairDistances(runs, self.distance))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -170,7 +172,7 @@ class MPBoost(PairLoss):
                 out[runs.query] = self.factors(queries) * runs.sums(terms)
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
-            plan = self._plan(queries, runs)
+            plan = self._distances(queries, runs)
             of_rows = plan.sums(scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
             with np.errstate(divide="ignore"):
                 pairs_twice = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
@@ -192,7 +194,7 @@ class MPBoost(PairLoss):
             # One shift for all, since a pair may cross queries.
             shift, top = (np.full(queries.n_queries, value[0]) for value in (sums.shift, sums.top))
         else:
-            sums = self._plan(queries, runs).sums(scores, factor, _CURVATURE[self.hessian])
+            sums = self._distances(queries, runs).sums(scores, factor, _CURVATURE[self.hessian])
             shift, top = np.zeros((2, queries.n_queries))
             shift[runs.query], top[runs.query] = sums.shift, sums.top
         return Relative(sums.gradient, sums.hessian, shift, top)
@@ -217,7 +219,7 @@ class MPBoost(PairLoss):
         return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
 
 
-class _Plan:
+class _PairDistances:
     """What depends on grades and distance alone: how each query's pairs are summed, and the distances.
 
     The tables of a function's distances for many grades are kept up to `_TABULATED` in all; those of the queries past

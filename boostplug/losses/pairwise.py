@@ -14,7 +14,7 @@ from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.pair_task import TABLE
-from boostplug.kernels.pairs.tables import GENERAL, Function, Kernel, Tail, plan_tables
+from boostplug.kernels.pairs.tables import GENERAL, Function, Kernel, Tail, layout_of
 from boostplug.losses.pair_loss import Normalization
 from boostplug.losses.smooth_pair_loss import PairFunction, PairWeights, SmoothPairLoss, SmoothSums, WeighedPairs
 
@@ -345,7 +345,7 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
         convex = bool(curvature[at] >= -1e-12 * max(curvature[near].max(), 0.0))
         lowest, lowest_at = float(curvature[at]), float(d[at])
         functions = (function, first, second)
-        boxes = plan_tables(functions)
+        boxes = layout_of(functions)
         width, reach, tails = (1.0, 1, ((None, None),) * 3) if boxes is None else boxes
         of_value, of_first, of_second = (
             Kernel(f, left or Tail(), right or Tail()) for f, (left, right) in zip(functions, tails, strict=True)

@@ -17,8 +17,8 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.pairs.cost_model import Costs
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
-from boostplug.kernels.pairs.smooth import costs_of, plan, sum_pairs
-from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, plan_tables, tables
+from boostplug.kernels.pairs.smooth import costs_of, divide, sum_pairs
+from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, layout_of, tables
 from boostplug.losses.loss import LARGEST_VALUE
 from boostplug.losses.pair_loss import PairLoss
 
@@ -68,7 +68,7 @@ class SmoothSums:
         runs, functions = queries.grade_runs, self.functions
         out = np.zeros((functions.lower.shape[1], queries.n_rows))
         costs = self._costs[weights.what]
-        planned = runs.remember(costs, lambda: plan(runs.view, runs.n_pairs, costs))
+        planned = runs.remember(costs, lambda: divide(runs.view, runs.n_pairs, costs))
         task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
         sum_pairs(task, planned, functions, costs, skipped)
         return out
@@ -123,7 +123,7 @@ class PairFunction:
         ValueError
             If no tables describe the functions at any distance; `PairwiseLoss` takes such functions.
         """
-        boxes = plan_tables((value, first, second))
+        boxes = layout_of((value, first, second))
         if boxes is None or not boxes.has_tails:
             raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
         kernels = [

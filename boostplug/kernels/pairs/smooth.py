@@ -40,7 +40,7 @@ from boostplug.kernels.pairs.pair_by_pair import (
 from boostplug.kernels.pairs.pair_task import GAINS, TABLE, TAKEN, Parts, Task
 from boostplug.kernels.pairs.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
 
-__all__ = ["Plan", "Work", "costs_of", "gap_sums", "plan", "sum_pairs"]
+__all__ = ["Division", "Work", "costs_of", "divide", "gap_sums", "sum_pairs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,30 +75,30 @@ class Work(NamedTuple):
     starts: Ints
 
 
-class Plan(NamedTuple):
+class Division(NamedTuple):
     """The queries that hold a pair, by the way that is tried first."""
 
     by_pair: Work
     in_boxes: Work
 
 
-def plan(runs: Runs, n_pairs: Floats, costs: Costs) -> Plan:
+def divide(runs: Runs, n_pairs: Floats, costs: Costs) -> Division:
     """Return which way is tried first for each query: boxes where they win for scores that range over a few."""
     first, last = runs.query_run[:-1], runs.query_run[1:]
     limit = limits(runs.run_start[last] - runs.run_start[first], last - first, n_pairs, costs)
     work = _work(runs, first, last, limit, np.arange(len(first)))
     boxes = limit >= _A_FEW * costs.width
-    return Plan(_chosen(runs, work, ~boxes), _chosen(runs, work, boxes))
+    return Division(_chosen(runs, work, ~boxes), _chosen(runs, work, boxes))
 
 
-def sum_pairs(task: Task, plan: Plan, functions: Functions, costs: Costs, skipped: NDArray[np.bool_]) -> None:
+def sum_pairs(task: Task, division: Division, functions: Functions, costs: Costs, skipped: NDArray[np.bool_]) -> None:
     """Add the sums of queries that hold a pair to the outputs of their rows, on all threads.
 
     Parameters
     ----------
     task : Task
         Weights by `TABLE` need functions of kind `GENERAL`.
-    plan : Plan
+    division : Division
     functions : Functions
         For kind `GENERAL` the caller sees to it that no query's scores span 2^50 boxes, or `reach` where there are no
         tails.
@@ -106,9 +106,9 @@ def sum_pairs(task: Task, plan: Plan, functions: Functions, costs: Costs, skippe
     skipped : ndarray of bool
         Queries to leave alone; empty for none.
     """
-    runs, (by_pair, in_boxes) = task.runs, plan
+    runs, (by_pair, in_boxes) = task.runs, division
     if len(skipped) and skipped.any():
-        by_pair, in_boxes = (_chosen(runs, work, ~skipped[work.parts.query]) for work in plan)
+        by_pair, in_boxes = (_chosen(runs, work, ~skipped[work.parts.query]) for work in division)
     while True:
         for more in _sum_in_boxes(task, in_boxes, functions, costs):
             by_pair = _joined(by_pair, more)

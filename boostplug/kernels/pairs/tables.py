@@ -30,10 +30,10 @@ __all__ = [
     "Function",
     "Functions",
     "Kernel",
-    "Plan",
+    "TableLayout",
     "Tables",
     "Tail",
-    "plan_tables",
+    "layout_of",
     "tables",
 ]
 
@@ -176,7 +176,7 @@ def _box_to_box(function: Function, half: float, distance: NDArray[np.int64]) ->
     return result
 
 
-class Plan(NamedTuple):
+class TableLayout(NamedTuple):
     """Boxes that describe some functions, and each function's tails to the left and the right, None where unknown."""
 
     width: float
@@ -189,7 +189,7 @@ class Plan(NamedTuple):
         return all(tail is not None for both in self.tails for tail in both)
 
 
-def plan_tables(functions: tuple[Function, ...]) -> Plan | None:
+def layout_of(functions: tuple[Function, ...]) -> TableLayout | None:
     """Return boxes whose tables describe the functions; None if none do.
 
     The widest boxes win, but those with tails go first.
@@ -201,7 +201,7 @@ def plan_tables(functions: tuple[Function, ...]) -> Plan | None:
                 continue
             for reach in _REACHES:
                 start = reach * width
-                plan = Plan(
+                plan = TableLayout(
                     width, reach, tuple((_tail(f, -1.0, start, width), _tail(f, 1.0, start, width)) for f in functions)
                 )
                 if plan.has_tails:
