@@ -331,7 +331,7 @@ def test_equal_losses_share_what_is_kept():
     queries = bp.Queries([2, 0, 1], group=[3])
 
     def plans():
-        return sum(isinstance(kept, mpboost._Plan) for kept in queries.__dict__["_kept"].values())
+        return sum(isinstance(kept, mpboost._PairDistances) for kept in queries.__dict__["_kept"].values())
 
     bp.MPBoost().gradient_hessian(np.zeros(3), queries)
     bp.MPBoost(hessian="bound").gradient_hessian(np.zeros(3), queries)
