@@ -172,8 +172,8 @@ class MPBoost(PairLoss):
                 out[runs.query] = self.factors(queries) * runs.sums(terms)
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
-            plan = self._distances(queries, runs)
-            of_rows = plan.sums(scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
+            distances = self._distances(queries, runs)
+            of_rows = distances.sums(scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
             with np.errstate(divide="ignore"):
                 pairs_twice = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
                 log_value = np.log(0.5 * pairs_twice) + of_rows.shift

@@ -39,7 +39,7 @@ def test_equals_double_loop_where_the_tables_of_a_function_are_built_anew(hessia
         for spread in (0.0, 1.0, 10.0):
             scores, queries = problem(rng, labels, group, spread, rng.random(sum(group)))
             loss = bp.MPBoost(distance=root_distance, hessian=hessian, normalization="rows")
-            assert len(loss._plan(queries, queries.grade_runs).parts) == 4 or labels != "real"
+            assert len(loss._distances(queries, queries.grade_runs).parts) == 4 or labels != "real"
             loops.assert_equal(loss, scores, queries)
 
 
@@ -83,7 +83,7 @@ def test_few_grades_get_the_same_by_boxes(distance, labels, monkeypatch):
     monkeypatch.setattr(mpboost, "_FACTORISED", 2)
     scores, queries = problem(rng, labels, [400, 2, 30, 7], 1.0, rng.random(439))
     loss = bp.MPBoost(distance=distance)
-    assert loss._plan(queries, queries.grade_runs).by_boxes.sum() > 1
+    assert loss._distances(queries, queries.grade_runs).by_boxes.sum() > 1
     loops.assert_equal(loss, scores, queries)
 
 
