@@ -735,13 +735,7 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
             )
         return np.repeat(np.arange(len(group)), group), group
 
-    ids: list[Any]
-    if all(token is not None and _INTEGER.fullmatch(token) for token in tokens):
-        ids = [int(token) for token in tokens if token is not None]
-        if min(ids) < -(2**63) or max(ids) >= 2**63:
-            ids = [_decoded(token) for token in tokens if token is not None]
-    else:
-        ids = [None if token is None else _decoded(token) for token in tokens]
+    ids = _integers(tokens) or [None if token is None else _decoded(token) for token in tokens]
     seen: dict[Any, int] = {}
     runs: list[tuple[Any, int]] = []
     for query, (_, row, line) in zip(ids, parsed.runs, strict=True):
@@ -770,6 +764,14 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if isinstance(queries[0], int):
         return np.repeat(np.array(queries, np.int64), group), group
     return np.repeat(texts_of(queries, float(np.average([*map(len, queries)], weights=group))), group), group
+
+
+def _integers(tokens: Sequence[bytes | None]) -> list[Any] | None:
+    """Return ids as integers of 64 bits; None if one of them is none."""
+    if not all(token is not None and _INTEGER.fullmatch(token) for token in tokens):
+        return None
+    ids = [int(token) for token in tokens if token is not None]
+    return ids if min(ids) >= -(2**63) and max(ids) < 2**63 else None
 
 
 def _side_file(path: Path) -> Path | None:
@@ -871,12 +873,11 @@ class LetorPieces:
     def _ids(self, tokens: list[bytes]) -> list[Any]:
         if self._as_text:
             return [_decoded(token) for token in tokens]
-        if all(_INTEGER.fullmatch(token) for token in tokens):
-            ids = [int(token) for token in tokens]
-            if min(ids) >= -(2**63) and max(ids) < 2**63:
-                return ids
-        self._as_text = True
-        raise Again
+        ids = _integers(tokens)
+        if ids is None:
+            self._as_text = True
+            raise Again
+        return ids
 
     def _refuse_changes(self, parsed: _Parsed) -> None:
         """Raise for a feature that was not there when the width was found."""

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import inner
 
-__all__ = ["SHORT", "Room", "best_rows", "room_for", "sort", "top_rows"]
+__all__ = ["Room", "best_rows", "room_for", "sort"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SHORT = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
+_SHORT = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
 _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
@@ -78,7 +78,7 @@ def sort(room: Room, n: int) -> None:
 
 
 @inner()
-def top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
+def _top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
     """Write the `k` best rows of one query, at least 1, to `rows`, and their scores to `keys`: best first, in one pass.
 
     Ties stay in file order. Returns how many there are, `k` where the query is as long, and how many more rows tie with
@@ -117,8 +117,8 @@ def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, room: R
     keys, rows, _, _ = room
     n = stop - start
     m: int
-    if k <= SHORT:
-        m, tied = top_rows(scores, start, stop, k, keys, rows)
+    if k <= _SHORT:
+        m, tied = _top_rows(scores, start, stop, k, keys, rows)
         if ties and tied:
             last = keys[m - 1]
             while m > 0 and keys[m - 1] == last:
