@@ -24,7 +24,7 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import load_letor
 from boostplug.kernels.base.compiling import compiled_so_far
 from boostplug.losses import LOSSES, LambdaRank, Loss, PairwiseLoss
-from boostplug.metrics import MAP, METRICS, NDCG, Metric, PrecisionAtPercent
+from boostplug.metrics import MAP, METRICS, NDCG, Metric
 from boostplug.rankers import RANKERS
 
 __all__ = ["WarmUp", "names", "warmup"]
@@ -217,8 +217,6 @@ def _variants(kind: type[Metric]) -> Iterator[Metric]:
     if "k" in kind().get_params(deep=False):
         yield kind(k=5)  # type: ignore[call-arg]
         yield kind(k=200)  # type: ignore[call-arg]
-    if kind is PrecisionAtPercent:
-        yield PrecisionAtPercent(20)
 
 
 def _call_metric(metric: Metric, data: list[_Data]) -> None:
