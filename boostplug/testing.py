@@ -323,7 +323,7 @@ def parts_are_as_the_whole(loss: Loss, scores: Floats, queries: Queries, rng: np
 
 
 class _Shared:
-    """Totals of machines that take turns: what each said is combined for the next round, where it is the answer."""
+    """Collective of machines that take turns: what each said is combined for the next round, where it is the answer."""
 
     def __init__(self) -> None:
         self.said: list[Floats] = []

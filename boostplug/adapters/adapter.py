@@ -1,4 +1,4 @@
-"""`Adapter`: what the plug asks of a framework, and what it knows of losses and metrics."""
+"""`Adapter`: what the adapters asks of a framework, and what it knows of losses and metrics."""
 
 import sys
 from abc import abstractmethod
@@ -11,26 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.job import Workers
-from boostplug.core.collective import Totals
-from boostplug.core.threads import Team, team_of
+from boostplug.core.collective import Collective
+from boostplug.core.threads import OpenMPThreads, openmp_threads_of
 from boostplug.data.queries import Queries
 
-__all__ = ["Adapter", "Fields", "MetricLike", "ObjectiveLike", "Part", "Training", "callers", "team_of_caller"]
+__all__ = [
+    "Adapter",
+    "Fields",
+    "MetricLike",
+    "ObjectiveLike",
+    "Part",
+    "Training",
+    "callers",
+    "openmp_threads_of_caller",
+]
 
 _FRAMES = 12  # between the framework and us: wrappers of its own and of the user's
 
 
 class ObjectiveLike(Protocol):
-    """What the plug uses of a loss."""
+    """What the adapters uses of a loss."""
 
     def gradient_hessian(
-        self, scores: Any, queries: Queries, *, totals: Totals = ...
+        self, scores: Any, queries: Queries, *, totals: Collective = ...
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both derivatives per row."""
 
 
 class MetricLike(Protocol):
-    """What the plug uses of a metric."""
+    """What the adapters uses of a metric."""
 
     greater_is_better: ClassVar[bool]
 
@@ -143,7 +152,7 @@ class Adapter(Protocol):
         """Return the workers of the job in which this process trains now, where they can be asked; None outside one."""
         return None
 
-    def team(self, frame: FrameType | None) -> Team | None:  # noqa: ARG002 (the default: threads of our own)
+    def team(self, frame: FrameType | None) -> OpenMPThreads | None:  # noqa: ARG002 (the default: threads of our own)
         """Return the framework's threads where it is the framework that has called `frame`, and they wait for us."""
         return None
 
@@ -209,13 +218,13 @@ def callers(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-_teams: dict[str, Team | None] = {}
+_teams: dict[str, OpenMPThreads | None] = {}
 
 
-def team_of_caller(frame: FrameType | None, module: str) -> Team | None:
+def openmp_threads_of_caller(frame: FrameType | None, module: str) -> OpenMPThreads | None:
     """Return the threads of the library that a framework's `module` calls, where that is above `frame`."""
     if all(caller.f_globals.get("__name__") != module for caller in callers(frame)):
         return None
     if module not in _teams:
-        _teams[module] = team_of(getattr(sys.modules[module], "_LIB", None))
+        _teams[module] = openmp_threads_of(getattr(sys.modules[module], "_LIB", None))
     return _teams[module]

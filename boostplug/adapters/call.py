@@ -19,12 +19,12 @@ from boostplug.adapters.preferences import preferences_of
 from boostplug.adapters.record import Preferences, Reading, Record, record_of
 from boostplug.adapters.registry import ADAPTERS, adapter_of, calling, dataset_names
 from boostplug.core.checks import numbers
-from boostplug.core.collective import ALONE, Totals
-from boostplug.core.threads import Team, threads_of_framework
+from boostplug.core.collective import LOCAL, Collective
+from boostplug.core.threads import OpenMPThreads, threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.single_precision import TINY, first_step, to_single
 
-__all__ = ["assign", "evaluate", "hands_on_parameters", "objective", "queries_of", "refuse_fault"]
+__all__ = ["assign", "called_by_get_params", "evaluate", "objective", "queries_of", "refuse_fault"]
 
 Floats32 = NDArray[np.float32]
 
@@ -40,7 +40,7 @@ class _Call(NamedTuple):
     scores: Any
     queries: Queries
     threads: int | None
-    team: Team | None
+    team: OpenMPThreads | None
     record: Record
     adapter: Adapter | None
     training: Training | None
@@ -48,7 +48,7 @@ class _Call(NamedTuple):
 
 
 def objective(
-    loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, totals: Totals | None = None
+    loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, totals: Collective | None = None
 ) -> tuple[Floats32, Floats32]:
     """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective.
 
@@ -112,7 +112,7 @@ def assign(dataset: Any, queries: Queries) -> None:
     record_of(dataset).assigned = queries
 
 
-def hands_on_parameters(frame: FrameType | None) -> bool:
+def called_by_get_params(frame: FrameType | None) -> bool:
     """Return whether a framework's own scikit-learn estimator asks, in `frame`'s caller, for what it is to train with.
 
     It lists the parameters of whatever has `get_params`, and hands all that it lists to its training.
@@ -143,12 +143,12 @@ def queries_of(dataset: Any) -> Queries:
     return _built(record.read, fields, preferences)
 
 
-def _workers(dataset: Any, totals: Totals | None) -> Workers | None:
+def _workers(dataset: Any, totals: Collective | None) -> Workers | None:
     adapter = adapter_of(dataset) if totals is None else None
     return None if adapter is None else adapter.workers()
 
 
-def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Totals | None, frame: FrameType | None) -> _Call:
+def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Collective | None, frame: FrameType | None) -> _Call:
     adapter = adapter_of(b)
     if adapter is not None:
         call = _call_with_dataset(adapter, _as_floats("scores", a), b, frame)
@@ -161,13 +161,15 @@ def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Totals | None, 
     return call
 
 
-def _derivatives(loss: ObjectiveLike, call: _Call, totals: Totals) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if totals is ALONE:  # a subclass may know no others
+def _derivatives(
+    loss: ObjectiveLike, call: _Call, totals: Collective
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if totals is LOCAL:  # a subclass may know no others
         return loss.gradient_hessian(call.scores, call.queries)
     return loss.gradient_hessian(call.scores, call.queries, totals=totals)
 
 
-def _team(adapter: Adapter, queries: Queries, frame: FrameType | None) -> Team | None:
+def _team(adapter: Adapter, queries: Queries, frame: FrameType | None) -> OpenMPThreads | None:
     return adapter.team(frame) if queries.n_rows >= _MANY else None
 
 

@@ -13,7 +13,7 @@ from typing import NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.collective import ALONE, Totals
+from boostplug.core.collective import LOCAL, Collective
 
 __all__ = ["Call", "Workers", "in_step"]
 
@@ -66,9 +66,9 @@ class Call:
         self.any_step = True
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> Collective:
         """What a loss asks."""
-        return ALONE if self._workers is None else self
+        return LOCAL if self._workers is None else self
 
     def gather(self, values: Floats) -> Floats:
         """Return the values of all workers, of shape (n_workers, n_values)."""

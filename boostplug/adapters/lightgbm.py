@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, callers, team_of_caller
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, callers, openmp_threads_of_caller
 from boostplug.adapters.aliases import LIGHTGBM as ALIASES
 from boostplug.adapters.options import LIGHTGBM, fault_of_options
-from boostplug.core.threads import Team
+from boostplug.core.threads import OpenMPThreads
 
 __all__ = ["LightGBM"]
 
@@ -108,9 +108,9 @@ class LightGBM(Adapter):
         n = _parameter("num_threads", dataset, training)
         return int(n) if n is not None and int(n) > 0 else None
 
-    def team(self, frame: FrameType | None) -> Team | None:
+    def team(self, frame: FrameType | None) -> OpenMPThreads | None:
         """Return the threads of the library that `lightgbm.basic` has loaded."""
-        return team_of_caller(frame, "lightgbm.basic")
+        return openmp_threads_of_caller(frame, "lightgbm.basic")
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_sum_hessian_in_leaf`."""

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, team_of_caller
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, openmp_threads_of_caller
 from boostplug.adapters.aliases import XGBOOST as ALIASES
 from boostplug.adapters.job import Workers
 from boostplug.adapters.options import XGBOOST, fault_of_options
-from boostplug.core.threads import Team
+from boostplug.core.threads import OpenMPThreads
 
 __all__ = ["XGBoost"]
 
@@ -104,9 +104,9 @@ class XGBoost(Adapter):
         collective = sys.modules["xgboost"].collective
         return _Collective(collective) if collective.get_world_size() > 1 else None
 
-    def team(self, frame: FrameType | None) -> Team | None:
+    def team(self, frame: FrameType | None) -> OpenMPThreads | None:
         """Return the threads of the library that `xgboost.core` has loaded."""
-        return team_of_caller(frame, "xgboost.core")
+        return openmp_threads_of_caller(frame, "xgboost.core")
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_child_weight`; its default where the parameters are not seen."""

@@ -90,7 +90,7 @@ def compare(
     early_stopping_rounds : int or None, default 30
         Rounds without a better validation value before training stops; the best round counts. None: all rounds count.
     params : mapping, optional
-        What `boostplug.comparison.training.frameworks.Trees` takes: ``learning_rate``, ``num_leaves``, …
+        What `boostplug.comparison.training.trees.Trees` takes: ``learning_rate``, ``num_leaves``, …
     tune : int, default 0
         Settings tried per method and fold before its runs, the same number for built-ins: trees from one space for all
         (`boostplug.comparison.training.tuning.TREE_SPACE`) and the objective's own parameters, with the first seed,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
 from numbers import Real
@@ -158,9 +158,11 @@ def check_choices(value: Any) -> None:
 
 @cache
 def _hints(kind: type) -> dict[str, Any]:
-    """Return the annotations of a dataclass's fields."""
-    hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    """Return the annotations of a dataclass's fields; none if they cannot be read."""
+    hints: dict[str, Any] = {}
+    with suppress(Exception):  # a string as annotation is any text
+        hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind) if field.name in hints}
 
 
 def check_instance(name: str, value: Any, kind: type, example: str) -> Any:

@@ -5,12 +5,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ALONE", "Totals"]
+__all__ = ["LOCAL", "Collective"]
 
 Floats = NDArray[np.float64]
 
 
-class Totals(Protocol):
+class Collective(Protocol):
     """Combines what each machine of a job knows.
 
     Every machine asks the same questions in the same order: `gather` once, then `largest` at most once.
@@ -31,4 +31,4 @@ class _Alone:
         return value
 
 
-ALONE: Totals = _Alone()
+LOCAL: Collective = _Alone()

@@ -3,7 +3,7 @@
 Kernels release the GIL and write to disjoint rows, so plain Python threads run them in parallel. Each query is the
 work of one thread, in one order: results are bit-equal for any number of threads. There is no OpenMP pool of our own
 to fight with the frameworks' pools, to break after a fork, or to forbid concurrent calls. Within a framework's call its
-own threads do the work (`Team`).
+own threads do the work (`OpenMPThreads`).
 """
 
 import ctypes
@@ -24,13 +24,13 @@ from boostplug.core.checks import check_integer
 
 __all__ = [
     "Computed",
-    "Team",
+    "OpenMPThreads",
     "get_num_threads",
     "numbers_by_query",
+    "openmp_threads_of",
     "run_evenly",
     "run_over_queries",
     "set_num_threads",
-    "team_of",
     "threads_of_framework",
 ]
 
@@ -41,7 +41,7 @@ _IMPORTED_BY = os.getpid()
 _MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
 
 _of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
-_team: ContextVar["Team | None"] = ContextVar("_team", default=None)
+_team: ContextVar["OpenMPThreads | None"] = ContextVar("_team", default=None)
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
 
@@ -109,7 +109,7 @@ def get_num_threads() -> int:
 
 
 @contextmanager
-def threads_of_framework(n: int | None, team: "Team | None" = None) -> Iterator[None]:
+def threads_of_framework(n: int | None, team: "OpenMPThreads | None" = None) -> Iterator[None]:
     """Use `n` threads within the block: what the calling framework was told, or None where that is not known.
 
     With `team` they are the framework's own.
@@ -126,7 +126,7 @@ _Body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _Parallel = ctypes.CFUNCTYPE(None, _Body, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
 
 
-class Team:
+class OpenMPThreads:
     """The threads of the OpenMP library that a framework has loaded, for while it calls us.
 
     They end no loop of the framework's by going to sleep: for some milliseconds they wait for the next one in a circle,
@@ -184,10 +184,10 @@ def _ignored_by_ctypes(errors: list[BaseException]) -> Iterator[None]:
         sys.unraisablehook = before
 
 
-def team_of(library: Any) -> Team | None:
+def openmp_threads_of(library: Any) -> OpenMPThreads | None:
     """Return the threads of the OpenMP that a library is linked with: GCC's, or one that knows its calls."""
     try:
-        return Team(_Parallel(("GOMP_parallel", library)))
+        return OpenMPThreads(_Parallel(("GOMP_parallel", library)))
     except (AttributeError, TypeError):  # that of Visual C++, or no library
         return None
 

@@ -17,7 +17,7 @@ from lightgbm import dask as lgb_dask
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from boostplug.adapters import call as plug
+from boostplug.adapters import call as framework_call
 from boostplug.adapters.aliases import LIGHTGBM as ALIASES
 from boostplug.core.checks import check_integer, shown
 from boostplug.dask.collections import (
@@ -288,8 +288,8 @@ class _LightGBMJob(Job):
     def __call__(self, scores: Any, dataset: Any) -> Any:
         self.round += 1
         try:
-            plug.assign(dataset, self.queries)
-            return self.derivatives(plug.objective, self.loss, scores, dataset, None, None, totals=self.sums)
+            framework_call.assign(dataset, self.queries)
+            return self.derivatives(framework_call.objective, self.loss, scores, dataset, None, None, totals=self.sums)
         except Exception as error:  # noqa: BLE001 (whatever it is, the others must know)
             self.fault = error
             self._failure().set()

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.compiling import compiled, inlined
 
 __all__ = ["COUNTS", "Block", "new_block", "parse_block", "scatter"]
 
@@ -79,26 +79,26 @@ def new_block(n_rows: int, n_entries: int) -> Block:
 # --- Tokens --------------------------------------------------------------------------------------------------------
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _after_blanks(buf: Bytes, at: int) -> int:
     while buf[at] == 32 or buf[at] == 9:
         at += 1
     return at
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _is_end(c: int) -> bool:
     return c == 32 or c == 10 or c == 35 or c == 9  # noqa: PLR1714 (a chain compiles to less than a tuple)
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _end_of_token(buf: Bytes, at: int) -> int:
     while not _is_end(buf[at]):
         at += 1
     return at
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _is_break(buf: Bytes, at: int) -> bool:
     """Whether a character ends here that ends lines elsewhere; letor.py names them."""
     c = int(buf[at])
@@ -110,7 +110,7 @@ def _is_break(buf: Bytes, at: int) -> bool:
     return 0xA8 <= c <= 0xA9 and before == 0x80 and int(buf[at - 2]) == 0xE2
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _end_of_comment(buf: Bytes, at: int) -> int:
     """Return where a comment ends: at the newline, or at what may be meant as one."""
     while not (_STOPS[buf[at]] and (buf[at] == 10 or _is_break(buf, at))):
@@ -118,7 +118,7 @@ def _end_of_comment(buf: Bytes, at: int) -> int:
     return at
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _is_word(buf: Bytes, at: int, word: Bytes) -> bool:
     """Whether a word stands here, in capitals or not; `word` itself is of small letters."""
     for i in range(len(word)):  # noqa: SIM110 (numba would make a generator)
@@ -127,7 +127,7 @@ def _is_word(buf: Bytes, at: int, word: Bytes) -> bool:
     return True
 
 
-@inner(inline="always")
+@inlined(inline="always")
 def _digits(buf: Bytes, at: int, number: Any) -> tuple[Any, int, int]:
     """Append digits to a number: (the number, where they end, how many at the end are left out as it is full)."""
     left_out = 0
@@ -142,7 +142,7 @@ def _digits(buf: Bytes, at: int, number: Any) -> tuple[Any, int, int]:
     return number, at, left_out
 
 
-@inner(error_model="numpy")
+@inlined(error_model="numpy")
 def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     """Parse the number at `at`: (value, how certain, where it ends)."""
     start = at
@@ -183,7 +183,7 @@ def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     return value, _EXACT if exact else _CLOSE, at
 
 
-@inner()
+@inlined()
 def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
     """Leave the token that starts here to Python; return where it ends."""
     at: int = _end_of_token(buf, start)
@@ -196,7 +196,7 @@ def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
 # --- Parts of a line -----------------------------------------------------------------------------------------------
 
 
-@inner()
+@inlined()
 def _parse_grade(buf: Bytes, at: int, out: Block) -> int:
     """Parse the grade of a row; return where it ends, as the next three do."""
     row = out.counts[ROWS]
@@ -208,7 +208,7 @@ def _parse_grade(buf: Bytes, at: int, out: Block) -> int:
     return end
 
 
-@inner()
+@inlined()
 def _parse_query(buf: Bytes, at: int, out: Block) -> int:
     """Parse the query's id of a row, if there is one; begin a run where it is not that of the row before."""
     first = end = -1
@@ -238,7 +238,7 @@ def _parse_query(buf: Bytes, at: int, out: Block) -> int:
     return at
 
 
-@inner(error_model="numpy")
+@inlined(error_model="numpy")
 def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
     """Parse the entries of a row, up to the first malformed one."""
     ids, values, counts = out.ids, out.values, out.counts
@@ -274,7 +274,7 @@ def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
     return at
 
 
-@inner()
+@inlined()
 def _parse_comment(buf: Bytes, at: int, out: Block) -> int:
     """Parse the comment that may end a line, and the document's id in it."""
     row = out.counts[ROWS]

@@ -3,8 +3,8 @@
 Read `base` first, then one of the others; each folder says in which order its files are best read.
 
 - `base`: the decorators, elementary functions, sorting, and the arrays that kernels read.
-- `pairs`: sums over preference pairs, for losses on score differences.
-- `lists`: sums over complete lists, for softmax losses and LambdaRank.
+- `pairs`: sums over preference pairs, for losses on score differences; squared errors of labels beside them.
+- `lists`: sums over complete lists, for softmax losses, LambdaRank and centred squared errors.
 - `metrics`: metrics of each query.
 
 `boostplug.core.threads.run_over_queries` runs a kernel over many queries in parallel. The kernels of rankers stand

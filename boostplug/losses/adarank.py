@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, scores_of_rows, shown
-from boostplug.core.collective import ALONE
+from boostplug.core.collective import LOCAL
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import LARGEST_VALUE, Answered, Loss, Outputs
+from boostplug.losses.loss import LARGEST_VALUE, DerivativesFromSums, Loss, Outputs
 from boostplug.losses.ranknet import RankNet
-from boostplug.losses.relative import Relative, times
+from boostplug.losses.relative import ScaledDerivatives, times
 from boostplug.metrics import NDCG, Metric
 
 __all__ = ["AdaRank"]
@@ -112,7 +112,7 @@ class AdaRank(Loss):
             If a score is not a finite real number, their number is not the number of rows, or the metric is infinite.
         """
         exponents, defined = self._exponents(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        return _relative_to_mean(exponents, defined, ALONE.gather(_terms(exponents, defined)))
+        return _relative_to_mean(exponents, defined, LOCAL.gather(_terms(exponents, defined)))
 
     def _exponents(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
         """Return -E of each query and where E is defined."""
@@ -138,10 +138,10 @@ class AdaRank(Loss):
         outputs = self.base._computed(scores, queries, scale)  # noqa: SLF001 (a loss of a loss)
         return _times(self.factors(scores, queries), outputs, queries)
 
-    def _asks(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], Answered]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
         """Learn the mean over all machines from the same question as the base's scale."""
         exponents, defined = self._exponents(scores, queries)
-        more, answered = self.base._asks(scores, queries)  # noqa: SLF001
+        more, answered = self.base._reduction_terms(scores, queries)  # noqa: SLF001
 
         def times_factors(scales: Floats, told: Floats) -> Outputs:
             factors = _relative_to_mean(exponents, defined, told[:, len(more) :])
@@ -153,8 +153,8 @@ class AdaRank(Loss):
 def _times(factors: Floats, outputs: Outputs, queries: Queries) -> Outputs:
     """Return the derivatives of the base, each query's times its factor."""
     multiplied = times(outputs, factors, queries)
-    if isinstance(outputs, Relative):
-        return Relative(*multiplied, outputs.shift, outputs.top * factors)
+    if isinstance(outputs, ScaledDerivatives):
+        return ScaledDerivatives(*multiplied, outputs.shift, outputs.top * factors)
     return multiplied
 
 

@@ -12,7 +12,7 @@ from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists.lambda_halves import sum_lists
-from boostplug.kernels.lists.lambdas import Worth, sum_tops
+from boostplug.kernels.lists.lambdas import PositionValues, sum_tops
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.gains import ideal_dcg, rising_gains
 from boostplug.losses.lists import ListSums, sums_over_lists
@@ -193,7 +193,7 @@ class _SwapWeights:
     ----------
     level : ndarray
         Of each run, ascending within a query: gains over Z_q, or relevance over the number of relevant documents.
-    worth : Worth
+    worth : PositionValues
     mass : ndarray
         W_q of each query that holds a pair, over the unit of weights.
     """
@@ -208,14 +208,14 @@ class _SwapWeights:
                 ideal[runs.n_documents < metric.k] = 0.0  # the scripts count such a query 0
             level -= level[runs.query_run[:-1]][runs.query_of_run]  # gaps count alone
             discount = discounts(longest, metric.convention)
-            self.worth = Worth(discount, 0)
+            self.worth = PositionValues(discount, 0)
             apart = _mean_apart(discount, truncation)[runs.n_documents]
         else:
             level = (runs.run_grade >= metric.relevant).astype(np.float64)
             sizes = np.diff(runs.run_start)
             ideal = np.bincount(runs.query_of_run, level * sizes, len(runs.query)).astype(np.float64)
             k = longest if metric.k is None else metric.k
-            self.worth = Worth(frozen(np.zeros(0)), k)
+            self.worth = PositionValues(frozen(np.zeros(0)), k)
             # At random ranks: u = ρ ([j ≤ k] - Σ 1/j), v = u + [j ≤ k]/j, with ρ the share of relevant documents.
             inverse = np.where(np.arange(longest) < k, 1.0 / np.arange(1.0, longest + 1.0), 0.0)
             of_share = _mean_apart(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Kernel, Tail
+from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, TabulatedFunction, Tail
 from boostplug.losses.smooth_pair_loss import PairFunction, SmoothSums
 
 __all__ = ["LOGISTIC", "SIGMOID", "curvature", "slope", "softplus"]
@@ -37,10 +37,10 @@ def curvature(d: Floats) -> Floats:
 
 _BOXES = 2.5, 7  # width and reach: 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
 _FAR = Tail(c=1.0)
-_SOFTPLUS = Kernel(softplus, Tail(q1=1.0, c=1.0), _FAR)
-_WRONG = Kernel(wrong, Tail(q0=1.0, c=-1.0), _FAR)
-_SLOPE = Kernel(slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0))
-_CURVATURE = Kernel(curvature, _FAR, _FAR, even=True)
+_SOFTPLUS = TabulatedFunction(softplus, Tail(q1=1.0, c=1.0), _FAR)
+_WRONG = TabulatedFunction(wrong, Tail(q0=1.0, c=-1.0), _FAR)
+_SLOPE = TabulatedFunction(slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0))
+_CURVATURE = TabulatedFunction(curvature, _FAR, _FAR, even=True)
 
 LOGISTIC = PairFunction(
     softplus,

@@ -8,18 +8,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters import call as plug
+from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, returned, scores_of_rows, shown
-from boostplug.core.collective import ALONE, Totals
+from boostplug.core.collective import LOCAL, Collective
 from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
-from boostplug.losses.relative import Relative, into_range
+from boostplug.losses.relative import ScaledDerivatives, rescale
 
-__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "Answered", "HessianKind", "Loss", "Outputs"]
+__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "DerivativesFromSums", "HessianKind", "Loss", "Outputs"]
 
 Floats = NDArray[np.float64]
-Outputs = tuple[Floats, Floats] | Relative
-Answered = Callable[[Floats, Floats], Outputs]
+Outputs = tuple[Floats, Floats] | ScaledDerivatives
+DerivativesFromSums = Callable[[Floats, Floats], Outputs]
 """From the scale of each part, and what each machine has said beside the scales' terms, to the derivatives."""
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 LARGEST_WEIGHT = 1e100  # of a loss in a sum
@@ -183,7 +183,7 @@ class Loss(Named, ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; none to a framework's own estimator, which would train with them."""
-        return {} if plug.hands_on_parameters(inspect.currentframe()) else super().get_params(deep)
+        return {} if framework_call.called_by_get_params(inspect.currentframe()) else super().get_params(deep)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).
@@ -232,14 +232,16 @@ class Loss(Named, ABC):
         value = self.compute_value(scores_of_rows(scores, queries.n_rows, finite=True), queries)
         return returned(f"{type(self).__name__}.compute_value", "query", value, (queries.n_queries,))
 
-    def gradient_hessian(self, scores: ArrayLike, queries: Queries, *, totals: Totals = ALONE) -> tuple[Floats, Floats]:
+    def gradient_hessian(
+        self, scores: ArrayLike, queries: Queries, *, totals: Collective = LOCAL
+    ) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
 
         Parameters
         ----------
         scores : array-like of shape (n_rows,)
         queries : Queries
-        totals : Totals, optional
+        totals : Collective, optional
             Where the queries are one machine's part of a job's: what gathers and compares over all machines. At every
             call it is asked to gather a few numbers, and after that by some losses for one largest value; the same loss
             asks the same on every machine.
@@ -267,27 +269,27 @@ class Loss(Named, ABC):
         """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
 
         `scale` is that of all machines together. A loss whose derivatives may leave the range of floats returns them
-        as `Relative`, always.
+        as `ScaledDerivatives`, always.
         """
 
-    def _over_all(self, scores: Floats, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian, with one question to all machines, and one for the largest of `Relative`."""
-        more, answered = self._asks(scores, queries)
+    def _over_all(self, scores: Floats, queries: Queries, totals: Collective) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian, with one sum over all workers, and one maximum for `ScaledDerivatives`."""
+        more, answered = self._reduction_terms(scores, queries)
         outputs = answered(*self._scales(queries, totals, *more))
-        return into_range(outputs, queries, totals) if isinstance(outputs, Relative) else outputs
+        return rescale(outputs, queries, totals) if isinstance(outputs, ScaledDerivatives) else outputs
 
-    def _asks(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], Answered]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
         """Return what is to be known of all machines beside the scales, and what the answers make of it."""
         return (), lambda scales, _: self._computed(scores, queries, float(scales[0]))
 
-    def _scales(self, queries: Queries, totals: Totals, *more: float) -> tuple[Floats, Floats]:
+    def _scales(self, queries: Queries, totals: Collective, *more: float) -> tuple[Floats, Floats]:
         """Return the scale of each part over all machines, and each machine's `more`, of shape (n_machines, …)."""
         # By identity, as a loss need not be hashable; the loss is kept too, so that its id stays its own.
         key = ("scale", id(self))
         _, terms, alone = queries.remember(key, lambda: (self, *self._terms_and_ratios(queries)), limit=32)
         gathered = totals.gather(np.concatenate([terms, more]))
         n = len(alone)
-        if totals is ALONE:
+        if totals is LOCAL:
             return alone, gathered[:, 2 * n :]
         sums = gathered[:, : 2 * n].sum(axis=0)
         return _ratios(sums[:n], sums[n:]), gathered[:, 2 * n :]
@@ -299,7 +301,7 @@ class Loss(Named, ABC):
     def _computed(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
         """Return what `compute_gradient_hessian` does, once it is seen to be two arrays."""
         outputs: Any = self.compute_gradient_hessian(scores, queries, scale)
-        if isinstance(outputs, Relative):
+        if isinstance(outputs, ScaledDerivatives):
             return outputs
         if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
             raise ValueError(
@@ -329,7 +331,7 @@ class Loss(Named, ABC):
         -------
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
-        return plug.objective(self, a, b, weight, group)
+        return framework_call.objective(self, a, b, weight, group)
 
 
 def _weight(value: Any, loss: Loss) -> float:

@@ -26,7 +26,7 @@ from boostplug.losses.directed_distance import (
 )
 from boostplug.losses.loss import LARGEST_VALUE
 from boostplug.losses.pair_loss import Normalization, PairLoss, runs_of
-from boostplug.losses.relative import Relative, drop_lost
+from boostplug.losses.relative import ScaledDerivatives, zero_underflowed
 
 __all__ = ["MPBoost"]
 
@@ -180,24 +180,24 @@ class MPBoost(PairLoss):
             out[runs.query] = np.exp(np.minimum(log_value, math.log(LARGEST_VALUE)))
         return out
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Relative:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> ScaledDerivatives:
         """Return `scale` times the gradient of J and the Hessian of `hessian`, each query over its own e^shift."""
         runs = runs_of(queries)
         if not len(runs.query):
-            return Relative(*np.zeros((2, queries.n_rows)), *np.zeros((2, queries.n_queries)))
+            return ScaledDerivatives(*np.zeros((2, queries.n_rows)), *np.zeros((2, queries.n_queries)))
         factor = self.factors(queries) * scale
         if isinstance(runs, PairRuns):
             sums = kernels.sum_listed(
                 scores, runs.view, self._pair_distances(queries, runs), _CURVATURE[self.hessian], factor
             )
-            drop_lost(sums.gradient, sums.hessian, queries)
+            zero_underflowed(sums.gradient, sums.hessian, queries)
             # One shift for all, since a pair may cross queries.
             shift, top = (np.full(queries.n_queries, value[0]) for value in (sums.shift, sums.top))
         else:
             sums = self._distances(queries, runs).sums(scores, factor, _CURVATURE[self.hessian])
             shift, top = np.zeros((2, queries.n_queries))
             shift[runs.query], top[runs.query] = sums.shift, sums.top
-        return Relative(sums.gradient, sums.hessian, shift, top)
+        return ScaledDerivatives(sums.gradient, sums.hessian, shift, top)
 
     def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the distance of each explicit pair's margin."""

@@ -14,7 +14,7 @@ from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.gains import ideal_dcg, rising_gains
 from boostplug.losses.logistic import SIGMOID
 from boostplug.losses.pair_loss import Normalization
-from boostplug.losses.smooth_pair_loss import PairWeights, SmoothPairLoss, WeighedPairs
+from boostplug.losses.smooth_pair_loss import PairWeights, PairWeightTotals, SmoothPairLoss
 from boostplug.metrics.dcg import Gain, check_gain
 
 __all__ = ["NDCGBoost"]
@@ -70,7 +70,6 @@ class NDCGBoost(SmoothPairLoss):
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from boostplug.losses.ndcg_boost import NDCGBoost
     >>> from boostplug import Queries
     >>> queries = Queries([1, 0], group=[2])
@@ -88,7 +87,7 @@ class NDCGBoost(SmoothPairLoss):
     gain: Gain = "exp2"
     normalization: Normalization = "none"
 
-    pair = SIGMOID
+    pair_function = SIGMOID
     hessian_kinds: ClassVar = {"newton": "model", "bound": "bound", "global": "global"}
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # the paper's is 2
 
@@ -106,12 +105,12 @@ class NDCGBoost(SmoothPairLoss):
         """0 for linear gains, whose unit Z_q takes away; none for others."""
         return 0 if self.gain == "linear" else None
 
-    def pair_weights(self, queries: Queries) -> WeighedPairs:
+    def pair_weights(self, queries: Queries) -> PairWeightTotals:
         """Return the gaps of gains over Z_q."""
         return queries.remember((NDCGBoost, self.gain), lambda: _gaps_of_gains(queries, self.gain))
 
 
-def _gaps_of_gains(queries: Queries, gain: Gain) -> WeighedPairs:
+def _gaps_of_gains(queries: Queries, gain: Gain) -> PairWeightTotals:
     runs = queries.grade_runs
     query_of_run = runs.query_of_run
     level = rising_gains("NDCGBoost", queries, gain)
@@ -125,7 +124,7 @@ def _gaps_of_gains(queries: Queries, gain: Gain) -> WeighedPairs:
         of_documents *= runs.sqrt_weight
     of_queries = np.zeros(len(runs.query))
     np.add.at(of_queries, query_of_run, 0.5 * gaps * runs.mass)
-    return WeighedPairs(
+    return PairWeightTotals(
         PairWeights(GAINS, level=frozen(level)),
         frozen(of_queries),
         frozen(of_documents),

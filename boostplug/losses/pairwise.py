@@ -14,9 +14,9 @@ from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.pair_task import TABLE
-from boostplug.kernels.pairs.tables import GENERAL, Function, Kernel, Tail, layout_of
+from boostplug.kernels.pairs.tables import GENERAL, Function, TabulatedFunction, Tail, layout_of
 from boostplug.losses.pair_loss import Normalization
-from boostplug.losses.smooth_pair_loss import PairFunction, PairWeights, SmoothPairLoss, SmoothSums, WeighedPairs
+from boostplug.losses.smooth_pair_loss import PairFunction, PairWeights, PairWeightTotals, SmoothPairLoss, SmoothSums
 
 __all__ = ["PairwiseLoss"]
 
@@ -175,7 +175,7 @@ class PairwiseLoss(SmoothPairLoss):
         return 0 if self.weight is None else None
 
     @property
-    def pair(self) -> PairFunction:
+    def pair_function(self) -> PairFunction:
         """The functions, checked at each call, and their tables."""
         return self._sampled.pair
 
@@ -199,25 +199,29 @@ class PairwiseLoss(SmoothPairLoss):
 
     def value_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
         """Return the sum of ρ in the row of the higher grade: by tables, and by calls where these do not reach."""
-        weighed, sums, given = self.pair_weights(queries), self.pair.value_sums, self._given(scores, queries)
+        weighed, sums, given = self.pair_weights(queries), self.pair_function.value_sums, self._given(scores, queries)
         out = np.zeros(queries.n_rows)
         if self._sampled.width > 0.0:
             out = sums(scores, queries, factors, weights=weighed.weights, multiplier=multiplier, skipped=given)[0]
         for block in _pairs(queries.grade_runs, self.weight, given):
-            rho = self.pair.value(scores[block.row] - scores[block.other])
+            rho = self.pair_function.value(scores[block.row] - scores[block.other])
             out += np.bincount(block.row, factors[block.query] * block.weight * rho, queries.n_rows)
         return out
 
     def derivatives_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
         """Return the sums of ρ' and ρ'': by tables, and by calls where these do not reach."""
-        weighed, sums, given = self.pair_weights(queries), self.pair.derivative_sums, self._given(scores, queries)
+        weighed, sums, given = (
+            self.pair_weights(queries),
+            self.pair_function.derivative_sums,
+            self._given(scores, queries),
+        )
         n = queries.n_rows
         out = np.zeros((2, n))
         if self._sampled.width > 0.0:
             out = sums(scores, queries, factors, weights=weighed.weights, multiplier=multiplier, skipped=given)
         for block in _pairs(queries.grade_runs, self.weight, given):
             d, w = scores[block.row] - scores[block.other], factors[block.query] * block.weight
-            g, h = w * self.pair.first(d), w * self.pair.second(d)
+            g, h = w * self.pair_function.first(d), w * self.pair_function.second(d)
             out[0] += np.bincount(block.row, g, n) - np.bincount(block.other, g, n)
             out[1] += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
         return out
@@ -240,7 +244,7 @@ class _Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighed(WeighedPairs):
+class _Weighed(PairWeightTotals):
     """Weights by a user's function, in tables unless a query has too many grades."""
 
     untabulated: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
@@ -348,7 +352,8 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
         boxes = layout_of(functions)
         width, reach, tails = (1.0, 1, ((None, None),) * 3) if boxes is None else boxes
         of_value, of_first, of_second = (
-            Kernel(f, left or Tail(), right or Tail()) for f, (left, right) in zip(functions, tails, strict=True)
+            TabulatedFunction(f, left or Tail(), right or Tail())
+            for f, (left, right) in zip(functions, tails, strict=True)
         )
         pair = PairFunction(
             partial(_call, "function", function),

@@ -62,7 +62,7 @@ class RankNet(SmoothPairLoss):
     sigmoid: float = 1.0
     normalization: Normalization = "none"
 
-    pair = LOGISTIC
+    pair_function = LOGISTIC
     hessian_kind = "exact"
     takes_pairs = True
     degree_in_labels = 0

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.collective import Totals
+from boostplug.core.collective import Collective
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import multiply_queries
-from boostplug.kernels.pairs.exponential_query import LITTLE, NOTHING
+from boostplug.kernels.pairs.exponential_query import MAX_LOST_SHARE, MIN_HESSIAN
 
-__all__ = ["Relative", "drop_lost", "into_range", "times"]
+__all__ = ["ScaledDerivatives", "rescale", "times", "zero_underflowed"]
 
 Floats = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ _BY_POWER = 600.0  # up to e^600 the common factor is a power of 2, which rounds
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class Relative(NamedTuple):
+class ScaledDerivatives(NamedTuple):
     """What a loss may return in place of (gradient, Hessian): both over e^shift, one shift per query.
 
     Attributes
@@ -41,7 +41,7 @@ class Relative(NamedTuple):
     top: Floats
 
 
-def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Floats, Floats]:
+def rescale(outputs: ScaledDerivatives, queries: Queries, totals: Collective) -> tuple[Floats, Floats]:
     """Undo the shifts and, where an output of any machine would pass 2^100, multiply all rows by one factor."""
     gradient, hessian, shift, top = outputs
     furthest = float(shift.max(initial=0.0))
@@ -60,12 +60,14 @@ def into_range(outputs: Relative, queries: Queries, totals: Totals) -> tuple[Flo
         of_row = multiplier[queries.query_of_row]
         gradient *= of_row
         hessian *= of_row
-    drop_lost(gradient, hessian, queries)
+    zero_underflowed(gradient, hessian, queries)
     return gradient, hessian
 
 
-def times(outputs: tuple[Floats, Floats] | Relative, factors: Floats, queries: Queries) -> tuple[Floats, Floats]:
-    """Return the derivatives of each query times its factor, over its shift where they are `Relative`, to write to."""
+def times(
+    outputs: tuple[Floats, Floats] | ScaledDerivatives, factors: Floats, queries: Queries
+) -> tuple[Floats, Floats]:
+    """Multiply each query's gradient and Hessian by its factor. Return writable arrays."""
     gradient, hessian = _writable(outputs[0]), _writable(outputs[1])
     if np.may_share_memory(gradient, hessian):
         hessian = hessian.copy()
@@ -78,14 +80,14 @@ def _writable(array: Floats) -> Floats:
     return array if array.flags.carray else array.copy()
 
 
-def drop_lost(gradient: Floats, hessian: Floats, queries: Queries) -> None:
+def zero_underflowed(gradient: Floats, hessian: Floats, queries: Queries) -> None:
     """Take no step where the Hessian has lost its digits; nowhere in a query whose gradients then lack something."""
-    no_step = hessian < NOTHING
+    no_step = hessian < MIN_HESSIAN
     if not gradient[no_step].any():
         hessian[no_step] = 0.0
         return
     size = np.abs(gradient)
-    lost = _largest(np.where(no_step, size, 0.0), queries) > LITTLE * _largest(size, queries)
+    lost = _largest(np.where(no_step, size, 0.0), queries) > MAX_LOST_SHARE * _largest(size, queries)
     no_step |= lost[queries.query_of_row]
     gradient[no_step] = hessian[no_step] = 0.0
 

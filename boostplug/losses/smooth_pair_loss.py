@@ -1,7 +1,7 @@
 """`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
 
-To add one, state its `PairFunction` (the value and two derivatives as NumPy functions) and, if grades weigh, its
-`pair_weights`; everything else is inherited.
+To add one, state its `PairFunction`, which `PairFunction.sampled` makes of the value and two derivatives as NumPy
+functions, and, if grades weigh, its `pair_weights`; everything else is inherited.
 """
 
 from abc import ABC, abstractmethod
@@ -17,12 +17,12 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.pairs.cost_model import Costs
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
-from boostplug.kernels.pairs.smooth import costs_of, divide, sum_pairs
-from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, layout_of, tables
+from boostplug.kernels.pairs.smooth import costs_of, split_by_method, sum_pairs
+from boostplug.kernels.pairs.tables import GENERAL, Functions, TabulatedFunction, Tail, layout_of, tables
 from boostplug.losses.loss import LARGEST_VALUE
 from boostplug.losses.pair_loss import PairLoss
 
-__all__ = ["PairFunction", "PairWeights", "SmoothPairLoss", "SmoothSums", "WeighedPairs", "value_per_query"]
+__all__ = ["PairFunction", "PairWeightTotals", "PairWeights", "SmoothPairLoss", "SmoothSums", "value_per_query"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -39,18 +39,20 @@ class SmoothSums:
     functions: Functions
 
     @classmethod
-    def value(cls, kind: int, value: Kernel, width: float, reach: int) -> "SmoothSums":
+    def value(cls, kind: int, value: TabulatedFunction, width: float, reach: int) -> "SmoothSums":
         """Return sums with one output, in which each pair counts once: in the row of the higher grade."""
         return cls(Functions(kind, _shares([1.0]), _shares([0.0]), tables((value,), width, reach)))
 
     @classmethod
-    def derivatives(cls, kind: int, first: Kernel, second: Kernel, width: float, reach: int) -> "SmoothSums":
+    def derivatives(
+        cls, kind: int, first: TabulatedFunction, second: TabulatedFunction, width: float, reach: int
+    ) -> "SmoothSums":
         """Return sums with two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
         lower, higher = _shares([1.0, 0.0], [0.0, 1.0]), _shares([-1.0, 0.0], [0.0, 1.0])
         return cls(Functions(kind, lower, higher, tables((first, second), width, reach)))
 
     @classmethod
-    def even(cls, kind: int, function: Kernel, width: float, reach: int) -> "SmoothSums":
+    def even(cls, kind: int, function: TabulatedFunction, width: float, reach: int) -> "SmoothSums":
         """Return sums with two outputs of one even function: minus its signed sum, and its sum."""
         return cls(Functions(kind, _shares([-1.0, 1.0]), _shares([1.0, 1.0]), tables((function,), width, reach)))
 
@@ -68,9 +70,9 @@ class SmoothSums:
         runs, functions = queries.grade_runs, self.functions
         out = np.zeros((functions.lower.shape[1], queries.n_rows))
         costs = self._costs[weights.what]
-        planned = runs.remember(costs, lambda: divide(runs.view, runs.n_pairs, costs))
+        division = runs.remember(costs, lambda: split_by_method(runs.view, runs.n_pairs, costs))
         task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
-        sum_pairs(task, planned, functions, costs, skipped)
+        sum_pairs(task, division, functions, costs, skipped)
         return out
 
     @Computed
@@ -127,7 +129,7 @@ class PairFunction:
         if boxes is None or not boxes.has_tails:
             raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
         kernels = [
-            Kernel(f, left or Tail(), right or Tail())
+            TabulatedFunction(f, left or Tail(), right or Tail())
             for f, (left, right) in zip((value, first, second), boxes.tails, strict=True)
         ]
         at = boxes.width, boxes.reach
@@ -137,7 +139,7 @@ class PairFunction:
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedPairs:
+class PairWeightTotals:
     """What the pairs of different grades weigh beside their rows' weights.
 
     Attributes
@@ -160,7 +162,7 @@ class WeighedPairs:
 class SmoothPairLoss(PairLoss, ABC):
     """A sum over pairs of a smooth function of the score difference.
 
-    A subclass states `pair`; its field `sigmoid`, if it has one, multiplies score differences. A field `hessian` may
+    A subclass states `pair_function`; its field `sigmoid`, if it has one, multiplies score differences. A field `hessian` may
     offer "newton" (the function's second derivative), "bound" (twice that) and "global" (twice the largest).
     """
 
@@ -173,12 +175,12 @@ class SmoothPairLoss(PairLoss, ABC):
 
     @property
     @abstractmethod
-    def pair(self) -> PairFunction:
+    def pair_function(self) -> PairFunction:
         """The function of a pair's score difference."""
 
-    def pair_weights(self, queries: Queries) -> WeighedPairs:  # noqa: ARG002 (the default)
+    def pair_weights(self, queries: Queries) -> PairWeightTotals:  # noqa: ARG002 (the default)
         """Return what pairs weigh by their grades; the same for each pair unless a subclass says otherwise."""
-        return WeighedPairs()
+        return PairWeightTotals()
 
     def weight_of_pairs(self, queries: Queries) -> Floats | None:
         """Return what the pairs of each query weigh together."""
@@ -189,11 +191,11 @@ class SmoothPairLoss(PairLoss, ABC):
         factors, s = self.factors(queries), self._multiplier
         if queries.pairs is None:
             return value_per_query(self.value_of_grades(scores, queries, factors, s), queries)
-        return value_of_listed(scores, queries, factors, lambda d: self.pair.value(s * d))
+        return value_of_listed(scores, queries, factors, lambda d: self.pair_function.value(s * d))
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian."""
-        pair, s, choice = self.pair, self._multiplier, getattr(self, "hessian", "newton")
+        pair, s, choice = self.pair_function, self._multiplier, getattr(self, "hessian", "newton")
         factors, times = self.factors(queries) * (scale * s), 2.0 * s if choice == "bound" else s
         if queries.pairs is not None:
             flat = (lambda d: np.full(len(d), 2.0 * pair.largest_second)) if choice == "global" else None
@@ -211,13 +213,13 @@ class SmoothPairLoss(PairLoss, ABC):
 
     def value_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
         """Return the sum of ρ over the pairs of different grades, in the row of the higher one."""
-        weights, sums = self.pair_weights(queries).weights, self.pair.value_sums
+        weights, sums = self.pair_weights(queries).weights, self.pair_function.value_sums
         out: Floats = sums(scores, queries, factors, weights=weights, multiplier=multiplier)[0]
         return out
 
     def derivatives_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
         """Return the sums of ρ' and ρ'' over the pairs of different grades, by row, of shape (2, n_rows)."""
-        weights, sums = self.pair_weights(queries).weights, self.pair.derivative_sums
+        weights, sums = self.pair_weights(queries).weights, self.pair_function.derivative_sums
         return sums(scores, queries, factors, weights=weights, multiplier=multiplier)
 
     @property

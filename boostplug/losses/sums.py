@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters import call as plug
+from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, shown
 from boostplug.core.naming import short_number
 from boostplug.core.values import (
@@ -24,15 +24,15 @@ from boostplug.core.values import (
     split_names,
 )
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, Answered, HessianKind, Loss, Outputs
-from boostplug.losses.relative import Relative, drop_lost, times
+from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, DerivativesFromSums, HessianKind, Loss, Outputs
+from boostplug.losses.relative import ScaledDerivatives, times, zero_underflowed
 
 __all__ = ["LossSum"]
 
 Floats = NDArray[np.float64]
 
 _SMALL = 1e-9  # a weight below it may take the last digits of a small Hessian
-_LARGE = 1e20  # what is `Relative` reaches 1e261, and bears no weight far beyond this
+_LARGE = 1e20  # what is `ScaledDerivatives` reaches 1e261, and bears no weight far beyond this
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
@@ -216,11 +216,11 @@ class LossSum(Loss):
         ]
         return _added(outputs, [scale * weight for _, weight in self._there], queries)
 
-    def _asks(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], Answered]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
         """Ask for all parts at once; each then hears what it has asked for."""
         self._refuse_nothing()
         there = self._there
-        asked = [part._asks(scores, queries) for part, _ in there]  # noqa: SLF001
+        asked = [part._reduction_terms(scores, queries) for part, _ in there]  # noqa: SLF001
         of_scales = _slices(part._n_scales for part, _ in there)  # noqa: SLF001
         of_more = _slices(len(more) for more, _ in asked)
 
@@ -260,7 +260,7 @@ class LossSum(Loss):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return `parts` and `weights`; if `deep`, each part by its name, its weight, and its parameters too."""
-        if plug.hands_on_parameters(inspect.currentframe()):
+        if framework_call.called_by_get_params(inspect.currentframe()):
             return {}
         listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
         for name, (part, weight) in zip(self._names(), self._weighted, strict=True) if deep else ():
@@ -324,13 +324,13 @@ def _slices(lengths: Iterator[int]) -> list[slice]:
 
 
 def _added(several: list[Outputs], weights: list[float], queries: Queries) -> Outputs:
-    """Return the sum of the derivatives times their weights: over one shift per query where any are `Relative`."""
-    shifts = [outputs.shift for outputs in several if isinstance(outputs, Relative)]
+    """Return the weighted sum of the derivatives, over one shift per query if any are `ScaledDerivatives`."""
+    shifts = [outputs.shift for outputs in several if isinstance(outputs, ScaledDerivatives)]
     shift = np.maximum.reduce([np.zeros(queries.n_queries), *shifts])
     largest = max(weights) if shifts and max(weights) > _LARGE else 1.0
     gradient, hessian = np.zeros((2, 0))
     for k, (outputs, weight) in enumerate(zip(several, weights, strict=True)):
-        own = outputs.shift if isinstance(outputs, Relative) else 0.0
+        own = outputs.shift if isinstance(outputs, ScaledDerivatives) else 0.0
         g, h = times(outputs, weight / largest * np.exp(own - shift), queries)
         if k == 0:
             gradient, hessian = g, h
@@ -339,7 +339,7 @@ def _added(several: list[Outputs], weights: list[float], queries: Queries) -> Ou
             hessian += h
     shift += np.log(largest)  # not before: a shift of 1e100 has no digits for it, and the weight would stay
     if min(weights) < _SMALL or shift.any():
-        drop_lost(gradient, hessian, queries)
+        zero_underflowed(gradient, hessian, queries)
     if not shifts:
         return gradient, hessian
     top = np.zeros(queries.n_queries)
@@ -347,4 +347,4 @@ def _added(several: list[Outputs], weights: list[float], queries: Queries) -> Ou
     if len(filled):
         starts = queries.boundaries[filled]
         top[filled] = np.maximum(np.maximum.reduceat(np.abs(gradient), starts), np.maximum.reduceat(hessian, starts))
-    return Relative(gradient, hessian, shift, top)
+    return ScaledDerivatives(gradient, hessian, shift, top)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters import call as plug
+from boostplug.adapters import call as framework_call
 from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
 from boostplug.core.naming import Named, exact_name, read_name
 from boostplug.core.values import Range, Space, ranges_said
@@ -156,7 +156,7 @@ class Metric(Named, ABC):
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):
-            return plug.evaluate(self, scores, data)
+            return framework_call.evaluate(self, scores, data)
         total, count = self.sum_and_count(scores, data)
         return total / count if count > 0 else np.nan
 
@@ -224,7 +224,7 @@ class Metric(Named, ABC):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; none to a framework's own estimator, which would train with them."""
-        return {} if plug.hands_on_parameters(inspect.currentframe()) else super().get_params(deep)
+        return {} if framework_call.called_by_get_params(inspect.currentframe()) else super().get_params(deep)
 
     @property
     def search_space(self) -> Space:

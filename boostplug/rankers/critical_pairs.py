@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly, run_over_queries
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.sorting import room_for, sort
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.sorting import sort, workspace_for
 from boostplug.kernels.base.views import Runs
 
 __all__ = [
@@ -204,8 +204,8 @@ def tilted(pairs: Any, mass: Any, sides: Any, eta: Any, beta: Any, step: float, 
 @compiled()
 def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) -> None:
     rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
-    room = room_for(run_start[query_run], first, last)
-    keys, docs = room.keys, room.rows
+    workspace = workspace_for(run_start[query_run], first, last)
+    keys, docs = workspace.keys, workspace.rows
     grade = np.empty(len(keys), np.int64)  # 1, 2, … from the lowest up
     tree = np.zeros(len(keys) + 1)  # Fenwick's: sums of weights by grade, of the documents that score as high or higher
     for q in range(first, last):
@@ -215,7 +215,7 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
         for u in range(n_runs):
             for d in range(run_start[u0 + u] - base, run_start[u0 + u + 1] - base):
                 keys[d], docs[d], grade[d] = scores[rows[base + d]], d, u + 1
-        sort(room, n)
+        sort(workspace, n)
         tree[: n_runs + 1] = 0.0
         wrong, wrong_or_tied = 0.0, 0.0
         done = 0
@@ -240,12 +240,12 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
         out[q, 0], out[q, 1] = wrong, wrong_or_tied - wrong
 
 
-@inner()
+@inlined()
 def _weight(root: Any, d: int) -> float:
     return root[d] if len(root) else 1.0
 
 
-@inner()
+@inlined()
 def _sum_below(tree: Any, grade: int) -> float:
     """Return the sum over the grades below one."""
     node, total = grade - 1, 0.0

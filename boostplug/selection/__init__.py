@@ -1,1 +1,1 @@
-"""Choosing models: folds that never split a query, and scorers. It touches no framework."""
+"""Choosing models: folds that never split a query, scorers, and search spaces. It touches no framework."""

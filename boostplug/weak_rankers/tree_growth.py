@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
-from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.compiling import compiled, inlined
 
 __all__ = ["Bins", "ValueCodes", "grow"]
 
@@ -124,7 +124,7 @@ class _Best(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Room of one thread: sums by code and bits of the codes that have any, 0 between uses; these codes; running sums.
+    """Workspace of one thread: sums by code and bits of the codes that have any, 0 between uses; codes; running sums.
 
     A code has `_TURNS` bins for weight and product where the feature has few values.
     """
@@ -190,7 +190,7 @@ def _search(
             _search_part(values, rows, nodes, n_nodes, bins, best, part)
 
 
-@inner()
+@inlined()
 def _search_part(values: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, best: Any, part: int) -> None:
     """Write the best cut of one feature in one node."""
     row, weight, product = rows.row, rows.weight, rows.product
@@ -264,7 +264,7 @@ def _advance(
     return int(_advanced(ValueCodes(codes, start, value), targets, weight, rows, nodes, n_nodes, best))
 
 
-@inner()
+@inlined()
 def _advanced(values: Any, targets: Any, weight: Any, rows: Any, nodes: Any, n_nodes: int, best: Any) -> int:
     n_features = len(values.codes)
     first, grown = n_nodes - 2, n_nodes + min(n_nodes + 1, 2)
@@ -296,7 +296,7 @@ def _advanced(values: Any, targets: Any, weight: Any, rows: Any, nodes: Any, n_n
     return int(grown)
 
 
-@inner()
+@inlined()
 def _settle(values: Any, nodes: Any, node: int, part: int, best: Any) -> None:
     """Take the best feature's cut for a node's split."""
     unit, start = nodes.unit[node], values.start
@@ -314,7 +314,7 @@ def _settle(values: Any, nodes: Any, node: int, part: int, best: Any) -> None:
     nodes.gain[node] = top * unit
 
 
-@inner()
+@inlined()
 def _part(values: Any, rows: Any, nodes: Any, node: int) -> int:
     """Put the rows that a node's split sends left before the others; return where those begin.
 
@@ -343,7 +343,7 @@ def _part(values: Any, rows: Any, nodes: Any, node: int) -> int:
     return int(middle)
 
 
-@inner()
+@inlined()
 def _open(targets: Any, weight: Any, rows: Any, nodes: Any, node: int) -> None:
     """Make a leaf of the rows that a node has."""
     row, first, last = rows.row, nodes.first[node], nodes.last[node]

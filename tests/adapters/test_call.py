@@ -16,7 +16,6 @@ import pytest
 
 import boostplug as bp
 from boostplug.adapters import call as plug
-from boostplug.adapters.record import record_of
 from boostplug.core import threads
 
 Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
@@ -320,16 +319,6 @@ def test_a_call_leaves_no_arrays_behind(long_set):
     assert [result() for result in results] == [None, None]
 
 
-@pytest.mark.usefixtures("no_collection")
-def test_the_next_round_takes_the_arrays_of_the_last(long_set):
-    seen = []
-    for seed in range(3):
-        LOSS(np.random.default_rng(seed).normal(size=len(LONG)), long_set)
-        seen.append({id(array) for array in record_of(long_set).buffers._kept})
-    assert len(seen[0]) == 2
-    assert seen[0] == seen[1] == seen[2]
-
-
 def test_derivatives_that_a_loss_keeps_are_its_own(long_set):
     kept = []
 
@@ -376,12 +365,12 @@ def test_a_framework_s_own_threads_do_the_work(framework, monkeypatch):
     monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
     alone = trained(framework, LOSS, 1)
     core = sys.modules[{"lightgbm": "lightgbm.basic", "xgboost": "xgboost.core"}[framework]]
-    if threads.team_of(core._LIB) is None:
+    if threads.openmp_threads_of(core._LIB) is None:
         pytest.skip("its OpenMP does not know GCC's calls")
     monkeypatch.setattr(threads, "_executor", None)
     calls = []
-    call_of = threads.Team.call
-    monkeypatch.setattr(threads.Team, "call", lambda self, *a: calls.append(a[1]) or call_of(self, *a))
+    call_of = threads.OpenMPThreads.call
+    monkeypatch.setattr(threads.OpenMPThreads, "call", lambda self, *a: calls.append(a[1]) or call_of(self, *a))
     np.testing.assert_array_equal(trained(framework, LOSS, 2), alone)
     assert calls
     assert set(calls) == {2}
@@ -389,6 +378,6 @@ def test_a_framework_s_own_threads_do_the_work(framework, monkeypatch):
 
 def test_whom_no_framework_calls_gets_no_threads_of_it(long_set, monkeypatch):
     monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
-    monkeypatch.setattr(threads.Team, "call", None)  # an error, were it called
+    monkeypatch.setattr(threads.OpenMPThreads, "call", None)  # an error, were it called
     gradient, _ = LOSS(np.zeros(len(LONG)), long_set)
     assert gradient.any()

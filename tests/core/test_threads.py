@@ -181,15 +181,15 @@ def test_nothing_of_the_package_takes_a_lock_of_its_own_or_of_cached_property():
 @pytest.fixture(params=["lightgbm.basic", "xgboost.core"])
 def team(request):
     """The threads of a framework's OpenMP."""
-    found = threads.team_of(getattr(pytest.importorskip(request.param), "_LIB", None))
+    found = threads.openmp_threads_of(getattr(pytest.importorskip(request.param), "_LIB", None))
     if found is None:
         pytest.skip("its OpenMP does not know GCC's calls")
     return found
 
 
 def test_a_library_without_such_threads():
-    assert threads.team_of(None) is None
-    assert threads.team_of(object()) is None
+    assert threads.openmp_threads_of(None) is None
+    assert threads.openmp_threads_of(object()) is None
 
 
 def test_a_team_visits_each_query_once_in_its_own_threads(team, monkeypatch):
@@ -243,7 +243,7 @@ def test_an_interrupt_before_its_work_begins_ends_a_team_s_call():
         list(map(operator.call, (ctypes.pythonapi.PyErr_SetInterrupt, partial(body, None))))
 
     before = sys.unraisablehook
-    with threads.threads_of_framework(2, threads.Team(interrupted_first)), pytest.raises(KeyboardInterrupt):
+    with threads.threads_of_framework(2, threads.OpenMPThreads(interrupted_first)), pytest.raises(KeyboardInterrupt):
         threads.run_over_queries(lambda _first, _last: None, STARTS)
     assert sys.unraisablehook is before
 
@@ -256,7 +256,7 @@ def test_a_team_smaller_than_asked_for_leaves_nothing_undone():
         def kernel(first, last, visits=visits):
             visits[first:last] += 1
 
-        small = threads.Team(lambda body, data, _size, _flags, n=times: [body(data) for _ in range(n)])
+        small = threads.OpenMPThreads(lambda body, data, _size, _flags, n=times: [body(data) for _ in range(n)])
         with threads.threads_of_framework(7, small):
             threads.run_over_queries(kernel, STARTS)
         assert (visits == 1).all()
@@ -266,7 +266,7 @@ def test_a_team_is_left_with_the_framework():
     def fail(*_):
         raise AssertionError
 
-    with threads.threads_of_framework(2, threads.Team(fail)):
+    with threads.threads_of_framework(2, threads.OpenMPThreads(fail)):
         with threads.threads_of_framework(2):
             threads.run_over_queries(lambda _first, _last: None, STARTS)
         with pytest.raises(AssertionError):
@@ -284,7 +284,7 @@ def test_a_forked_child_leaves_the_team_alone(team, known):
     if child == 0:
         signal.alarm(20)
         try:
-            of_child = team if known else threads.Team(team._parallel)
+            of_child = team if known else threads.OpenMPThreads(team._parallel)
             with threads.threads_of_framework(2, of_child):
                 threads.run_over_queries(lambda _first, _last: None, STARTS)
             os._exit(0)

@@ -48,7 +48,7 @@ def on_workers(client, frame, cut=(20,)):
     return client.persist(dd.concat(parts))
 
 
-class Seen(xgb.callback.TrainingCallback):
+class SourceWeights(xgb.callback.TrainingCallback):
     """Leaves a file for each worker that trains."""
 
     def __init__(self, folder):
@@ -84,7 +84,9 @@ class Fatal(xgb.callback.TrainingCallback):
 
 def fit(client, tmp_path, loss, frame, valid=None, *, weighted=False, workers=2, **params):
     """Return a ranker that so many workers have trained."""
-    ranker = bp.dask.XGBRanker(objective=loss, client=client, callbacks=[Seen(tmp_path)], **{**PARAMS, **params})
+    ranker = bp.dask.XGBRanker(
+        objective=loss, client=client, callbacks=[SourceWeights(tmp_path)], **{**PARAMS, **params}
+    )
     sets = {} if valid is None else {"eval_set": [(valid[FEATURES], valid["y"])], "eval_qid": [valid["query"]]}
     weight = {"sample_weight": frame["weight"]} if weighted else {}
     if weighted and valid is not None:
@@ -172,7 +174,7 @@ def test_ids_of_any_kind(client, tmp_path, name):
 def test_rows_in_any_order_by_a_column_of_ids(client, tmp_path):
     mixed = TRAIN.sample(frac=1.0, random_state=0).rename(columns={"query": "qid"})
     whole = client.persist(bp.dask.partition_by_query(dd.from_pandas(mixed, npartitions=3, sort=False), "qid"))
-    ranker = bp.dask.XGBRanker(objective=bp.QBRank(), client=client, callbacks=[Seen(tmp_path)], **PARAMS)
+    ranker = bp.dask.XGBRanker(objective=bp.QBRank(), client=client, callbacks=[SourceWeights(tmp_path)], **PARAMS)
     ranker.fit(whole[[*FEATURES, "qid"]], whole["y"], verbose=False)
     assert_same(ranker, alone(bp.QBRank()))
 
@@ -239,7 +241,7 @@ def test_all_queries_in_one_partition(client, tmp_path):
 def test_arrays(client, tmp_path):
     frame = on_workers(client, TRAIN)
     X = frame[FEATURES].to_dask_array(lengths=True)
-    ranker = bp.dask.XGBRanker(objective=bp.RankNet(), client=client, callbacks=[Seen(tmp_path)], **PARAMS)
+    ranker = bp.dask.XGBRanker(objective=bp.RankNet(), client=client, callbacks=[SourceWeights(tmp_path)], **PARAMS)
     ranker.fit(X, frame["y"].to_dask_array(lengths=True), qid=frame["query"].to_dask_array(lengths=True), verbose=False)
     expected = alone(bp.RankNet()).predict(TRAIN[FEATURES])
     scores = ranker.predict(X)
@@ -458,7 +460,7 @@ class Broken(bp.RankNet):
 def test_errors_of_losses_are_raised_and_not_tried_again(client, tmp_path):
     frame = on_workers(client, TRAIN, [10])
     with pytest.raises(ArithmeticError, match=r"on worker . of 2: thirty queries are too many"):
-        fit_on(client, frame, Broken(), {"callbacks": [Seen(tmp_path)]})
+        fit_on(client, frame, Broken(), {"callbacks": [SourceWeights(tmp_path)]})
     assert len(list(tmp_path.glob("* of 2 in *"))) == 2
     assert_same(fit(client, tmp_path, bp.RankNet(), frame), alone(bp.RankNet()))
 

@@ -14,7 +14,7 @@ from numba.core.caching import IndexDataCacheFile
 from boostplug.kernels.base import compiling
 
 ROOT = Path(__file__).parent.parent.parent
-HELPER = "from boostplug.kernels.base.compiling import inner\n@inner()\ndef term(x):\n    return {text}\n"
+HELPER = "from boostplug.kernels.base.compiling import inlined\n@inlined()\ndef term(x):\n    return {text}\n"
 KERNEL = (
     "import helper_of_a_test\nfrom boostplug.kernels.base.compiling import compiled\n"
     "term = helper_of_a_test.term\n@compiled()\ndef twice(x):\n    return term(x) + term(x)\n"
@@ -68,6 +68,17 @@ def test_upgrading_recompiles(new_process, monkeypatch):
     assert (kernel(2), hits(kernel)) == (4, 0)
 
 
+def test_a_type_that_is_gone_does_no_harm(new_process, tmp_path, monkeypatch):
+    """The index of an earlier version names the types of arguments, so that it cannot even be read."""
+    (tmp_path / "former_types.py").write_text("from typing import NamedTuple\nclass Former(NamedTuple):\n    x: int\n")
+    former = importlib.import_module("former_types").Former
+    assert new_process("x[0]")(former(2)) == 4
+    (tmp_path / "former_types.py").unlink()
+    monkeypatch.delitem(sys.modules, "former_types")
+    importlib.invalidate_caches()
+    assert new_process("x[0] + 0")((2, 3)) == 4
+
+
 def test_editing_any_kernel_recompiles(new_process, monkeypatch, tmp_path_factory):
     assert new_process()(2) == 4
     folder = tmp_path_factory.mktemp("kernels")
@@ -115,7 +126,7 @@ def test_one_process_compiles_a_kernel_at_a_time(new_process, tmp_path, monkeypa
 def test_numba_may_be_switched_off(monkeypatch):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
     assert compiling.compiled()(ast.dump) is ast.dump
-    assert compiling.inner()(ast.dump) is ast.dump
+    assert compiling.inlined()(ast.dump) is ast.dump
 
 
 def test_without_a_writable_folder_kernels_compile_in_memory_with_one_warning():

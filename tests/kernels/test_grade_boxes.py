@@ -155,7 +155,7 @@ def test_what_was_in_memory_before_counts_nothing(distance, weighted, monkeypatc
 
         return made
 
-    for name in ("scratch_for", "_room_for"):
+    for name in ("scratch_for", "_workspace_for"):
         monkeypatch.setattr(grade_boxes, name, spoilt(getattr(grade_boxes, name)))
     np.testing.assert_array_equal(bp.MPBoost(distance=distance).gradient_hessian(scores, queries), expected)
 

@@ -8,13 +8,13 @@ from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.simd import (
     WIDTH,
     absolute,
+    broadcast,
+    first_lanes,
     larger,
     largest_of,
     least_of,
     load,
-    only,
     smaller,
-    spread,
     store,
     sum_of,
 )
@@ -24,15 +24,15 @@ from boostplug.kernels.base.simd import (
 def reckon(a, b, n, out, folds):
     for k in range(0, n, WIDTH):
         x, y = load(a, k), load(b, k)
-        store(out[0], k, only(n - k, (x + y) * 2.0 - 1.0 * x, -1.0))
+        store(out[0], k, first_lanes(n - k, (x + y) * 2.0 - 1.0 * x, -1.0))
         store(out[1], k, larger(x, y))
         store(out[2], k, smaller(x, y))
         store(out[3], k, absolute(x))
         store(out[4], k, exponential(x))
-        store(out[5], k, spread(3.0) - x)
-        folds[0] += sum_of(only(n - k, x, 0.0))
-        folds[1] = max(folds[1], largest_of(only(n - k, x, -np.inf)))
-        folds[2] = min(folds[2], least_of(only(n - k, x, np.inf)))
+        store(out[5], k, broadcast(3.0) - x)
+        folds[0] += sum_of(first_lanes(n - k, x, 0.0))
+        folds[1] = max(folds[1], largest_of(first_lanes(n - k, x, -np.inf)))
+        folds[2] = min(folds[2], least_of(first_lanes(n - k, x, np.inf)))
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 29])

@@ -11,7 +11,7 @@ import boostplug as bp
 from boostplug.core.checks import frozen
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE
 from boostplug.kernels.pairs.smooth import gap_sums
-from boostplug.kernels.pairs.tables import GENERAL, Functions, Kernel, Tail, tables
+from boostplug.kernels.pairs.tables import GENERAL, Functions, TabulatedFunction, Tail, tables
 from boostplug.losses.logistic import LOGISTIC, SIGMOID, curvature, softplus
 from boostplug.losses.smooth_pair_loss import PairWeights, SmoothSums
 
@@ -48,7 +48,7 @@ def test_every_pair_is_right(function, n_lower, accuracy):
     """Each single pair, at every distance: a sum whose pairs are all far is as good as one of near pairs."""
     right = Tail(c=1.0)
     left = Tail(c=1.0) if function is gamma else Tail(q0=1.0, c=-1.0)
-    sums = SmoothSums.value(GENERAL, Kernel(function, left, right), 2.5, 7)
+    sums = SmoothSums.value(GENERAL, TabulatedFunction(function, left, right), 2.5, 7)
     distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6]
     n = len(distance)
     scores = np.ravel(np.column_stack([np.zeros((n, n_lower)), distance]))
@@ -72,7 +72,7 @@ def test_every_pair_is_right(function, n_lower, accuracy):
 def test_tails_of_every_form(function, left, right):
     rng = np.random.default_rng(0)
     lower, higher = frozen(np.ones((1, 1))), frozen(-np.ones((1, 1)))
-    sums = SmoothSums(Functions(GENERAL, lower, higher, tables((Kernel(function, left, right),), 2.5, 7)))
+    sums = SmoothSums(Functions(GENERAL, lower, higher, tables((TabulatedFunction(function, left, right),), 2.5, 7)))
     for spread in (1.0, 30.0, 1000.0, 1e6):
         scores, labels = spread * rng.normal(size=200), rng.integers(0, 4, 200)
         exact = all_pairs(function, scores, labels)
@@ -171,8 +171,8 @@ SUMS = {
     "by tables alone": (
         SmoothSums.derivatives(
             GENERAL,
-            Kernel(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)),
-            Kernel(curvature, Tail(c=1.0), Tail(c=1.0), even=True),
+            TabulatedFunction(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)),
+            TabulatedFunction(curvature, Tail(c=1.0), Tail(c=1.0), even=True),
             2.5,
             7,
         ),

@@ -31,7 +31,7 @@ class LogCosh(SmoothPairLoss):
     sigmoid: float = 1.0
     normalization: Normalization = "none"
 
-    pair = PAIR
+    pair_function = PAIR
     hessian_kind = "exact"
     takes_pairs = True
     degree_in_labels = 0

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import boostplug as bp
 from boostplug.core import threads
-from boostplug.core.collective import ALONE
+from boostplug.core.collective import LOCAL
 from boostplug.losses import LOSSES, MPBoost
-from boostplug.losses.relative import into_range
+from boostplug.losses.relative import rescale
 from boostplug.testing import LAWS, check_loss, example_data, suited, suited_data
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
@@ -65,7 +65,7 @@ def test_example_data_reach_every_way_of_summing():
 
 
 def _original(self, scores, queries, scale):
-    return into_range(MPBoost.compute_gradient_hessian(self, scores, queries, scale), queries, ALONE)
+    return rescale(MPBoost.compute_gradient_hessian(self, scores, queries, scale), queries, LOCAL)
 
 
 def _times(gradient=lambda s, q: 1.0, hessian=lambda s, q: 1.0):

@@ -7,8 +7,8 @@ import pytest
 
 import boostplug as bp
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.base.sorting import room_for
-from boostplug.kernels.lists.order import order_by_score, over_ties
+from boostplug.kernels.base.sorting import workspace_for
+from boostplug.kernels.lists.order import average_over_ties, order_by_score
 from boostplug.losses.lists import sums_over_lists
 
 
@@ -32,11 +32,11 @@ def test_lists_hold_the_judged_documents_of_one_grade_too():
 @compiled()
 def ranks(lists, scores, worth, first, last, sums):
     """Write each document's mean worth over ties to the gradient, the mean distance in its block to the Hessian."""
-    room = room_for(lists.start, first, last)
+    room = workspace_for(lists.start, first, last)
     place, mean, apart = room.rows, np.empty(len(room.keys)), np.empty(len(room.keys))
     for q in range(first, last):
         m = order_by_score(scores, lists, q, room)
-        over_ties(room.keys, m, worth, mean, apart)
+        average_over_ties(room.keys, m, worth, mean, apart)
         for j in range(m):
             sums.value[q] += j * scores[lists.rows[place[j]]]
             sums.gradient[lists.rows[place[j]]] = mean[j]

@@ -15,7 +15,7 @@ import boostplug as bp
 from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.training.kept import fingerprint
 from boostplug.losses import LOSSES
-from boostplug.losses.relative import Relative
+from boostplug.losses.relative import ScaledDerivatives
 
 SQUARES = bp.QBRank(preference_weight=0.0)
 BOTH = 0.7 * bp.NDCGBoost() + 0.3 * SQUARES
@@ -298,7 +298,7 @@ def test_parts_far_out_are_brought_to_one_exponent():
     shifts = []
     for part, weight in parts:
         outputs = part.compute_gradient_hessian(scores, queries, part.scale(queries))
-        shift = outputs.shift if isinstance(outputs, Relative) else np.zeros(queries.n_queries)
+        shift = outputs.shift if isinstance(outputs, ScaledDerivatives) else np.zeros(queries.n_queries)
         shifts.append(shift)
         for i, q in enumerate(queries.query_of_row):
             factor = decimal.Decimal(weight) * decimal.Decimal(float(shift[q])).exp()

@@ -19,7 +19,7 @@ from boostplug.version import __version__
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Compiled", "compiled", "compiled_so_far", "inner", "source_stamp"]
+__all__ = ["Compiled", "compiled", "compiled_so_far", "inlined", "source_stamp"]
 
 KERNELS = Path(__file__).parent.parent
 _kernels: list[Any] = []
@@ -44,7 +44,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-def inner(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def inlined(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that only kernels call; their code in the cache contains it.
 
     It counts no references to arrays, so it must not make or return any, nor views of them, except with
@@ -96,8 +96,8 @@ def compiled_so_far() -> Compiled:
 def source_stamp(folder: Path) -> str:
     """Return the digest of all kernels' files, of the files in `folder`, and of the version of the package.
 
-    Numba compares a stamp of the function's own file only, its time and size. A kernel also contains functions from
-    other files, and the layers of a container's image cut times to whole seconds.
+    Numba itself only looks at the time and size of the function's own file. A kernel also contains functions from
+    other files.
     """
     return _digest(folder) + _digest(KERNELS) + __version__
 
@@ -118,7 +118,10 @@ def _keep_on_disk(kernel: Any) -> None:
         return
     folder = Path(kernel.py_func.__code__.co_filename).parent
     if folder.is_dir():  # not in an archive or a frozen program
-        kernel._cache._cache_file._source_stamp = source_stamp(folder)  # noqa: SLF001 (numba has no public way)
+        index = kernel._cache._cache_file  # noqa: SLF001 (numba has no public way)
+        # Numba reads an index no further than to the version: the rest of another one may name types that are gone.
+        index._version = numba.__version__, source_stamp(folder)  # noqa: SLF001
+        index._source_stamp = ""  # noqa: SLF001 (the time of the file, which the layers of an image cut to seconds)
 
 
 @cache

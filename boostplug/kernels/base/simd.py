@@ -19,16 +19,16 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 __all__ = [
     "WIDTH",
     "absolute",
+    "broadcast",
     "exponent",
+    "first_lanes",
     "larger",
     "largest_of",
     "least_of",
     "load",
     "mantissa",
-    "only",
     "power_of_two",
     "smaller",
-    "spread",
     "store",
     "sum_of",
     "where_positive",
@@ -120,7 +120,7 @@ def store(_context: Any, array: Any, first: Any, lanes: Any) -> Any:
 
 
 @intrinsic
-def spread(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
+def broadcast(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
     """Return a float64 in every lane."""
 
     def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
@@ -130,7 +130,7 @@ def spread(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
 
 
 @intrinsic
-def only(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # noqa: ARG001 (as above)
+def first_lanes(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # noqa: ARG001 (as above)
     """Return the first n lanes and, in the others, those of the third, or a float64."""
 
     def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.compiling import inlined
 
-__all__ = ["Room", "best_rows", "room_for", "sort"]
+__all__ = ["Workspace", "best_rows", "sort", "workspace_for"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -16,7 +16,7 @@ _SHORT = 64  # up to this cut-off a sorted list of the best scores beats sorting
 _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Where the documents of one query are sorted: a key and a row each, and as much again to merge them in."""
 
     keys: Floats
@@ -25,22 +25,22 @@ class Room(NamedTuple):
     spare_rows: Ints
 
 
-@inner(_nrt=True)
-def room_for(boundaries: Ints, first: int, last: int) -> Room:
-    """Return room for the longest of the queries ``first <= q < last``."""
+@inlined(_nrt=True)
+def workspace_for(boundaries: Ints, first: int, last: int) -> Workspace:
+    """Return workspace for the longest of the queries ``first <= q < last``."""
     n = 0
     for q in range(first, last):
         n = max(n, boundaries[q + 1] - boundaries[q])
-    return Room(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
+    return Workspace(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
 
 
-@inner()
-def sort(room: Room, n: int) -> None:
-    """Sort the first n of `room` by descending key, stably.
+@inlined()
+def sort(workspace: Workspace, n: int) -> None:
+    """Sort the first n of `workspace` by descending key, stably.
 
     Runs are sorted by counting how many keys go before each, which takes no branch, then merged.
     """
-    keys, rows, spare_keys, spare_rows = room
+    keys, rows, spare_keys, spare_rows = workspace
     for low in range(0, n, _RUN):
         high = min(low + _RUN, n)
         for i in range(low, high):
@@ -77,7 +77,7 @@ def sort(room: Room, n: int) -> None:
         width *= 2
 
 
-@inner()
+@inlined()
 def _top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
     """Write the `k` best rows of one query, at least 1, to `rows`, and their scores to `keys`: best first, in one pass.
 
@@ -107,14 +107,14 @@ def _top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows:
     return m, tied
 
 
-@inner()
-def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, room: Room) -> int:
-    """Write the `k` best rows of one query, and their scores as keys, to `room`; return their number.
+@inlined()
+def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, workspace: Workspace) -> int:
+    """Write the `k` best rows of one query, and their scores as keys, to `workspace`; return their number.
 
     The rows are among ``start <= i < stop``, best first, ties in file order; with `ties` those that tie with the `k`-th
     are among them, so that the block of tied documents at the cut is complete. `k` is at least 1.
     """
-    keys, rows, _, _ = room
+    keys, rows, _, _ = workspace
     n = stop - start
     m: int
     if k <= _SHORT:
@@ -130,7 +130,7 @@ def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, room: R
         return m
     for i in range(n):
         keys[i], rows[i] = scores[start + i], start + i
-    sort(room, n)
+    sort(workspace, n)
     m = min(k, n)
     while ties and 0 < m < n and keys[m] == keys[m - 1]:
         m += 1

@@ -4,7 +4,7 @@ from typing import Any
 
 import numba
 
-from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.compiling import compiled, inlined
 
 __all__ = ["centred_squares"]
 
@@ -12,7 +12,7 @@ unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no 
 _LARGEST = 1e150  # of |r - F|: its square is finite
 
 
-@inner()
+@inlined()
 def _error(labels: Any, scores: Any, row: int, other: int) -> float:
     """Return how much more a row is to gain than another one."""
     x: float = (labels[row] - labels[other]) - (scores[row] - scores[other])

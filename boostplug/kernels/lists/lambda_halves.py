@@ -8,8 +8,8 @@ of the lower half; and with the distances δ ≥ 0 of both scores from that of m
           f(\delta) = \frac{1}{1 + e^{-\delta}},
 
 where f, which is between ½ and 1, is a polynomial of degree 7 of either distance, piece by piece: it is known by its
-values at eight nodes, which are the `lanes`. All documents of both halves are walked by ascending level, and by
-descending level; what has passed, times the gap of levels passed since, is what each document sees of the other half.
+values at eight nodes, one in each lane. All documents of both halves are walked by ascending level, and by descending
+level; what has passed, times the gap of levels passed since, is what each document sees of the other half.
 Then each half is a list of its own. Short ones are summed pair by pair.
 
 Accuracy: 1e-9 of every pair. Ties need no care here: their positions are worth the same (`worth_of_positions`), so that
@@ -22,16 +22,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.base.arithmetic import exponential, log1p
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.simd import WIDTH, absolute, larger, load, only, spread, store, sum_of, where_positive
-from boostplug.kernels.base.sorting import room_for, sort
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.simd import (
+    WIDTH,
+    absolute,
+    broadcast,
+    first_lanes,
+    larger,
+    load,
+    store,
+    sum_of,
+    where_positive,
+)
+from boostplug.kernels.base.sorting import sort, workspace_for
 from boostplug.kernels.lists.lambdas import (
     NEAR,
     Ordered,
-    Worth,
+    PositionValues,
     falling,
     in_range,
-    ordered_room,
+    ordered_workspace,
     shares,
     softplus,
     sum_within,
@@ -61,7 +71,7 @@ def _nodes() -> tuple[Floats, Floats]:
 _AT, _POWERS = _nodes()
 
 
-class _Room(NamedTuple):
+class _Workspace(NamedTuple):
     """Space for one list.
 
     By document in order of levels: `order`, its position, and a `spare` of it. By position: `far`, its distance from
@@ -82,23 +92,21 @@ class _Room(NamedTuple):
     to_do: Ints
 
 
-@inner(_nrt=True)
-def _room_of(n: int) -> _Room:
-    return _Room(
+@inlined(_nrt=True)
+def _workspace_of(n: int) -> _Workspace:
+    return _Workspace(
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + WIDTH), np.zeros(n + WIDTH), np.zeros(n, np.int64),
         np.zeros((2, _PIECES, 2)), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * _SUMS),
         np.zeros((9, _SHORT + WIDTH)), np.empty((_DEPTH, 2), np.int64),
     )  # fmt: skip
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
-def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, room: _Room) -> float:
+@inlined(fastmath={"contract"}, error_model="numpy")
+def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
     """Add the pairs of the positions first..last, at most `_SHORT`, and return their value."""
-    x, e, s, level, u, v, c, g, h = (
-        room.own[0], room.own[1], room.own[2], room.own[3], room.own[4], room.own[5], room.own[6], room.own[7],
-        room.own[8],
-    )  # fmt: skip
-    order, n = room.order, last - first
+    own = workspace.own
+    x, e, s, level, u, v, c, g, h = own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7], own[8]
+    order, n = workspace.order, last - first
     middle = 0.5 * (ordered.x[first] + ordered.x[last - 1])
     near = ordered.x[first] - ordered.x[last - 1] <= NEAR
     for k in range(n):
@@ -108,18 +116,18 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
             v[k] = ordered.won[j]
         g[k] = h[k] = 0.0
     for k in range(0, n, WIDTH):
-        store(e, k, exponential(only(n - k, load(x, k) - middle, 0.0)) if near else spread(1.0))
-    value = spread(0.0)
+        store(e, k, exponential(first_lanes(n - k, load(x, k) - middle, 0.0)) if near else broadcast(1.0))
+    value = broadcast(0.0)
     below = 0
     for i in range(n):
         if i > 0 and level[i] > level[i - 1]:
             below = i
             for j in range(0, below, WIDTH):
-                store(c, j, only(below - j, (level[i] - load(level, j)) * load(s, j), 0.0))
-        g_i, h_i, value_i = spread(0.0), spread(0.0), spread(0.0)
+                store(c, j, first_lanes(below - j, (level[i] - load(level, j)) * load(s, j), 0.0))
+        g_i, h_i, value_i = broadcast(0.0), broadcast(0.0), broadcast(0.0)
         for j in range(0, below, WIDTH):
             w = u[i] - load(u, j)
-            w = where_positive(w, w, larger(load(v, j) - v[i], spread(0.0))) if two else absolute(w)
+            w = where_positive(w, w, larger(load(v, j) - v[i], broadcast(0.0))) if two else absolute(w)
             w = w * load(c, j)
             if near:
                 e_j = load(e, j)
@@ -146,20 +154,20 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
     return total
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
-def _distances(first: int, middle: int, last: int, ordered: Ordered, room: _Room) -> None:
+@inlined(fastmath={"contract"}, error_model="numpy")
+def _distances(first: int, middle: int, last: int, ordered: Ordered, workspace: _Workspace) -> None:
     """Write each position's distance from the middle, and e^-distance."""
-    x, far, power = ordered.x, room.far, room.power
+    x, far, power = ordered.x, workspace.far, workspace.power
     for j in range(first, last, WIDTH):
         d = absolute(load(x, j) - x[middle])
         store(far, j, d)
         store(power, j, falling(d))
 
 
-@inner()
-def _into_pieces(first: int, last: int, side: int, room: _Room) -> int:
+@inlined()
+def _into_pieces(first: int, last: int, side: int, workspace: _Workspace) -> int:
     """Put the documents of one half into pieces of the distance, and return how many hold any."""
-    far, piece, edge = room.far, room.piece, room.edge
+    far, piece, edge = workspace.far, workspace.piece, workspace.edge
     closest, farthest = min(far[first], far[last - 1]), max(far[first], far[last - 1])
     if farthest <= _EDGES[0] or closest >= _EDGES[-1]:
         for j in range(first, last):
@@ -186,27 +194,27 @@ def _into_pieces(first: int, last: int, side: int, room: _Room) -> int:
     return count
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
+@inlined(fastmath={"contract"}, error_model="numpy")
 def _seen(
     first: int, middle: int, last: int, up: bool, upper: bool, count: int, worth: Any, with_value: bool,
-    ordered: Ordered, room: _Room,
+    ordered: Ordered, workspace: _Workspace,
 ) -> float:  # fmt: skip
     """Add what the documents of one half see of the other, in one order of levels; return the value.
 
     `upper` says that the upper half sees the lower one, whose documents `up` shows from the lowest level on. `worth` is
     what positions are worth where these pairs stand as they do.
     """
-    order, far, power, piece, sums = room.order, room.far, room.power, room.piece, room.sums
+    order, far, power, piece, sums = workspace.order, workspace.far, workspace.power, workspace.piece, workspace.sums
     level, root = ordered.level, ordered.root
     right = up == upper  # the higher level stands above
-    zero = spread(0.0)
-    node = room.node
+    zero = broadcast(0.0)
+    node = workspace.node
     side = 0 if upper else 1
     for k in range(count):
-        low, width = room.edge[side, k, 0], room.edge[side, k, 1]
+        low, width = workspace.edge[side, k, 0], workspace.edge[side, k, 1]
         t = (load(_AT, 0) * 0.5 + 0.5) * width + low
         store(node, k * WIDTH, t)
-        store(room.falling, k * WIDTH, falling(t))
+        store(workspace.falling, k * WIDTH, falling(t))
         for o in range(k * _SUMS, (k + 1) * _SUMS, WIDTH):
             store(sums, o, zero)
     at_middle = worth[middle]
@@ -223,7 +231,7 @@ def _seen(
         apart = abs(worth[j] - at_middle)
         if (j < middle) == upper:
             k = piece[j]
-            y = 2.0 * (far[j] - room.edge[side, k, 0]) / room.edge[side, k, 1] - 1.0
+            y = 2.0 * (far[j] - workspace.edge[side, k, 0]) / workspace.edge[side, k, 1] - 1.0
             t = load(_POWERS[0], 0)
             for p in range(1, WIDTH):
                 t = t * y + load(_POWERS[p], 0)
@@ -241,9 +249,9 @@ def _seen(
             s_apart = s * apart
             for k in range(count):
                 o = k * _SUMS
-                t = load(room.falling, k * WIDTH)
+                t = load(workspace.falling, k * WIDTH)
                 if with_value:
-                    t = larger(t * e, spread(_LEAST))
+                    t = larger(t * e, broadcast(_LEAST))
                     y = log1p(t) / t * e if right else log1p(t) + (load(node, k * WIDTH) + far[j])
                     store(sums, o, load(sums, o) + y * s)
                     store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
@@ -258,10 +266,10 @@ def _seen(
     return value
 
 
-@inner()
-def _halve(first: int, middle: int, last: int, room: _Room) -> None:
+@inlined()
+def _halve(first: int, middle: int, last: int, workspace: _Workspace) -> None:
     """Put the positions before the middle first, each half by level."""
-    order, spare = room.order, room.spare
+    order, spare = workspace.order, workspace.spare
     a, b = first, 0
     for k in range(first, last):
         j = order[k]
@@ -275,10 +283,10 @@ def _halve(first: int, middle: int, last: int, room: _Room) -> None:
         order[middle + k] = spare[k]
 
 
-@inner()
-def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, room: _Room) -> float:
+@inlined()
+def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
     """Add the pairs of n documents that do not tie, and return their value."""
-    u, v, to_do = ordered.kept, ordered.won, room.to_do
+    u, v, to_do = ordered.kept, ordered.won, workspace.to_do
     value = 0.0
     to_do[0, 0], to_do[0, 1] = 0, n
     left = 1
@@ -288,17 +296,17 @@ def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, room: _Room
         if u[first] == u[last - 1] and v[first] == v[last - 1]:
             continue
         if last - first <= _SHORT:
-            value += _pair_by_pair(first, last, two, with_value, ordered, room)
+            value += _pair_by_pair(first, last, two, with_value, ordered, workspace)
             continue
         middle = (first + last) // 2
-        _distances(first, middle, last, ordered, room)
-        above, below = _into_pieces(first, middle, 0, room), _into_pieces(middle, last, 1, room)
-        value += _seen(first, middle, last, True, True, above, u, with_value, ordered, room)
-        value += _seen(first, middle, last, False, True, above, v, with_value, ordered, room)
+        _distances(first, middle, last, ordered, workspace)
+        above, below = _into_pieces(first, middle, 0, workspace), _into_pieces(middle, last, 1, workspace)
+        value += _seen(first, middle, last, True, True, above, u, with_value, ordered, workspace)
+        value += _seen(first, middle, last, False, True, above, v, with_value, ordered, workspace)
         if not with_value:
-            _seen(first, middle, last, True, False, below, v, with_value, ordered, room)
-            _seen(first, middle, last, False, False, below, u, with_value, ordered, room)
-        _halve(first, middle, last, room)
+            _seen(first, middle, last, True, False, below, v, with_value, ordered, workspace)
+            _seen(first, middle, last, False, False, below, u, with_value, ordered, workspace)
+        _halve(first, middle, last, workspace)
         to_do[left, 0], to_do[left, 1] = first, middle
         to_do[left + 1, 0], to_do[left + 1, 1] = middle, last
         left += 2
@@ -307,37 +315,37 @@ def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, room: _Room
 
 @compiled()
 def sum_lists(
-    runs: Any, start: Any, scores: Any, multiplier: float, level: Any, worth: Worth, with_value: bool, begin: int,
-    end: int, value: Any, gradient: Any, hessian: Any,
+    runs: Any, start: Any, scores: Any, multiplier: float, level: Any, worth: PositionValues, with_value: bool,
+    begin: int, end: int, value: Any, gradient: Any, hessian: Any,
 ) -> None:  # fmt: skip
     """Sum all pairs of the lists ``begin <= q < end``: their documents stand in ``runs`` from ``start[q]`` on.
 
     ``level`` has an entry per run. Writes a value per list, and derivatives of rows by score times the multiplier.
     """
-    room = room_for(start, begin, end)
+    workspace = workspace_for(start, begin, end)
     two = len(worth.discount) == 0
-    ordered = ordered_room(len(room.keys), two)
-    space, spare = _room_of(len(room.keys)), np.empty((3 if two else 0, len(room.keys)))
-    levels = np.empty(len(room.keys))
+    ordered = ordered_workspace(len(workspace.keys), two)
+    space, spare = _workspace_of(len(workspace.keys)), np.empty((3 if two else 0, len(workspace.keys)))
+    levels = np.empty(len(workspace.keys))
     for q in range(begin, end):
         base, n = start[q], start[q + 1] - start[q]
         for u in range(runs.query_run[q], runs.query_run[q + 1]):
             for k in range(runs.run_start[u] - base, runs.run_start[u + 1] - base):
-                room.keys[k], room.rows[k] = scores[runs.rows[base + k]], k
+                workspace.keys[k], workspace.rows[k] = scores[runs.rows[base + k]], k
                 levels[k] = level[u]
         if not levels[n - 1] > levels[0]:
             continue
-        sort(room, n)
+        sort(workspace, n)
         for j in range(n):
-            k = room.rows[j]
+            k = workspace.rows[j]
             space.order[k] = j
-            ordered.x[j], ordered.level[j] = in_range(multiplier * room.keys[j]), levels[k]
+            ordered.x[j], ordered.level[j] = in_range(multiplier * workspace.keys[j]), levels[k]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
             if len(runs.sqrt_weight):
                 ordered.root[j] = runs.sqrt_weight[base + k]
-        worth_of_positions(room.keys, n, worth, ordered, spare)
-        value[q] = sum_within(room.keys, n, ordered) + _sum_part(n, two, with_value, ordered, space)
+        worth_of_positions(workspace.keys, n, worth, ordered, spare)
+        value[q] = sum_within(workspace.keys, n, ordered) + _sum_part(n, two, with_value, ordered, space)
         for j in range(n):
-            row = runs.rows[base + room.rows[j]]
+            row = runs.rows[base + workspace.rows[j]]
             gradient[row] = ordered.gradient[j]
             hessian[row] = ordered.hessian[j]

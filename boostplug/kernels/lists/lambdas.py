@@ -21,29 +21,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p
-from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import (
     WIDTH,
     absolute,
+    broadcast,
+    first_lanes,
     larger,
     load,
-    only,
     smaller,
-    spread,
     store,
     sum_of,
     where_positive,
 )
-from boostplug.kernels.base.sorting import room_for
-from boostplug.kernels.lists.order import order_by_score, over_ties
+from boostplug.kernels.base.sorting import workspace_for
+from boostplug.kernels.lists.order import average_over_ties, order_by_score
 
 __all__ = [
     "NEAR",
     "Ordered",
-    "Worth",
+    "PositionValues",
     "falling",
     "in_range",
-    "ordered_room",
+    "ordered_workspace",
     "shares",
     "softplus",
     "sum_tops",
@@ -60,7 +60,7 @@ _NOTHING = 1e-304  # more than e^-700
 _NORM = 0.01  # LightGBM's, beside a difference of scores
 
 
-class Worth(NamedTuple):
+class PositionValues(NamedTuple):
     """What positions are worth.
 
     Attributes
@@ -88,9 +88,9 @@ class Ordered(NamedTuple):
     hessian: Floats
 
 
-@inner(_nrt=True)
-def ordered_room(n: int, two: bool) -> Ordered:
-    """Return room for a list of n documents; `two` says that both worths differ."""
+@inlined(_nrt=True)
+def ordered_workspace(n: int, two: bool) -> Ordered:
+    """Return workspace for a list of n documents; `two` says that both worths differ."""
     m = n + WIDTH
     kept = np.zeros(m)
     return Ordered(
@@ -98,14 +98,14 @@ def ordered_room(n: int, two: bool) -> Ordered:
     )
 
 
-@inner()
+@inlined()
 def in_range(x: float) -> float:
     """Return x within ±1e300."""
     return min(max(x, -FARTHEST), FARTHEST)
 
 
-@inner()
-def _relevance(keys: Any, n: int, level: Any, worth: Worth, average: bool, kept: Any, won: Any) -> None:
+@inlined()
+def _relevance(keys: Any, n: int, level: Any, worth: PositionValues, average: bool, kept: Any, won: Any) -> None:
     """Write average precision's u and v; with `average` tied documents share their relevance."""
     relevant = passed = 0.0
     a = 0
@@ -126,21 +126,21 @@ def _relevance(keys: Any, n: int, level: Any, worth: Worth, average: bool, kept:
         a = b
 
 
-@inner()
-def worth_of_positions(keys: Any, n: int, worth: Worth, ordered: Ordered, spare: Any) -> None:
-    """Write what the positions of a list are worth, over a random order of tied documents. `spare` has 4 rows."""
+@inlined()
+def worth_of_positions(keys: Any, n: int, worth: PositionValues, ordered: Ordered, spare: Any) -> None:
+    """Write what the positions of a list are worth, over a random order of tied documents. `spare` has 3 rows."""
     level, kept, won, apart = ordered.level, ordered.kept, ordered.won, ordered.apart
     if len(worth.discount):
-        over_ties(keys, n, worth.discount, kept, apart)
+        average_over_ties(keys, n, worth.discount, kept, apart)
         return
     _relevance(keys, n, level, worth, True, spare[0], spare[1])
-    over_ties(keys, n, spare[0], kept, apart)
-    over_ties(keys, n, spare[1], won, spare[2])
+    average_over_ties(keys, n, spare[0], kept, apart)
+    average_over_ties(keys, n, spare[1], won, spare[2])
     for j in range(n):
         apart[j] = 0.5 * (apart[j] + spare[2, j])
 
 
-@inner()
+@inlined()
 def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
     """Add the pairs of tied documents, σ = ½ each, and return their value; within a block levels ascend."""
     value = 0.0
@@ -169,7 +169,7 @@ def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
 @numba.njit(inline="always")
 def falling(d: Any) -> Any:
     """Return e^-d, of lanes d ≥ 0; what is below 1e-304 is nothing."""
-    return larger(exponential(smaller(d, spread(EXP_MAX)) * -1.0) - _NOTHING, spread(0.0))
+    return larger(exponential(smaller(d, broadcast(EXP_MAX)) * -1.0) - _NOTHING, broadcast(0.0))
 
 
 @numba.njit(inline="always")
@@ -184,10 +184,10 @@ def shares(d: Any) -> Any:
 def softplus(d: Any) -> Any:
     """Return log(1 + e^-d), of lanes, whatever d."""
     t = falling(absolute(d))
-    return larger(d * -1.0, spread(0.0)) + log1p(t)
+    return larger(d * -1.0, broadcast(0.0)) + log1p(t)
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
+@inlined(fastmath={"contract"}, error_model="numpy")
 def _sum_of_tops(
     n: int, top: int, f: Any, e: Any, near: bool, two: bool, normed: bool, with_value: bool, ordered: Ordered
 ) -> Any:
@@ -197,16 +197,16 @@ def _sum_of_tops(
     """
     x, root, level, u, v = ordered.x, ordered.root, ordered.level, ordered.kept, ordered.won
     g, h = ordered.gradient, ordered.hessian
-    value, total = spread(0.0), spread(0.0)
+    value, total = broadcast(0.0), broadcast(0.0)
     for i in range(top):
-        g_i, h_i, value_i, total_i = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+        g_i, h_i, value_i, total_i = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
         for j in range(i + 1, n, WIDTH):
-            gap = only(n - j, level[i] - load(level, j), 0.0)
+            gap = first_lanes(n - j, level[i] - load(level, j), 0.0)
             w = load(root, j) * (u[i] - load(u, j))
             if two:
                 w = where_positive(gap, w, load(root, j) * (v[i] - load(v, j)))
             if normed:
-                w = w / only(n - j, f[i] - load(f, j) + _NORM, 1.0)
+                w = w / first_lanes(n - j, f[i] - load(f, j) + _NORM, 1.0)
             if near:
                 e_j = load(e, j)
                 z = 1.0 / (e_j + e[i])
@@ -233,7 +233,7 @@ def _sum_of_tops(
 
 @compiled()
 def sum_tops(
-    lists: Any, scores: Any, multiplier: float, level: Any, root: Any, worth: Worth, top: int, norm: bool,
+    lists: Any, scores: Any, multiplier: float, level: Any, root: Any, worth: PositionValues, top: int, norm: bool,
     with_value: bool, first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
     """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
@@ -241,16 +241,16 @@ def sum_tops(
     ``level`` and ``root`` have an entry per row. With `norm` as LightGBM does: a pair is divided by its difference of
     scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its lambdas.
     """
-    room = room_for(lists.start, first, last)
+    workspace = workspace_for(lists.start, first, last)
     two = len(worth.discount) == 0
-    ordered = ordered_room(len(room.keys), two)
+    ordered = ordered_workspace(len(workspace.keys), two)
     x, f, e = ordered.x, np.zeros(len(ordered.x)), np.ones(len(ordered.x))
     for q in range(first, last):
-        n = order_by_score(scores, lists, q, room)
-        keys = room.keys
+        n = order_by_score(scores, lists, q, workspace)
+        keys = workspace.keys
         mass = highest = 0.0
         for j in range(n):
-            row = lists.rows[room.rows[j]]
+            row = lists.rows[workspace.rows[j]]
             f[j], x[j] = in_range(keys[j]), in_range(multiplier * keys[j])
             ordered.root[j], ordered.level[j] = root[row], level[row]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
@@ -267,7 +267,7 @@ def sum_tops(
         if near:
             middle = 0.5 * (x[0] + x[n - 1])
             for j in range(0, n, WIDTH):
-                store(e, j, exponential(only(n - j, load(x, j) - middle, 0.0)))
+                store(e, j, exponential(first_lanes(n - j, load(x, j) - middle, 0.0)))
         normed = norm and keys[0] != keys[n - 1]
         value, total = _sum_of_tops(n, min(top, n - 1), f, e, near, two, normed, with_value, ordered)
         times = 1.0
@@ -276,6 +276,6 @@ def sum_tops(
             times = np.log1p(total) / (0.6931471805599453 * total)
         sums.value[q] = times * value
         for j in range(n):
-            row = lists.rows[room.rows[j]]
+            row = lists.rows[workspace.rows[j]]
             sums.gradient[row] = times * ordered.gradient[j]
             sums.hessian[row] = times * ordered.hessian[j]

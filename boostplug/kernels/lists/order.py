@@ -3,27 +3,28 @@
 from typing import Any
 
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.base.sorting import Room, sort
+from boostplug.kernels.base.sorting import Workspace, sort
 
-__all__ = ["order_by_score", "over_ties"]
+__all__ = ["average_over_ties", "order_by_score"]
 
 
 @compiled()
-def order_by_score(scores: Any, lists: Any, q: int, room: Room) -> int:
-    """Write the places in ``lists.rows`` of list q's documents, best first, to ``room.rows``, their scores as keys.
+def order_by_score(scores: Any, lists: Any, q: int, workspace: Workspace) -> int:
+    """Write the places in ``lists.rows`` of list q's documents, best first, to ``workspace.rows``; return their number.
 
-    Return their number. Tied documents stand in file order: see `over_ties`. `ranking.room_for` has room.
+    Their scores become ``workspace.keys``. Tied documents stand in file order: see `average_over_ties`.
+    `kernels.base.sorting.workspace_for` makes the workspace.
     """
     start = lists.start[q]
     n: int = lists.start[q + 1] - start
     for j in range(n):
-        room.keys[j], room.rows[j] = scores[lists.rows[start + j]], start + j
-    sort(room, n)
+        workspace.keys[j], workspace.rows[j] = scores[lists.rows[start + j]], start + j
+    sort(workspace, n)
     return n
 
 
 @compiled()
-def over_ties(keys: Any, n: int, values: Any, mean: Any, apart: Any) -> None:
+def average_over_ties(keys: Any, n: int, values: Any, mean: Any, apart: Any) -> None:
     """Write what a random order of tied documents makes of values by position.
 
     With ``keys[:n]`` in descending order and ``values[:n]`` that do not rise: ``mean[j]`` is the mean value over the

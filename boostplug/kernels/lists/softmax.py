@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.simd import WIDTH, larger, largest_of, load, only, spread, store, sum_of
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, largest_of, load, store, sum_of
 
 __all__ = ["derivatives", "exp2_targets", "targets", "values"]
 
@@ -30,7 +30,7 @@ _NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 doe
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
-class _Room(NamedTuple):
+class _Workspace(NamedTuple):
     """Of a list's documents: exponentials relative to the best, less the largest's; shares; first-order terms."""
 
     e: Floats
@@ -47,43 +47,43 @@ class _Whole(NamedTuple):
     others: float
 
 
-@inner(_nrt=True)
-def _room_for(start: Any, first: int, last: int) -> Any:
+@inlined(_nrt=True)
+def _workspace_for(start: Any, first: int, last: int) -> Any:
     n = 0
     for q in range(first, last):
         n = max(n, start[q + 1] - start[q])
     n += WIDTH
-    return _Room(np.empty(n), np.empty(n), np.empty(n))
+    return _Workspace(np.empty(n), np.empty(n), np.empty(n))
 
 
-@inner()
+@inlined()
 def _sum(x: Any, n: int) -> float:
     """Return the sum of the first n, of which what lanes reach past them is 0."""
-    total = spread(0.0)
+    total = broadcast(0.0)
     for k in range(0, n, WIDTH):
         total = total + load(x, k)
     out: float = sum_of(total)
     return out
 
 
-@inner()
+@inlined()
 def _exponentials(e: Any, weight: Any, a: int, n: int) -> None:
     """Replace the first n by v e^(x - their largest); what lanes reach past them by 0."""
-    top = spread(-np.inf)
+    top = broadcast(-np.inf)
     for k in range(0, n, WIDTH):
-        top = larger(top, only(n - k, load(e, k), -np.inf))
+        top = larger(top, first_lanes(n - k, load(e, k), -np.inf))
     best = largest_of(top)
     for k in range(0, n, WIDTH):
-        store(e, k, only(n - k, exponential(larger(load(e, k) - best, spread(-EXP_MAX))), 0.0))
+        store(e, k, first_lanes(n - k, exponential(larger(load(e, k) - best, broadcast(-EXP_MAX))), 0.0))
     for i in range(unsigned(n)):
         e[i] *= weight[unsigned(a) + i]
 
 
-@inner()
+@inlined()
 def _take_out_the_largest(e: Any, n: int) -> _Whole:
     """Sum, and put 0 in the place of the largest."""
     total = _sum(e, n)
-    top = spread(0.0)
+    top = broadcast(0.0)
     for k in range(0, n, WIDTH):
         top = larger(top, load(e, k))
     largest = largest_of(top)
@@ -94,7 +94,7 @@ def _take_out_the_largest(e: Any, n: int) -> _Whole:
     return _Whole(total, most, largest / total, _sum(e, n) / total)
 
 
-@inner()
+@inlined()
 def _among_the_others(scores: Any, lists: Any, a: int, n: int, most: int, e: Any) -> None:
     """Write the exponentials of all but one document relative to the best of these."""
     best = -np.inf
@@ -106,21 +106,21 @@ def _among_the_others(scores: Any, lists: Any, a: int, n: int, most: int, e: Any
         e[i] = 0.0 if i == most else lists.weight[a + i] * math.exp(x)
 
 
-@inner(fastmath={"contract"})
-def _first_order(n: int, whole: _Whole, a: int, target: Any, room: _Room) -> float:
+@inlined(fastmath={"contract"})
+def _first_order(n: int, whole: _Whole, a: int, target: Any, workspace: _Workspace) -> float:
     """Write p and p - P, 0 for the document that was taken out; return its own: what the others' sum to, turned.
 
     So all of them sum to 0, also where rounding is all that is left of p - P in most documents.
     """
-    e, p, t = room
+    e, p, t = workspace
     for i in range(unsigned(n)):
         t[i] = target[unsigned(a) + i]
     per_unit = 1.0 / whole.total
-    total = spread(0.0)
+    total = broadcast(0.0)
     for k in range(0, n, WIDTH):
         share = load(e, k) * per_unit
         store(p, k, share)
-        store(t, k, only(n - k, share - load(t, k), 0.0))
+        store(t, k, first_lanes(n - k, share - load(t, k), 0.0))
     t[whole.most] = 0.0
     for k in range(0, n, WIDTH):
         total = total + load(t, k)
@@ -128,15 +128,15 @@ def _first_order(n: int, whole: _Whole, a: int, target: Any, room: _Room) -> flo
     return rest
 
 
-@inner(fastmath={"contract"})
-def _next_order(n: int, room: _Room, terms: Any, to_add: Any, of_one: float, per_other: float) -> float:
+@inlined(fastmath={"contract"})
+def _next_order(n: int, workspace: _Workspace, terms: Any, to_add: Any, of_one: float, per_other: float) -> float:
     """Add p_i Σ_(j≠i) x_j/(1 - p_j) to the gradient, and write it in place of x; return Σ x/(1 - p).
 
     `terms` holds x, but for that of the document that was taken out, `of_one`. Its own part of the sums comes apart:
     p_i/(1 - p_m) is i's share among the others.
     """
-    e, p, _ = room
-    total = spread(0.0)
+    e, p, _ = workspace
+    total = broadcast(0.0)
     for k in range(0, n, WIDTH):
         x = load(terms, k) / (1.0 - load(p, k))
         store(terms, k, x)
@@ -156,8 +156,8 @@ def derivatives(
     lists: Any, scores: Any, target: Any, factor: Any, three_terms: bool, first: int, last: int, sums: Any
 ) -> None:
     """Write p - P, or Bruch's three terms, and p (1 - p) of each document, times its list's factor."""
-    room = _room_for(lists.start, first, last)
-    e, p, t = room
+    workspace = _workspace_for(lists.start, first, last)
+    e, p, t = workspace
     gradient = np.empty(len(t))
     for q in range(first, last):
         a = lists.start[q]
@@ -168,7 +168,7 @@ def derivatives(
             e[i] = scores[unsigned(lists.rows[unsigned(a) + i])]
         _exponentials(e, lists.weight, a, n)
         whole = _take_out_the_largest(e, n)
-        of_one = _first_order(n, whole, a, target, room)
+        of_one = _first_order(n, whole, a, target, workspace)
         own, g = of_one, t
         if three_terms:
             for k in range(0, n, WIDTH):
@@ -178,7 +178,7 @@ def derivatives(
                 _among_the_others(scores, lists, a, n, whole.most, e)
             per_other = 1.0 / _sum(e, n)
             for _ in range(2):
-                of_one = whole.share * _next_order(n, room, t, g, of_one, per_other)
+                of_one = whole.share * _next_order(n, workspace, t, g, of_one, per_other)
                 own += of_one
         c = factor[q]
         for i in range(unsigned(n)):
@@ -193,8 +193,8 @@ def derivatives(
 @compiled()
 def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: int, sums: Any) -> None:
     """Write the factor times -Σ P ln p of each list."""
-    room = _room_for(lists.start, first, last)
-    e = room.e
+    workspace = _workspace_for(lists.start, first, last)
+    e = workspace.e
     for q in range(first, last):
         a = lists.start[q]
         n = lists.start[q + 1] - a
@@ -219,7 +219,7 @@ def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: 
         sums.value[q] = factor[q] * total
 
 
-@inner()
+@inlined()
 def _write_shares(e: Any, n: int, a: int, out: Any) -> None:
     """Write the shares: the very numbers that `derivatives` makes of the same exponentials."""
     per_unit = 1.0 / _sum(e, n)
@@ -230,7 +230,7 @@ def _write_shares(e: Any, n: int, a: int, out: Any) -> None:
 @compiled()
 def targets(lists: Any, first: int, last: int, out: Any) -> None:
     """Write the softmax of the grades of each list."""
-    e = _room_for(lists.start, first, last).e
+    e = _workspace_for(lists.start, first, last).e
     for q in range(first, last):
         a = lists.start[q]
         n = lists.start[q + 1] - a
@@ -240,7 +240,7 @@ def targets(lists: Any, first: int, last: int, out: Any) -> None:
         _write_shares(e, n, a, out)
 
 
-@inner()
+@inlined()
 def _noise(bits: Any, row: Any, seed: Any) -> float:
     """Return a number from 0 to below 1 that seed, row and the bits of a score decide (splitmix64, once for each)."""
     x = seed
@@ -258,7 +258,7 @@ def exp2_targets(lists: Any, gains: Any, units: Any, bits: Any, seed: Any, first
 
     `gains` are 2^(r - r') of each document, with r' the list's largest grade, `units` 2^-r' of each list.
     """
-    e = _room_for(lists.start, first, last).e
+    e = _workspace_for(lists.start, first, last).e
     noisy = bits.shape[0] > 0
     for q in range(first, last):
         a = lists.start[q]

@@ -1,1 +1,4 @@
-"""Metrics of each query: `dcg_ap` by position, `ranks` by order; `err` and `precision_at_percent` over ties."""
+"""Metrics of each query. Read `dcg_ap` first: metrics by position.
+
+Then `ranks` (correlations of orders), `err` (reciprocal ranks over ties) and `precision_at_percent`.
+"""

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.core.threads import numbers_by_query, run_over_queries
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.base.sorting import best_rows, room_for, sort
+from boostplug.kernels.base.sorting import best_rows, sort, workspace_for
 
 __all__ = [
     "average_precision",
@@ -37,11 +37,11 @@ def _dcg(
     of documents. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie with the one at position
     j; otherwise its own gain, ties in file order.
     """
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     for q in range(first, last):
         place, k = places[q], cutoffs[q]
-        m = best_rows(scores, boundaries[q], boundaries[q + 1], k, average, room) if k > 0 else 0
+        m = best_rows(scores, boundaries[q], boundaries[q + 1], k, average, workspace) if k > 0 else 0
         total = 0.0
         a = 0
         while a < k:
@@ -122,15 +122,15 @@ def _average_precision(
 
     .. math:: \frac rn \Bigl(s + 1 + (j - a - 1)\frac{r - 1}{n - 1}\Bigr)\frac1j .
     """
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         if n_relevant[q] == 0:
             out[q] = np.nan
             continue
         cut = min(k, stop - start)
-        m = best_rows(scores, start, stop, cut, average, room)
+        m = best_rows(scores, start, stop, cut, average, workspace)
         total = 0.0
         before = 0.0  # relevant documents above the block
         a = 0
@@ -166,14 +166,14 @@ def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first:
 
     :math:`c_j` goes to row ``start + j - 1`` of the query.
     """
-    room = room_for(boundaries, first, last)
-    keys = room.keys
+    workspace = workspace_for(boundaries, first, last)
+    keys = workspace.keys
     for q in range(first, last):
         start, stop = boundaries[q], boundaries[q + 1]
         n = stop - start
         for i in range(n):
             keys[i] = gains[start + i]
-        sort(room, n)
+        sort(workspace, n)
         total = 0.0
         for i in range(n):
             total += discount[i] * keys[i]

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import numbers_by_query
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.sorting import best_rows, room_for
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.sorting import best_rows, workspace_for
 
 __all__ = ["expected_reciprocal_rank"]
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 _NEVER = 1e-15  # a user who gets this far with a smaller probability adds nothing to the sum
 
 
-@inner()
+@inlined()
 def _stops_in_random_order(stops: Floats, rows: Ints, ranks: int, stop_at: Floats, goes_on: Floats) -> int:
     r"""Write the probability that a user stops at rank t of the documents `rows` in random order to ``stop_at[t]``.
 
@@ -58,8 +58,8 @@ def _expected_reciprocal_rank(
     The :math:`R_i` are `stops`; ties stay in file order, or, with `average`, the value is the expected one over a
     random order of tied documents. The chance to get past all of a block of them does not depend on their order.
     """
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     stop_at, goes_on = np.empty(len(keys) + 1), np.empty(len(keys) + 1)
     for q in range(first, last):
         start, n = boundaries[q], boundaries[q + 1] - boundaries[q]
@@ -67,7 +67,7 @@ def _expected_reciprocal_rank(
             out[q] = np.nan
             continue
         cut = min(k, n)
-        m = best_rows(scores, start, start + n, cut, average, room)
+        m = best_rows(scores, start, start + n, cut, average, workspace)
         total, alive = 0.0, 1.0
         a = 0
         while a < cut and alive > _NEVER:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.base.sorting import room_for
+from boostplug.kernels.base.sorting import workspace_for
 from boostplug.kernels.metrics.ranks import Grades, add_grade, grades_below, judged_by_score
 
 __all__ = ["precision_at_percent"]
@@ -45,11 +45,11 @@ def _documents_by_score(
     scores: Floats, grades: Grades, boundaries: Ints, first: int, last: int, out: Documents
 ) -> None:
     """Write the judged documents of each query to their places."""
-    room = room_for(boundaries, first, last)
+    workspace = workspace_for(boundaries, first, last)
     for q in range(first, last):
-        n = judged_by_score(scores, grades.code, boundaries[q], boundaries[q + 1], room)
+        n = judged_by_score(scores, grades.code, boundaries[q], boundaries[q + 1], workspace)
         for j in range(n):
-            out.score[out.start[q] + j], out.code[out.start[q] + j] = room.keys[j], grades.code[room.rows[j]]
+            out.score[out.start[q] + j], out.code[out.start[q] + j] = workspace.keys[j], grades.code[workspace.rows[j]]
 
 
 @compiled()

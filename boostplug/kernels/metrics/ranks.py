@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import numbers_by_query, run_over_queries
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.sorting import Room, room_for, sort
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.sorting import Workspace, sort, workspace_for
 
 __all__ = [
     "Discordance",
@@ -72,8 +72,8 @@ class RankSums(NamedTuple):
 def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int, last: int, out: Grades) -> None:
     """Describe the grades of the judged documents of each query."""
     code, rank, n_judged, n_grades, n_pairs = out
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     for q in range(first, last):
         n = 0
         for i in range(boundaries[q], boundaries[q + 1]):
@@ -81,7 +81,7 @@ def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int
             if judged[i]:
                 keys[n], rows[n] = -labels[i], i
                 n += 1
-        sort(room, n)
+        sort(workspace, n)
         grades = 0
         pairs = 0.0
         a = 0
@@ -114,7 +114,7 @@ def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
     return grades
 
 
-@inner()
+@inlined()
 def add_grade(counts: Ints, code: int, n: int) -> None:
     """Count one more document of grade `code` in the Fenwick tree of n grades."""
     i = code + 1
@@ -123,7 +123,7 @@ def add_grade(counts: Ints, code: int, n: int) -> None:
         i += i & -i
 
 
-@inner()
+@inlined()
 def grades_below(counts: Ints, code: int) -> int:
     """Return the number of documents of grades below `code`."""
     i, total = code, 0
@@ -133,18 +133,18 @@ def grades_below(counts: Ints, code: int) -> int:
     return total
 
 
-@inner()
-def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, room: Room) -> int:
-    """Write the judged documents among the rows ``start:stop`` and their scores to `room`, best first.
+@inlined()
+def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, workspace: Workspace) -> int:
+    """Write the judged documents among the rows ``start:stop`` and their scores to `workspace`, best first.
 
     Returns their number. `code` is that of `Grades`.
     """
     n = 0
     for i in range(start, stop):
         if code[i] >= 0:
-            room.keys[n], room.rows[n] = scores[i], i
+            workspace.keys[n], workspace.rows[n] = scores[i], i
             n += 1
-    sort(room, n)
+    sort(workspace, n)
     return n
 
 
@@ -158,11 +158,11 @@ def _discordance(
     `in_order` tied documents are ranked in file order, and none are tied.
     """
     code = grades.code
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     counts, inside = np.empty(len(keys) + 1, np.int64), np.zeros(len(keys) + 1, np.int64)
     for q in range(first, last):
-        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], workspace)
         n_grades = grades.n_grades[q]
         counts[: n_grades + 1] = 0
         n_wrong = n_tied = n_same = 0
@@ -199,10 +199,10 @@ def _rank_sums(
     Tied scores share their mean rank; with `in_order` they are ranked in file order.
     """
     code, rank = grades.code, grades.rank
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     for q in range(first, last):
-        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], workspace)
         sum_xy = sum_xx = sum_yy = 0.0
         a = 0
         while a < n:
@@ -240,13 +240,13 @@ def _binary_preference(
     With `average`, the expected value over a random order of tied documents: with c non-relevant documents above a
     block and s in it, each relevant one of the block has c … c + s above it, all equally likely.
     """
-    room = room_for(boundaries, first, last)
-    keys, rows = room.keys, room.rows
+    workspace = workspace_for(boundaries, first, last)
+    keys, rows = workspace.keys, workspace.rows
     for q in range(first, last):
         if n_relevant[q] == 0:
             out[q] = np.nan
             continue
-        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], room)
+        n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], workspace)
         most = min(n - n_relevant[q], n_relevant[q])
         if most == 0:
             out[q] = 1.0

@@ -1,8 +1,8 @@
 """Sums over the preference pairs of each query.
 
 Smooth functions of the score difference: read `smooth`, the driver, then `pair_task` (documents and pair weights),
-`pair_by_pair`, the loops for short lists. Long lists: `tables` describes a function by polynomials, `boxes` groups
-scores, `blocks` and `cells` sum over boxes, and `cost_model` chooses.
+`pair_loop` and `pair_by_pair` for short lists. Long lists: `tables` describes a function by polynomials, `boxes` groups
+scores, `blocks` sums over boxes block by block of grades, `cells` grade by grade, and `cost_model` chooses.
 The exponential loss: `exponential` factorises by grade, `grade_boxes` serves many grades, `exponential_query` is what
-both share. The squared hinge: `hinge` sums by sorting.
+both share. The squared hinge: `hinge` sums by sorting. `masses` sums weights of pairs.
 """

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.pairs.boxes import Boxes, Seen, add_moments, evaluate, fields_of, into_boxes
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.pairs.boxes import Boxes, SourceWeights, add_moments, evaluate, fields_of, into_boxes
 from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
 from boostplug.kernels.pairs.pair_task import (
+    DONE,
     GAINS,
-    TAKEN,
     Parts,
     Task,
     gather,
@@ -49,7 +49,7 @@ class _Block(NamedTuple):
     field: Floats
 
 
-@inner()
+@inlined()
 def _mark(run_start: Any, u0: int, u1: int, size: float, edges: Any, block_end: Any) -> int:
     """Write where blocks of at most `size` documents begin, or of one run, and return the number of blocks."""
     count = 1
@@ -65,7 +65,7 @@ def _mark(run_start: Any, u0: int, u1: int, size: float, edges: Any, block_end: 
     return count
 
 
-@inner()
+@inlined()
 def _sum_moments(
     task: Task, n_blocks: int, n_slots: int, size: int, documents: Documents, boxes: Boxes, block: _Block
 ) -> None:
@@ -85,11 +85,11 @@ def _sum_moments(
             edge, gap = 0.0, 0.0
             if slot >= plain:
                 edge, gap = levels[low if slot > plain else high], 1.0
-            seen = Seen(s, documents.level, edge, gap)
+            seen = SourceWeights(s, documents.level, edge, gap)
             add_moments(boxes, seen, start[low] - base, start[high + 1] - base, moments, (t * n_slots + slot) * size)
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _sum_fields(
     task: Task, n_blocks: int, n_slots: int, n_sums: int, size: int, apart: bool, functions: Functions, boxes: Boxes,
     block: _Block,
@@ -135,7 +135,7 @@ def _sum_fields(
                 gaps[k] += within * x + moments[own_gaps + k] + between * y
 
 
-@inner()
+@inlined()
 def _evaluate(
     task: Task, n_blocks: int, n_sums: int, size: int, functions: Functions, documents: Documents, boxes: Boxes,
     block: _Block,
@@ -158,7 +158,7 @@ def _evaluate(
                 share = functions.higher if side else functions.lower
                 k = j - of_outputs - side * n_functions
                 c, d = share[k, 0], share[k, n_outputs - 1]
-            seen = Seen(documents.loser if side else documents.winner, documents.level, edge, gap)
+            seen = SourceWeights(documents.loser if side else documents.winner, documents.level, edge, gap)
             evaluate(
                 boxes, seen, start[low] - base, start[high + 1] - base, block.sums, (t * n_sums + j) * size, c, d,
                 documents.first, documents.second,
@@ -172,7 +172,7 @@ def by_blocks(
     """Add the pairs of different blocks of the parts ``begin <= p < end`` whose scores range up to their limit.
 
     `sizes` has the largest block by the number of boxes. `block_end` has an entry for each run of the queries, and gets
-    one where a block begins. Write the range of the scores of each part that is left, or `TAKEN`, and return the number
+    one where a block begins. Write the range of the scores of each part that is left, or `DONE`, and return the number
     of those left.
     """
     run_start, apart = task.runs.run_start, task.weights.loser.shape[0] > 0
@@ -193,7 +193,7 @@ def by_blocks(
             ranges[p] = high - low
             left += 1
             continue
-        ranges[p] = TAKEN
+        ranges[p] = DONE
         n_boxes = into_boxes(documents.f, m, low, high, functions.tables.width, boxes)
         edges = boxes.work
         size = n_boxes * P

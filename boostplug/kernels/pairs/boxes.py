@@ -14,11 +14,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.pairs.pair_task import unsigned
 from boostplug.kernels.pairs.tables import MOMENTS, Tables
 
-__all__ = ["Boxes", "Seen", "add_moments", "evaluate", "fields_of", "into_boxes"]
+__all__ = ["Boxes", "SourceWeights", "add_moments", "evaluate", "fields_of", "into_boxes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,7 +34,7 @@ class Boxes(NamedTuple):
     work: Ints  # two entries a document, and one
 
 
-class Seen(NamedTuple):
+class SourceWeights(NamedTuple):
     """What documents weigh: s, times the gap of their level from an edge where `gap` is 1 and not 0."""
 
     s: Floats
@@ -43,7 +43,7 @@ class Seen(NamedTuple):
     gap: float
 
 
-@inner()
+@inlined()
 def into_boxes(f: Any, n: int, low: float, high: float, width: float, boxes: Boxes) -> int:
     """Put n documents of the scores f, from `low` to `high`, into boxes; return the number that are not empty."""
     y, box, ids, work = boxes
@@ -92,7 +92,7 @@ def into_boxes(f: Any, n: int, low: float, high: float, width: float, boxes: Box
     return count
 
 
-@inner()
+@inlined()
 def _sort(keys: Any) -> None:
     """Sort keys, by insertion over ever smaller gaps (Shell 1959): seldom needed, and quickly compiled."""
     gap = len(keys)
@@ -106,8 +106,8 @@ def _sort(keys: Any) -> None:
             keys[to] = key
 
 
-@inner(fastmath={"contract"})
-def add_moments(boxes: Boxes, seen: Seen, first: int, last: int, to: Any, at: int) -> None:
+@inlined(fastmath={"contract"})
+def add_moments(boxes: Boxes, seen: SourceWeights, first: int, last: int, to: Any, at: int) -> None:
     """Add the moments Σ w y^u of each box, over the documents first..last with weights w, from to[at] on."""
     y, box, s, level = boxes.y, boxes.box, seen.s, seen.level
     one = 1.0 - seen.gap
@@ -119,7 +119,7 @@ def add_moments(boxes: Boxes, seen: Seen, first: int, last: int, to: Any, at: in
             p *= y[i]
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def fields_of(m: Any, ids: Any, n: int, tables: Tables, function: int, side: int, out: Any) -> None:
     """Write the polynomial of each box: the sum over all n boxes with their moments.
 
@@ -160,7 +160,7 @@ def fields_of(m: Any, ids: Any, n: int, tables: Tables, function: int, side: int
             _tail(m, ids, n, reach, step, tables.tail[function, right], tables.power[function, right], out)
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _tail(m: Any, ids: Any, n: int, reach: int, step: int, tail: Any, power: Any, out: Any) -> None:
     """Add to each box the tail's sum over all boxes more than `reach` before it, going up (step 1) or down (-1)."""
     q0, q1, q2, c, rate = tail[0], tail[1], tail[2], tail[3], tail[4]
@@ -202,9 +202,18 @@ def _tail(m: Any, ids: Any, n: int, reach: int, step: int, tail: Any, power: Any
         t += step
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def evaluate(
-    boxes: Boxes, seen: Seen, first: int, last: int, field: Any, at: int, c: float, d: float, to: Any, also: Any
+    boxes: Boxes,
+    seen: SourceWeights,
+    first: int,
+    last: int,
+    field: Any,
+    at: int,
+    c: float,
+    d: float,
+    to: Any,
+    also: Any,
 ) -> None:
     """Add c and d times the polynomials of the boxes, from field[at] on, times the weights of first..last."""
     y, box, s, level = boxes.y, boxes.box, seen.s, seen.level

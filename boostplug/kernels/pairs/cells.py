@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.pairs.boxes import Boxes, Seen, add_moments, evaluate, fields_of, into_boxes
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.pairs.boxes import Boxes, SourceWeights, add_moments, evaluate, fields_of, into_boxes
 from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
 from boostplug.kernels.pairs.pair_task import (
-    TAKEN,
+    DONE,
     Parts,
     Task,
     gather,
@@ -23,7 +23,7 @@ __all__ = ["by_cells"]
 P = MOMENTS
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _sum_fields(
     task: Task, u0: int, u1: int, t0: int, functions: Functions, documents: Documents, boxes: Boxes, size: int,
     space: Any, sums: Any,
@@ -41,7 +41,7 @@ def _sum_fields(
             share = functions.higher if side else functions.lower
             for k in range(unsigned(size)):
                 moments[k] = 0.0
-            seen = Seen(documents.winner if side else documents.loser, documents.level, 0.0, 0.0)
+            seen = SourceWeights(documents.winner if side else documents.loser, documents.level, 0.0, 0.0)
             add_moments(boxes, seen, first, last, moments, 0)
             for k in range(n_functions):
                 if share[k, 0] == 0.0 and share[k, n_outputs - 1] == 0.0:
@@ -61,7 +61,7 @@ def _sum_fields(
 def by_cells(begin: int, end: int, task: Task, parts: Parts, functions: Functions, ranges: Any) -> int:
     """Add all pairs of the parts ``begin <= p < end`` whose scores range up to their limit.
 
-    Write the range of the scores of each part that is left, or `TAKEN`, and return the number of those left.
+    Write the range of the scores of each part that is left, or `DONE`, and return the number of those left.
     """
     run_start = task.runs.run_start
     n_outputs = functions.lower.shape[1]
@@ -78,7 +78,7 @@ def by_cells(begin: int, end: int, task: Task, parts: Parts, functions: Function
             ranges[p] = high - low
             left += 1
             continue
-        ranges[p] = TAKEN
+        ranges[p] = DONE
         size = P * into_boxes(documents.f, run_start[u1] - base, low, high, functions.tables.width, boxes)
         if len(space) < (2 * n_outputs * n_grades + 2) * size:
             space = np.empty((2 * n_outputs * n_grades + 2) * size)
@@ -87,7 +87,7 @@ def by_cells(begin: int, end: int, task: Task, parts: Parts, functions: Function
             task, u0, u1, task.weights.table_start[parts.query[p]], functions, documents, boxes, size, space, sums
         )
         for j in range(2 * n_outputs):
-            seen = Seen(documents.loser if j >= n_outputs else documents.winner, documents.level, 0.0, 0.0)
+            seen = SourceWeights(documents.loser if j >= n_outputs else documents.winner, documents.level, 0.0, 0.0)
             d = 1.0 * (j % n_outputs)
             for u in range(n_grades):
                 first, last, at = run_start[u0 + u] - base, run_start[u0 + u + 1] - base, (j * n_grades + u) * size

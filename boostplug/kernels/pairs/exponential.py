@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import exponential
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.simd import WIDTH, load, only, spread, store, sum_of
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, load, store, sum_of
 from boostplug.kernels.base.views import Listed, Runs
 from boostplug.kernels.pairs.exponential_query import (
     BINARY,
@@ -36,10 +36,10 @@ from boostplug.kernels.pairs.exponential_query import (
     Sums,
     Units,
     finish,
-    finish_apart,
+    finish_padded,
     gather,
-    gather_apart,
-    in_lanes,
+    gather_padded,
+    padded_size,
     power_of,
     scratch_for,
 )
@@ -58,7 +58,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FACTORISED, RUNNING, BOXES = 0, 1, 2  # how to sum a query's pairs; BOXES: not here
-_LEFT = -1.0  # the shift of a query that another kernel is to sum
+_NOT_SUMMED = -1.0  # the shift of a query that another kernel is to sum
 
 
 class Table(NamedTuple):
@@ -77,23 +77,23 @@ class Table(NamedTuple):
     parameter: float
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _exponentials(scratch: Any, first: int, last: int, d: float) -> float:
     """Write s e^(d f) of a run, 0 in what lanes reach past it, and return its sum."""
     f, e, _, _, s = scratch
-    total_of_run = spread(0.0)
+    total_of_run = broadcast(0.0)
     for k in range(first, last, WIDTH):
         x = exponential(d * load(f, k))
         if s.shape[0] > 0:
             x = x * load(s, k)
-        x = only(last - k, x, 0.0)
+        x = first_lanes(last - k, x, 0.0)
         store(e, k, x)
         total_of_run = total_of_run + x
     of_run: float = sum_of(total_of_run)
     return of_run
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _add(scratch: Any, first: int, last: int, of_g: float, of_h: float) -> None:
     """Add multiples of a run's exponentials to its derivatives."""
     _, e, g, h, _ = scratch
@@ -103,13 +103,13 @@ def _add(scratch: Any, first: int, last: int, of_g: float, of_h: float) -> None:
         store(h, k, load(h, k) + of_h * x)
 
 
-@inner()
+@inlined()
 def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float) -> None:
     """Sum all pairs of a query by factorisation; scores f, centred, exponents within ±300 on either side."""
     start, values = runs.run_start, table.values
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     t = table.start[q]
-    v_first = in_lanes(runs, u0)
+    v_first = padded_size(runs, u0)
     for v in range(u0 + 1, u1):
         v_last = v_first + start[v + 1] - start[v]
         u_first = 0
@@ -123,17 +123,17 @@ def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: f
             curvature = c.squared * d * d + c.constant
             _add(scratch, u_first, u_last, d * above, curvature * above)
             _add(scratch, v_first, v_last, -d * below, curvature * below)
-            u_first += in_lanes(runs, u)
-        v_first += in_lanes(runs, v)
+            u_first += padded_size(runs, u)
+        v_first += padded_size(runs, v)
 
 
-@inner()
+@inlined()
 def _factorised_any_range(
     scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float, lowest: Any, highest: Any
 ) -> float:
     """Do what `_factorised` does for scores of any range; return the shift: results are relative to e^shift.
 
-    `lowest` and `highest` are room for the extreme scores of each run.
+    `lowest` and `highest` are workspace for the extreme scores of each run.
     """
     f, _, g, h, s = scratch
     start = runs.run_start
@@ -180,7 +180,7 @@ def _factorised_any_range(
     return largest - SAFE_EXPONENT
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
     """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
     f, _, g, h, s = scratch
@@ -191,20 +191,20 @@ def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
             last = start[u + 1] - start[u0]
-            total = spread(0.0)
+            total = broadcast(0.0)
             for i in range(start[u] - start[u0], last, WIDTH):
                 x = load(f, i) * sign
                 mine, theirs = exponential(x), passed * exponential(0.0 - x)
                 if s.shape[0] > 0:
                     mine, theirs = mine * load(s, i), theirs * load(s, i)
-                theirs = only(last - i, theirs, 0.0)
+                theirs = first_lanes(last - i, theirs, 0.0)
                 store(g, i, load(g, i) - sign * theirs)
                 store(h, i, load(h, i) + (c.squared + c.constant) * theirs)
-                total = total + only(last - i, mine, 0.0)
+                total = total + first_lanes(last - i, mine, 0.0)
             passed += sum_of(total)
 
 
-@inner()
+@inlined()
 def _difference(a: float, b: float) -> tuple[float, float]:
     """Return a - b, and what rounding has left out of it."""
     high = a - b
@@ -212,7 +212,7 @@ def _difference(a: float, b: float) -> tuple[float, float]:
     return high, (a - (high + back)) + (back - b)
 
 
-@inner()
+@inlined()
 def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
     """Do what `_running` does for scores of any range; return the shift: results are relative to e^shift."""
     f, _, g, h, s = scratch
@@ -251,7 +251,7 @@ def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
     return largest - SAFE_EXPONENT
 
 
-@inner()
+@inlined()
 def _centre(q: int, runs: Any, scratch: Any, low: float, high: float) -> None:
     """Move the scores so that 0 is in the middle of them."""
     f = scratch.f
@@ -260,7 +260,7 @@ def _centre(q: int, runs: Any, scratch: Any, low: float, high: float) -> None:
         store(f, k, load(f, k) - centre)
 
 
-@inner()
+@inlined()
 def _units(q: int, table: Any, c: Any, factor: Any, of_weight: int, shift: float) -> Units:
     """Return the units that the sums of a query are in."""
     of_distance = 0 if table.kind == BINARY else power_of(table.longest[q])
@@ -275,10 +275,10 @@ def _sum_factorised(
     f = scratch.f
     left = False
     for q in range(first, last):
-        out.shift[q] = _LEFT
+        out.shift[q] = _NOT_SUMMED
         if table.how[q] != FACTORISED:
             continue
-        low, high, of_weight, n = gather_apart(q, scores, runs, scratch)
+        low, high, of_weight, n = gather_padded(q, scores, runs, scratch)
         if table.longest[q] * (high - low) > SAFE_EXPONENT:
             left = True
             continue
@@ -287,7 +287,7 @@ def _sum_factorised(
             store(f, k, load(f, k) - centre)
         units = _units(q, table, c, factor, of_weight, 0.0)
         _factorised(scratch, runs, table, q, c, math.ldexp(1.0, -units.of_distance))
-        finish_apart(q, scratch, runs, units, out)
+        finish_padded(q, scratch, runs, units, out)
     return left
 
 
@@ -301,7 +301,7 @@ def _sum_any_range(
         grades = max(grades, runs.query_run[q + 1] - runs.query_run[q])
     lowest, highest = np.empty(grades), np.empty(grades)
     for q in range(first, last):
-        if table.how[q] == FACTORISED and out.shift[q] == _LEFT:
+        if table.how[q] == FACTORISED and out.shift[q] == _NOT_SUMMED:
             _, _, of_weight = gather(q, scores, runs, scratch)
             per_unit = math.ldexp(1.0, -power_of(table.longest[q]))
             shift = _factorised_any_range(scratch, runs, table, q, c, per_unit, lowest, highest)
@@ -322,7 +322,7 @@ def _sum_running(
             _running(scratch, runs, q, c)
             finish(q, scratch, runs, _units(q, table, c, factor, of_weight, 0.0), out)
         else:
-            out.shift[q] = _LEFT
+            out.shift[q] = _NOT_SUMMED
             left = True
     return left
 
@@ -333,7 +333,7 @@ def _sum_running_any_range(
 ) -> bool:
     """Sum the queries that `_sum_running` has left."""
     for q in range(first, last):
-        if out.shift[q] == _LEFT:
+        if out.shift[q] == _NOT_SUMMED:
             _, _, of_weight = gather(q, scores, runs, scratch)
             shift = _running_any_range(scratch, runs, q, c)
             finish(q, scratch, runs, _units(q, table, c, factor, of_weight, shift), out)

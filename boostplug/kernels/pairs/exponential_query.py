@@ -11,17 +11,17 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.simd import (
     WIDTH,
     absolute,
+    broadcast,
+    first_lanes,
     larger,
     largest_of,
     least_of,
     load,
-    only,
     smaller,
-    spread,
     store,
 )
 from boostplug.kernels.base.views import Runs
@@ -30,10 +30,10 @@ __all__ = [
     "BINARY",
     "LARGEST_POWER",
     "LINEAR",
-    "LITTLE",
     "LOG",
     "LOGISTIC",
-    "NOTHING",
+    "MAX_LOST_SHARE",
+    "MIN_HESSIAN",
     "SAFE_EXPONENT",
     "SMALLEST",
     "Curvature",
@@ -42,10 +42,10 @@ __all__ = [
     "Units",
     "distance_of",
     "finish",
-    "finish_apart",
+    "finish_padded",
     "gather",
-    "gather_apart",
-    "in_lanes",
+    "gather_padded",
+    "padded_size",
     "power_of",
     "scratch_for",
     "unsigned",
@@ -56,9 +56,9 @@ Ints = NDArray[np.int64]
 
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
-NOTHING = 1e-300  # a Hessian below it has lost its digits: no step, rather than one of rounding errors
-LITTLE = 1e-12  # of a query's largest gradient: where rows without a step have more, the query takes none
-SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
+MIN_HESSIAN = 1e-300  # a Hessian below it has lost its digits: no step, rather than one of rounding errors
+MAX_LOST_SHARE = 1e-12  # of a query's largest gradient: where rows without a step have more, the query takes none
+SAFE_EXPONENT = 600.0  # largest exponent that leaves workspace for sums of 1e40 in float64
 LARGEST_POWER = 66  # of 2: a query's sums are multiplied with as much; what is more goes into its shift
 SMALLEST = 1e-300  # of a unit: its inverse is finite
 
@@ -83,7 +83,7 @@ class Sums(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for the documents of one query: scores, exponentials, gradient, Hessian, roots of weights (or none)."""
+    """Workspace for the documents of one query: scores, exponentials, gradient, Hessian, roots of weights (or none)."""
 
     f: Floats
     e: Floats
@@ -105,7 +105,7 @@ class Units(NamedTuple):
     shift: float
 
 
-@inner()
+@inlined()
 def distance_of(gap: float, kind: int, parameter: float) -> float:
     """Return the distance of a gap > 0 between two grades (see `boostplug.losses.directed_distance`)."""
     if kind == LINEAR:
@@ -117,7 +117,7 @@ def distance_of(gap: float, kind: int, parameter: float) -> float:
     return 1.0
 
 
-@inner()
+@inlined()
 def power_of(largest: float) -> int:
     """Return the power of 2 of about that size: multiplying by it, or by its inverse, rounds nothing."""
     power: int = math.frexp(max(largest, SMALLEST))[1]
@@ -131,14 +131,14 @@ def scratch_for(runs: Runs) -> Scratch:
     return Scratch(f, e, g, h, np.empty(size if len(runs.sqrt_weight) else 0))
 
 
-@inner()
-def in_lanes(runs: Any, u: int) -> int:
-    """Return how much room a run takes that has lanes of its own."""
+@inlined()
+def padded_size(runs: Any, u: int) -> int:
+    """Return how much workspace a run takes that has lanes of its own."""
     n: int = runs.run_start[u + 1] - runs.run_start[u]
     return (n + WIDTH - 1) & -WIDTH
 
 
-@inner()
+@inlined()
 def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int]:
     """Fill f and s, clear g and h; return the lowest and the highest score, and the power of 2 that s is over."""
     f, _, g, h, s = scratch
@@ -147,19 +147,19 @@ def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, 
     n = start[runs.query_run[q + 1]] - start[runs.query_run[q]]
     for i in range(unsigned(n)):
         f[i] = scores[unsigned(rows[base + i])]
-    low = high = spread(f[0])
+    low = high = broadcast(f[0])
     for k in range(0, n, WIDTH):
-        x = only(n - k, load(f, k), f[0])
+        x = first_lanes(n - k, load(f, k), f[0])
         low, high = smaller(low, x), larger(high, x)
-        store(g, k, spread(0.0))
-        store(h, k, spread(0.0))
+        store(g, k, broadcast(0.0))
+        store(h, k, broadcast(0.0))
     of_weight = 0
     if s.shape[0] > 0:
         for i in range(unsigned(n)):
             s[i] = runs.sqrt_weight[base + i]
-        heaviest = spread(0.0)
+        heaviest = broadcast(0.0)
         for k in range(0, n, WIDTH):
-            heaviest = larger(heaviest, only(n - k, load(s, k), 0.0))
+            heaviest = larger(heaviest, first_lanes(n - k, load(s, k), 0.0))
         of_weight = power_of(largest_of(heaviest))
         per_weight = math.ldexp(1.0, -of_weight)
         for k in range(0, n, WIDTH):
@@ -167,20 +167,20 @@ def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, 
     return least_of(low), largest_of(high), of_weight
 
 
-@inner()
+@inlined()
 def _drop(g: Any, h: Any, n: int, largest: float) -> bool:
     """Take no step where the Hessian has lost its digits, nowhere where gradients lack something; is there any step."""
     lost = 0.0
     for i in range(n):
-        lost = max(lost, abs(g[i]) if h[i] < NOTHING else 0.0)
-    any_step = lost <= LITTLE * largest and largest >= NOTHING
+        lost = max(lost, abs(g[i]) if h[i] < MIN_HESSIAN else 0.0)
+    any_step = lost <= MAX_LOST_SHARE * largest and largest >= MIN_HESSIAN
     for i in range(n):
-        if not any_step or h[i] < NOTHING:
+        if not any_step or h[i] < MIN_HESSIAN:
             g[i] = h[i] = 0.0
     return any_step
 
 
-@inner()
+@inlined()
 def _multipliers(units: Any) -> tuple[float, float, int]:
     """Return what gradient and Hessian are to be multiplied with, and the power of 2 that goes into the shift."""
     times, of_factor = math.frexp(units.factor)
@@ -190,7 +190,7 @@ def _multipliers(units: Any) -> tuple[float, float, int]:
     return math.ldexp(times, of_gradient - beyond), math.ldexp(times, of_hessian - beyond), beyond
 
 
-@inner()
+@inlined()
 def _multiply(scratch: Any, first: int, last: int, of_g: float, of_h: float, extremes: Any) -> Any:
     """Multiply both in place; return the largest abs(g), the largest h and the smallest, in lanes."""
     _, _, g, h, _ = scratch
@@ -199,24 +199,24 @@ def _multiply(scratch: Any, first: int, last: int, of_g: float, of_h: float, ext
         x, y = load(g, k) * of_g, load(h, k) * of_h
         store(g, k, x)
         store(h, k, y)
-        most_g = larger(most_g, only(last - k, absolute(x), 0.0))
-        most_h = larger(most_h, only(last - k, y, 0.0))
-        least_h = smaller(least_h, only(last - k, y, np.inf))
+        most_g = larger(most_g, first_lanes(last - k, absolute(x), 0.0))
+        most_h = larger(most_h, first_lanes(last - k, y, 0.0))
+        least_h = smaller(least_h, first_lanes(last - k, y, np.inf))
     return most_g, most_h, least_h
 
 
-@inner()
+@inlined()
 def _top(scratch: Any, n: int, extremes: Any) -> float:
     """Return the largest derivative; 0 where no row takes a step."""
     most_g, most_h, least_h = extremes
     largest = largest_of(most_g)
-    if (least_of(least_h) < NOTHING or largest < NOTHING) and not _drop(scratch.g, scratch.h, n, largest):
+    if (least_of(least_h) < MIN_HESSIAN or largest < MIN_HESSIAN) and not _drop(scratch.g, scratch.h, n, largest):
         return 0.0
     top: float = max(largest, largest_of(most_h))
     return top
 
 
-@inner()
+@inlined()
 def _write(scratch: Any, at: int, first: int, last: int, rows: Any, out: Any) -> None:
     """Write the derivatives from a place in scratch on to the rows of the documents ``first <= i < last``."""
     _, _, g, h, _ = scratch
@@ -229,19 +229,19 @@ def _write(scratch: Any, at: int, first: int, last: int, rows: Any, out: Any) ->
         place += unsigned(1)
 
 
-@inner()
+@inlined()
 def finish(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
     """Write the derivatives of a query's rows, its shift and its top."""
     first, last = runs.run_start[runs.query_run[q]], runs.run_start[runs.query_run[q + 1]]
     of_g, of_h, beyond = _multipliers(units)
-    extremes = _multiply(scratch, 0, last - first, of_g, of_h, (spread(0.0), spread(0.0), spread(np.inf)))
+    extremes = _multiply(scratch, 0, last - first, of_g, of_h, (broadcast(0.0), broadcast(0.0), broadcast(np.inf)))
     out.top[q] = _top(scratch, last - first, extremes)
     out.shift[q] = units.shift + beyond * math.log(2.0)
     _write(scratch, 0, first, last, runs.rows, out)
 
 
-@inner()
-def gather_apart(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int, int]:
+@inlined()
+def gather_padded(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int, int]:
     """Do what `gather` does, with each run in lanes of its own; return the end of the last one as well.
 
     What is stored in lanes that overlap is slow to load again. Past a run f repeats its last document, and s is 0.
@@ -267,8 +267,8 @@ def gather_apart(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, f
     low = high = load(f, 0)
     for k in range(0, n, WIDTH):
         low, high = smaller(low, load(f, k)), larger(high, load(f, k))
-        store(g, k, spread(0.0))
-        store(h, k, spread(0.0))
+        store(g, k, broadcast(0.0))
+        store(h, k, broadcast(0.0))
     of_weight = 0
     if weighted:
         of_weight = power_of(heaviest)
@@ -278,20 +278,20 @@ def gather_apart(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, f
     return least_of(low), largest_of(high), of_weight, n
 
 
-@inner()
-def finish_apart(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
-    """Do what `finish` does after `gather_apart`."""
+@inlined()
+def finish_padded(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
+    """Do what `finish` does after `gather_padded`."""
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     of_g, of_h, beyond = _multipliers(units)
-    extremes = (spread(0.0), spread(0.0), spread(np.inf))
+    extremes = (broadcast(0.0), broadcast(0.0), broadcast(np.inf))
     n = 0
     for u in range(u0, u1):
         extremes = _multiply(scratch, n, n + start[u + 1] - start[u], of_g, of_h, extremes)
-        n += in_lanes(runs, u)
+        n += padded_size(runs, u)
     out.top[q] = _top(scratch, n, extremes)
     out.shift[q] = units.shift + beyond * math.log(2.0)
     n = 0
     for u in range(u0, u1):
         _write(scratch, n, start[u], start[u + 1], runs.rows, out)
-        n += in_lanes(runs, u)
+        n += padded_size(runs, u)

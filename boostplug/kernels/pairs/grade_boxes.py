@@ -27,8 +27,19 @@ from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.simd import WIDTH, larger, largest_of, least_of, load, only, smaller, spread, store, sum_of
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.simd import (
+    WIDTH,
+    broadcast,
+    first_lanes,
+    larger,
+    largest_of,
+    least_of,
+    load,
+    smaller,
+    store,
+    sum_of,
+)
 from boostplug.kernels.base.views import Runs
 from boostplug.kernels.pairs.exponential_query import (
     LINEAR,
@@ -74,7 +85,7 @@ class Nodes(NamedTuple):
     cosine: Floats
 
 
-class _Room(NamedTuple):
+class _Workspace(NamedTuple):
     """Space for one query's work.
 
     By document: its grade `r`. By side (the upper box, the lower one), node, and document of a block: exponentials `e`,
@@ -108,31 +119,31 @@ def _nodes() -> Nodes:
 _NODES = _nodes()
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
+@inlined(fastmath={"contract"}, error_model="numpy")
 def _pair_by_pair(a: Any, b: Any, scratch: Any, r: Any, kind: int, parameter: float, c: Any, unit: Any) -> float:
     """Add the pairs of the documents a with those of b that have lower grades; return the largest exponent."""
     f, _, g, h, s = scratch
     per_unit, shift = unit
-    steepest, least = spread(0.0), exponential(spread(-EXP_MAX))  # smaller ones are nothing
+    steepest, least = broadcast(0.0), exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     end = b[0]
     for i in range(a[0], a[1]):
         while end < b[1] and r[end] < r[i]:
             end += 1
-        g_i, h_i = spread(0.0), spread(0.0)
+        g_i, h_i = broadcast(0.0), broadcast(0.0)
         for j in range(b[0], end, WIDTH):
-            gap = only(end - j, r[i] - load(r, j), 1.0)
+            gap = first_lanes(end - j, r[i] - load(r, j), 1.0)
             if kind == LINEAR:
                 d = gap * parameter
             elif kind == LOG:
                 d = log1p(gap * parameter)
             else:
-                d = 1.0 / (exponential(larger(gap * -parameter, spread(-EXP_MAX))) + 1.0)
-            exponent = only(end - j, d * (load(f, j) - f[i]), -np.inf)
+                d = 1.0 / (exponential(larger(gap * -parameter, broadcast(-EXP_MAX))) + 1.0)
+            exponent = first_lanes(end - j, d * (load(f, j) - f[i]), -np.inf)
             steepest = larger(steepest, exponent)
-            w = exponential(smaller(larger(exponent - shift, spread(-EXP_MAX)), spread(EXP_MAX))) - least
+            w = exponential(smaller(larger(exponent - shift, broadcast(-EXP_MAX)), broadcast(EXP_MAX))) - least
             if s.shape[0] > 0:
                 w = w * load(s, j) * s[i]
-            w = only(end - j, w, 0.0)
+            w = first_lanes(end - j, w, 0.0)
             x = d * per_unit
             y = (x * x * c.squared + c.constant) * w
             x = x * w
@@ -145,24 +156,24 @@ def _pair_by_pair(a: Any, b: Any, scratch: Any, r: Any, kind: int, parameter: fl
     return largest
 
 
-@inner()
+@inlined()
 def _extremes(f: Any, first: int, last: int) -> tuple[float, float]:
     """Return the lowest and the highest of ``f[first:last]``."""
-    low = high = spread(f[first])
+    low = high = broadcast(f[first])
     for i in range(first, last, WIDTH):
-        x = only(last - i, load(f, i), f[first])
+        x = first_lanes(last - i, load(f, i), f[first])
         low, high = smaller(low, x), larger(high, x)
     return least_of(low), largest_of(high)
 
 
-@inner(error_model="numpy")
-def _n_nodes(gap: Any, difference: Any, room: Any, nodes: Any, kind: int, parameter: float) -> int:
+@inlined(error_model="numpy")
+def _n_nodes(gap: Any, difference: Any, workspace: Any, nodes: Any, kind: int, parameter: float) -> int:
     """Return how many nodes the gaps and differences of scores of two boxes need, 0 where the boxes are to be cut.
 
     Two functions of the gap, e^(-dx) and (d/d_max)² e^(-dx), at the two extreme differences x. Each has its largest
     value, 1, at one end, and its smallest at the other: that one is to be right.
     """
-    d, value = room.d, room.value
+    d, value = workspace.d, workspace.value
     d_0, d_1 = distance_of(gap[0], kind, parameter), distance_of(gap[1], kind, parameter)
     low, high = min(difference[0], 0.0), max(difference[1], 0.0)
     if (d_1 - d_0) * max(high, -low) > _CHANGE or d_0 < _NEAREST * d_1:
@@ -210,10 +221,10 @@ def _n_nodes(gap: Any, difference: Any, room: Any, nodes: Any, kind: int, parame
     return 0
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
+@inlined(fastmath={"contract"}, error_model="numpy")
 def _lagrange(x: Any, t: Any, at: int, stride: int, m: int, nodes: Any) -> None:
     """Store the Lagrange polynomials of m nodes at x from ``t[at]`` on, by the barycentric formula."""
-    whole = spread(0.0)
+    whole = broadcast(0.0)
     for k in range(m):
         z = nodes.weight[m, k] / ((x - nodes.at[m, k]) + 1e-200)  # none is divided by 0
         store(t, at + k * stride, z)
@@ -222,24 +233,24 @@ def _lagrange(x: Any, t: Any, at: int, stride: int, m: int, nodes: Any) -> None:
         store(t, at + k * stride, load(t, at + k * stride) / whole)
 
 
-@inner(fastmath={"contract"}, error_model="numpy")
+@inlined(fastmath={"contract"}, error_model="numpy")
 def _box_by_box(
-    m: int, a: Any, b: Any, origin: Any, gap: Any, scratch: Any, room: Any, nodes: Any, kind: int, parameter: float,
-    c: Any, unit: Any,
+    m: int, a: Any, b: Any, origin: Any, gap: Any, scratch: Any, workspace: Any, nodes: Any, kind: int,
+    parameter: float, c: Any, unit: Any,
 ) -> None:  # fmt: skip
     """Add the pairs of the documents a with those b, all of lower grades, by m nodes; m is even."""
     f, _, g, h, s = scratch
-    r, e, t, d, moment, field = room.r, room.e, room.t, room.d, room.moment, room.field
+    r, e, t, d, moment, field = workspace.r, workspace.e, workspace.t, workspace.d, workspace.moment, workspace.field
     per_unit, shift = unit
     middle, half = 0.5 * (gap[1] + gap[0]), 0.5 * (gap[1] - gap[0])
-    least = exponential(spread(-EXP_MAX))  # smaller ones are nothing
+    least = exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     for k in range(m):
         d[k] = distance_of(middle + half * nodes.at[m, k], kind, parameter)
     for side in range(2):
         for k in range(m):
             for l in range(0, m, WIDTH):
-                store(moment[side, k], l, spread(0.0))
-                store(field[side, k], l, spread(0.0))
+                store(moment[side, k], l, broadcast(0.0))
+                store(field[side, k], l, broadcast(0.0))
     for way in range(2):  # moments of the documents, then what the fields say of them
         for side in range(2):
             begin, end = a if side == 0 else b
@@ -253,16 +264,16 @@ def _box_by_box(
                     for i in range(0, n, WIDTH):
                         score = load(f, first + i) - start
                         for k in range(m):
-                            w = exponential(larger(score * (sign * d[k]), spread(-EXP_MAX))) - least
+                            w = exponential(larger(score * (sign * d[k]), broadcast(-EXP_MAX))) - least
                             if s.shape[0] > 0:
                                 w = w * load(s, first + i)
-                            store(e, first_of + k * _BLOCK + i, only(n - i, w, 0.0))
-                        x = only(n - i, (load(r, first + i) - low) * per_half - 1.0, 0.0)
+                            store(e, first_of + k * _BLOCK + i, first_lanes(n - i, w, 0.0))
+                        x = first_lanes(n - i, (load(r, first + i) - low) * per_half - 1.0, 0.0)
                         _lagrange(x, t, first_of + i, _BLOCK, m, nodes)
                 if way == 0:
                     for k in range(0, m, 2):
                         for l in range(0, m, 2):
-                            s00, s01, s10, s11 = spread(0.0), spread(0.0), spread(0.0), spread(0.0)
+                            s00, s01, s10, s11 = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
                             at_e, at_t = first_of + k * _BLOCK, first_of + l * _BLOCK
                             for i in range(0, n, WIDTH):
                                 e0, e1 = load(e, at_e + i), load(e, at_e + _BLOCK + i)
@@ -277,7 +288,7 @@ def _box_by_box(
                 for i in range(0, n, WIDTH):
                     of_g, of_h = load(g, first + i), load(h, first + i)
                     for k in range(0, m, 2):
-                        p, q = spread(0.0), spread(0.0)
+                        p, q = broadcast(0.0), broadcast(0.0)
                         for l in range(m):
                             t0 = load(t, first_of + l * _BLOCK + i)
                             p, q = p + t0 * field[side, k, l], q + t0 * field[side, k + 1, l]
@@ -294,19 +305,19 @@ def _box_by_box(
             for l in range(m):
                 for i in range(0, m, WIDTH):
                     x = share * nodes.at[m, l] - load(nodes.at[m], i) * (1.0 - share)
-                    _lagrange(x, room.between, i, _MOST, m, nodes)
+                    _lagrange(x, workspace.between, i, _MOST, m, nodes)
                 for k in range(m):
                     times = math.exp(d[k] * (origin[1] - origin[0]) - shift)
                     above = times * moment[0, k, l]
-                    below = spread(0.0)
+                    below = broadcast(0.0)
                     for i in range(0, m, WIDTH):
-                        x = load(room.between, k * _MOST + i)
+                        x = load(workspace.between, k * _MOST + i)
                         below = below + x * load(moment[1, k], i)
                         store(field[1, k], i, load(field[1, k], i) + x * above)
                     field[0, k, l] = times * sum_of(below)
 
 
-@inner()
+@inlined()
 def _middle(u_0: int, u_1: int, start: Any) -> int:
     """Return the run that begins next to the middle of the documents of the runs u_0..u_1, at least two."""
     middle = (start[u_0] + start[u_1]) // 2
@@ -320,7 +331,7 @@ def _middle(u_0: int, u_1: int, start: Any) -> int:
     return low - 1 if low - 1 > u_0 and middle - start[low - 1] < start[low] - middle else low
 
 
-@inner()
+@inlined()
 def _cut(n: int, to_do: Any, runs: Any) -> int:
     """Put what a box, or a pair of boxes, is cut into in its place and after it; return the end."""
     start, grade = runs.run_start, runs.run_grade
@@ -340,12 +351,12 @@ def _cut(n: int, to_do: Any, runs: Any) -> int:
 @compiled(error_model="numpy", _nrt=False)
 def _sum_queries(
     first: int, last: int, scores: Any, runs: Any, distances: Any, c: Any, factor: Any, out: Any, nodes: Any,
-    scratch: Any, room: Any,
+    scratch: Any, workspace: Any,
 ) -> None:  # fmt: skip
     """Write what `sum_by_boxes` returns of the queries ``first <= q < last``."""
     start, grade = runs.run_start, runs.run_grade
     kind, parameter = distances.kind, distances.parameter
-    f, r, to_do = scratch.f, room.r, room.to_do
+    f, r, to_do = scratch.f, workspace.r, workspace.to_do
     for q in range(first, last):
         if not distances.chosen[q]:
             continue
@@ -385,7 +396,7 @@ def _sum_queries(
                     gap = (grade[a_0] - grade[b_1 - 1], grade[a_1 - 1] - grade[b_0])
                     if not bounded:
                         origin = (low_a, high_b)
-                    m = _n_nodes(gap, (low_a - high_b, high_a - low_b), room, nodes, kind, parameter)
+                    m = _n_nodes(gap, (low_a - high_b, high_a - low_b), workspace, nodes, kind, parameter)
                     if m > 0:
                         other = (n_a + n_b) * (3.0 * m + 0.25 * m * m) + 1.2 * m**3 + 500.0
                         k_a, k_b = a_1 - a_0, b_1 - b_0
@@ -400,25 +411,25 @@ def _sum_queries(
                 elif walk == 0:
                     steepest = max(steepest, distance_of(gap[1], kind, parameter) * (origin[1] - origin[0]))
                 else:
-                    _box_by_box(m, a, b, origin, gap, scratch, room, nodes, kind, parameter, c, unit)
+                    _box_by_box(m, a, b, origin, gap, scratch, workspace, nodes, kind, parameter, c, unit)
             if walk == 0:
                 for i in range(0, start[u_1] - base, WIDTH):
-                    store(scratch.g, i, spread(0.0))
-                    store(scratch.h, i, spread(0.0))
+                    store(scratch.g, i, broadcast(0.0))
+                    store(scratch.h, i, broadcast(0.0))
         units = Units(factor[q], of_weight, of_distance, c.squared > 0.0, steepest - SAFE_EXPONENT)
         finish(q, scratch, runs, units, out)
 
 
-def _room_for(n: int) -> _Room:
-    """Return room for n documents of a query; compiled code would take longer to compile if it made its own."""
+def _workspace_for(n: int) -> _Workspace:
+    """Return workspace for n documents of a query; compiled code would take longer to compile if it made its own."""
     e, t = np.empty((2, 2 * _MOST * _BLOCK))
     moment, field = np.empty((2, 2, _MOST, _MOST))
     d, value = np.empty((2, _MOST))
-    return _Room(np.empty(n + WIDTH), e, t, np.empty(_MOST * _MOST), moment, field, d, value, _to_do())
+    return _Workspace(np.empty(n + WIDTH), e, t, np.empty(_MOST * _MOST), moment, field, d, value, _to_do())
 
 
 def _to_do() -> Ints:
-    """Return room for all boxes that wait. Two cuts halve one: of 2^40 documents, at most 320 wait."""
+    """Return workspace for all boxes that wait. Two cuts halve one: of 2^40 documents, at most 320 wait."""
     return np.empty((400, 4), np.int64)
 
 
@@ -429,8 +440,8 @@ def sum_by_boxes(
     n_documents = np.where(distances.chosen, np.diff(runs.run_start[runs.query_run]), 0)
 
     def kernel(first: int, last: int) -> None:
-        scratch, room = scratch_for(runs), _room_for(int(n_documents[first:last].max()))
-        _sum_queries(first, last, scores, runs, distances, curvature, factor, out, _NODES, scratch, room)
+        scratch, workspace = scratch_for(runs), _workspace_for(int(n_documents[first:last].max()))
+        _sum_queries(first, last, scores, runs, distances, curvature, factor, out, _NODES, scratch, workspace)
 
     # A document costs as much as that many exponentials: half of the others, where they are few.
     run_over_queries(kernel, np.r_[0, np.cumsum(n_documents * np.minimum(n_documents // 2 + 1, 500))])

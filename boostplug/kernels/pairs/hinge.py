@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
-from boostplug.kernels.base.compiling import compiled, inner
-from boostplug.kernels.base.simd import WIDTH, larger, load, only, spread, store, sum_of, where_positive
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, load, store, sum_of, where_positive
 from boostplug.kernels.base.views import Listed, Runs
 
 __all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
@@ -72,7 +72,7 @@ class Sums(NamedTuple):
 
 
 class _Sorted(NamedTuple):
-    """z of a query's documents, sorted part by part, the documents that they are of, and room to sort them."""
+    """z of a query's documents, sorted part by part, the documents that they are of, and workspace to sort them."""
 
     z: Floats
     order: Ints
@@ -88,7 +88,7 @@ class _Documents(NamedTuple):
     n: Floats
 
 
-@inner()
+@inlined()
 def _shortfall(upper: Any, lower: Any, margin: Any) -> Any:
     """Return (upper - lower) + margin of two numbers, one of them lanes perhaps; `margin` is None where it is 0."""
     x = upper - lower
@@ -97,12 +97,12 @@ def _shortfall(upper: Any, lower: Any, margin: Any) -> Any:
     return x
 
 
-@inner()
+@inlined()
 def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-@inner(fastmath={"contract"}, forceinline=True)
+@inlined(fastmath={"contract"}, forceinline=True)
 def _with(mine: Any, theirs: float, weight: float, above: bool, margin: Any, sums: Any) -> Any:
     """Add the pairs of some documents, lanes, with one that is below or above to their gradient by -z and Σ s."""
     slope, count = sums
@@ -111,10 +111,10 @@ def _with(mine: Any, theirs: float, weight: float, above: bool, margin: Any, sum
     return where_positive(x, slope - step if above else slope + step, slope), where_positive(x, count + weight, count)
 
 
-@inner(forceinline=True)
+@inlined(forceinline=True)
 def _sums(mine: Any, z: Any, s: Any, first: int, last: int, above: bool, margin: Any) -> Any:
     """Return the sums of some documents over those ``first <= j < last``, in two halves: a sum waits for its last."""
-    left = right = (spread(0.0), spread(0.0))
+    left = right = (broadcast(0.0), broadcast(0.0))
     half = (last - first) >> unsigned(1)
     for j in range(first, first + half):
         left = _with(mine, z[j], s[j], above, margin, left)
@@ -124,17 +124,17 @@ def _sums(mine: Any, z: Any, s: Any, first: int, last: int, above: bool, margin:
     return left[0] + right[0], left[1] + right[1]
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _squares(mine: Any, z: Any, s: Any, first: int, last: int, margin: Any) -> Any:
     """Return Σ s x² of some documents over the lower ones ``first <= j < last``."""
-    square = spread(0.0)
+    square = broadcast(0.0)
     for j in range(first, last):
-        x = larger(_shortfall(mine, z[j], margin), spread(0.0))
+        x = larger(_shortfall(mine, z[j], margin), broadcast(0.0))
         square = square + s[j] * x * x
     return square
 
 
-@inner(fastmath={"contract"})
+@inlined(fastmath={"contract"})
 def _beside(mine: Any, z: Any, s: Any, first: int, last: int, below: int, margin: Any, sums: Any) -> Any:
     """Add the pairs of the documents in the lanes with those of one run among them, below which there are `below`."""
     slope, count, square = sums
@@ -142,14 +142,14 @@ def _beside(mine: Any, z: Any, s: Any, first: int, last: int, below: int, margin
     for j in range(first, last):
         higher, n_higher = _with(mine, z[j], s[j], True, margin, (slope, count))
         lower, n_lower = _with(mine, z[j], s[j], False, margin, (slope, count))
-        x = larger(_shortfall(mine, z[j], margin), spread(0.0))
-        slope = only(below, lower, only(above, slope, higher))
-        count = only(below, n_lower, only(above, count, n_higher))
-        square = only(above, square, square + s[j] * x * x)
+        x = larger(_shortfall(mine, z[j], margin), broadcast(0.0))
+        slope = first_lanes(below, lower, first_lanes(above, slope, higher))
+        count = first_lanes(below, n_lower, first_lanes(above, count, n_higher))
+        square = first_lanes(above, square, square + s[j] * x * x)
     return slope, count, square
 
 
-@inner()
+@inlined()
 def _pair_by_pair(
     z: Any, documents: Any, start: Any, u0: int, u1: int, base: int, margin: Any, squares_too: bool
 ) -> float:
@@ -171,7 +171,7 @@ def _pair_by_pair(
             mine = load(z, k)
             down, n_below = _sums(mine, z, s, unsigned(first), unsigned(a), True, margin)
             up, n_above = _sums(mine, z, s, unsigned(b), unsigned(last), False, margin)
-            square = _squares(mine, z, s, unsigned(first), unsigned(a), margin) if squares_too else spread(0.0)
+            square = _squares(mine, z, s, unsigned(first), unsigned(a), margin) if squares_too else broadcast(0.0)
             sums = down + up, n_below + n_above, square
             if to > u + 1:
                 for v in range(u, to):
@@ -179,12 +179,12 @@ def _pair_by_pair(
                     sums = _beside(mine, z, s, start[v] - base, start[v + 1] - base, lane, margin, sums)
             store(g, k, sums[0])  # what is past a run is written again with the next
             store(n, k, sums[1])
-            squares += sum_of(only(b - k, load(s, k) * sums[2], 0.0))
+            squares += sum_of(first_lanes(b - k, load(s, k) * sums[2], 0.0))
         u = to
     return squares
 
 
-@inner()
+@inlined()
 def _between(places: Any, documents: Any, first: int, middle: int, last: int, margin: Any) -> float:
     """Sum all pairs of lower grades at first..middle and higher ones at middle..last, both sorted by z.
 
@@ -231,7 +231,7 @@ def _between(places: Any, documents: Any, first: int, middle: int, last: int, ma
     return squares
 
 
-@inner()
+@inlined()
 def _merge(places: Any, first: int, middle: int, last: int) -> None:
     """Merge two neighbours that are sorted by z."""
     z, order, spare_z, spare_order = places
@@ -254,7 +254,7 @@ def _merge(places: Any, first: int, middle: int, last: int) -> None:
         to += 1
 
 
-@inner()
+@inlined()
 def _sort(places: Any, first: int, last: int) -> None:
     """Sort z and, along with it, order, stably: a document's place in a block is the number of those before it."""
     z, order, spare_z, spare_order = places
@@ -277,7 +277,7 @@ def _sort(places: Any, first: int, last: int) -> None:
         width *= 2
 
 
-@inner()
+@inlined()
 def _middle_run(start: Any, u0: int, u1: int) -> int:
     """Return the run between u0 and u1 whose start is nearest to the middle of their documents."""
     half = start[u0] + (start[u1] - start[u0]) // 2
@@ -291,7 +291,7 @@ def _middle_run(start: Any, u0: int, u1: int) -> int:
     return low - 1 if low > u0 + 1 and half - start[low - 1] < start[low] - half else low
 
 
-@inner()
+@inlined()
 def _all_pairs(
     places: Any, documents: Any, start: Any, u0: int, u1: int, margin: Any, squares_too: bool, stack: Any
 ) -> float:
@@ -326,7 +326,7 @@ def _all_pairs(
     return squares
 
 
-@inner()
+@inlined()
 def _partners(documents: Any, start: Any, u0: int, u1: int) -> None:
     """Write Σ s over all documents of other grades, active or not."""
     s, _, n = documents
@@ -352,7 +352,7 @@ def _parts(space: Any) -> Any:
     return space[:n], _Documents(s, space[2 * n : 3 * n], space[3 * n : 4 * n])
 
 
-@inner()
+@inlined()
 def _begin(q: int, scores: Any, runs: Any, hinge: Any, z: Any, documents: Any) -> int:
     """Fill z and s of a query; return the number of its documents."""
     s = documents.s
@@ -370,7 +370,7 @@ def _begin(q: int, scores: Any, runs: Any, hinge: Any, z: Any, documents: Any) -
     return size
 
 
-@inner()
+@inlined()
 def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Any, out: Any) -> None:
     """Add a query's sums to its rows."""
     s, g, n = documents
@@ -387,9 +387,11 @@ def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Any, out: An
 
 
 @compiled()
-def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, room: Any) -> None:
+def _add_short(
+    first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, workspace: Any
+) -> None:
     """Do what `add_pairs` does of the queries ``first <= q < last``, none of them long."""
-    z, documents = _parts(room)
+    z, documents = _parts(workspace)
     start = runs.run_start
     for q in range(first, last):
         u0, u1 = runs.query_run[q], runs.query_run[q + 1]
@@ -399,9 +401,9 @@ def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factor
 
 
 @compiled()
-def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, room: Any) -> None:
+def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, workspace: Any) -> None:
     """Do what `add_pairs` does of the queries ``first <= q < last``, some of them long."""
-    z, documents = _parts(room)
+    z, documents = _parts(workspace)
     start = runs.run_start
     stack = np.empty((_DEEPEST, 3), np.int64)
     size = z.shape[0]

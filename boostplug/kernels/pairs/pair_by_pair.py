@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
-from boostplug.kernels.base.compiling import compiled, inner
+from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.pairs.pair_loop import (
     NEAR,
     Documents,
@@ -24,9 +24,9 @@ from boostplug.kernels.pairs.pair_loop import (
     value_loop,
 )
 from boostplug.kernels.pairs.pair_task import (
+    DONE,
     GAINS,
     TABLE,
-    TAKEN,
     Parts,
     Task,
     gather,
@@ -98,17 +98,17 @@ def _ndcg_value(w: float, f_i: float, f_j: float) -> Any:
     return w * _shares(f_i - f_j)[0]
 
 
-@inner()
+@inlined()
 def _gathered(task: Task, parts: Parts, p: int, documents: Documents, ranges: Any) -> tuple[float, float]:
     """Read a part, and return the lowest and the highest score.
 
-    Write the range of its scores if boxes are to sum it, else `TAKEN`.
+    Write the range of its scores if boxes are to sum it, else `DONE`.
     """
     u0, u1 = parts.first[p], parts.last[p]
     low, high = gather(task, u0, u1, documents)
     if task.weights.what == GAINS:
         spread_levels(task, u0, u0, u1, documents)
-    ranges[p] = high - low if high - low <= parts.limit[p] else TAKEN
+    ranges[p] = high - low if high - low <= parts.limit[p] else DONE
     return low, high
 
 
@@ -119,14 +119,14 @@ def _derivatives_of_part(terms: Callable[..., Any], *, near: bool, even: bool = 
     """
     loop = pair_loop(terms, even=even)
 
-    @inner()
+    @inlined()
     def add(task: Task, parts: Parts, p: int, ranges: Any, space: Any) -> int:
         documents = documents_in(space, task.weights.loser.shape[0] > 0)
         start, u0, u1, by_gap = task.runs.run_start, parts.first[p], parts.last[p], task.weights.what == GAINS
         low, high = _gathered(task, parts, p, documents, ranges)
         if near and not high - low <= NEAR:
             ranges[p] = high - low
-        if ranges[p] != TAKEN:
+        if ranges[p] != DONE:
             return 1
         if near:
             exponentiate(documents, start[u1] - start[u0], low + 0.5 * (high - low))
@@ -143,12 +143,12 @@ def _values_of_part(terms: Callable[..., Any]) -> Any:
     """Return a function that adds the values of one part; it returns 1 if the part is left to boxes, else 0."""
     loop = value_loop(terms)
 
-    @inner()
+    @inlined()
     def add(task: Task, parts: Parts, p: int, ranges: Any, space: Any) -> int:
         documents = documents_in(space, task.weights.loser.shape[0] > 0)
         start, u0, u1 = task.runs.run_start, parts.first[p], parts.last[p]
         _gathered(task, parts, p, documents, ranges)
-        if ranges[p] != TAKEN:
+        if ranges[p] != DONE:
             return 1
         loop(documents.f, documents.loser, documents, start, u0, u1, task.weights.what == GAINS)
         scatter(task, parts, p, documents)
@@ -169,7 +169,7 @@ _ndcg_value_by_pair = _values_of_part(_ndcg_value)
 def ranknet_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any) -> int:
     """Add the parts ``begin <= p < end`` of RankNet's derivatives whose scores are near each other.
 
-    Write the range of the scores of each part that is left, or `TAKEN`, and return the number of those left. So do the
+    Write the range of the scores of each part that is left, or `DONE`, and return the number of those left. So do the
     other kernels here: each function has its own, so that a loss compiles only what it needs.
     """
     space, left = space_for(longest(task.runs, parts, begin, end)), 0
@@ -223,7 +223,7 @@ def ndcg_value_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: A
     return left
 
 
-@inner(fastmath={"contract", "reassoc"}, error_model="numpy")
+@inlined(fastmath={"contract", "reassoc"}, error_model="numpy")
 def _sum_pieces(task: Task, u0: int, u1: int, t0: int, functions: Functions, documents: Documents, p: Any) -> None:
     """Add the pairs of functions known by their tables; `p` is space for the sums over higher documents."""
     start, what, of_run, table = task.runs.run_start, task.weights.what, task.weights.level, task.weights.table
@@ -274,7 +274,7 @@ def _sum_pieces(task: Task, u0: int, u1: int, t0: int, functions: Functions, doc
                 second[i] += higher[k, 1] * p[i]
 
 
-@inner()
+@inlined()
 def _tail(d: float, tail: Any) -> float:
     """Return a function's tail at d, in units of half a box."""
     q0, q1, q2, c, rate = tail[1 if d > 0.0 else 0]
@@ -283,13 +283,13 @@ def _tail(d: float, tail: Any) -> float:
     return z + c * exponential(-rate * x) if c != 0.0 and rate * x <= EXP_MAX else z
 
 
-@inner()
+@inlined()
 def _add_tabulated_part(
     task: Task, parts: Parts, p: int, functions: Functions, ranges: Any, space: Any, sums: Any
 ) -> int:
     documents = documents_in(space, task.weights.loser.shape[0] > 0)
     _gathered(task, parts, p, documents, ranges)
-    if ranges[p] != TAKEN:
+    if ranges[p] != DONE:
         return 1
     t0 = task.weights.table_start[parts.query[p]] if task.weights.what == TABLE else 0
     _sum_pieces(task, parts.first[p], parts.last[p], t0, functions, documents, sums)

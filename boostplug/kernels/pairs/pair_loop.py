@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
-from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.compiling import inlined
 
 __all__ = [
     "NEAR",
@@ -53,7 +53,7 @@ class Documents(NamedTuple):
     r: Floats
 
 
-@inner(_nrt=True)
+@inlined(_nrt=True)
 def space_for(n: int) -> Any:
     """Return space for `documents_in`; the system hands out rows that nobody writes to at no cost."""
     x = np.empty((SPACE, n))
@@ -68,7 +68,7 @@ def documents_in(x: Any, apart: bool) -> Documents:
     return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
 
 
-@inner(fastmath={"contract", "reassoc"})
+@inlined(fastmath={"contract", "reassoc"})
 def exponentiate(documents: Documents, n: int, middle: float) -> None:
     """Write e^(f - middle) of each document, and the same times its weight as a loser."""
     f, e, loser, loser_e = documents.f, documents.e, documents.loser, documents.loser_e
@@ -106,7 +106,7 @@ def pair_loop(terms: Callable[..., Any], *, even: bool = False) -> Any:
     ``start[u] - start[u0]`` on.
     """
 
-    @inner(fastmath={"contract", "reassoc"}, error_model="numpy")
+    @inlined(fastmath={"contract", "reassoc"}, error_model="numpy")
     def loop(x: Any, loser: Any, documents: Documents, start: Any, u0: int, u1: int, by_gap: bool) -> None:
         winner, first, second, p, r = (
             documents.winner, documents.first, documents.second, documents.p, documents.r,
@@ -151,7 +151,7 @@ def value_loop(terms: Callable[..., Any]) -> Any:
     ``terms(w, x_i, x_j)`` returns w times the value. Called as `pair_loop`'s function is.
     """
 
-    @inner(fastmath={"contract", "reassoc"}, error_model="numpy")
+    @inlined(fastmath={"contract", "reassoc"}, error_model="numpy")
     def loop(x: Any, loser: Any, documents: Documents, start: Any, u0: int, u1: int, by_gap: bool) -> None:
         weight, base = documents.weight if by_gap else loser, start[u0]
         for u in range(u0 + 1, u1):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
-from boostplug.kernels.base.compiling import inner
+from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.views import Runs
 from boostplug.kernels.pairs.pair_loop import Documents
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
-TAKEN = -1.0  # in place of the range of a part's scores
+DONE = -1.0  # in place of the range of a part's scores
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
@@ -86,7 +86,7 @@ class Task(NamedTuple):
     out: Floats
 
 
-@inner()
+@inlined()
 def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
     """Return the number of documents of the longest of the parts ``begin <= p < end``."""
     n = 0
@@ -96,7 +96,7 @@ def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
     return n
 
 
-@inner()
+@inlined()
 def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, float]:
     """Read the documents of the runs u0..u1, but for their levels, and return their lowest and their highest score."""
     rows, run_start, own = task.runs.rows, task.runs.run_start, task.runs.sqrt_weight
@@ -122,7 +122,7 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
     return low, high
 
 
-@inner()
+@inlined()
 def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documents) -> None:
     """Write the gain of the runs first..last beside each document of a part that begins with the run u0."""
     start, levels, level = task.runs.run_start, task.weights.level, documents.level
@@ -132,7 +132,7 @@ def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documen
             level[i] = x
 
 
-@inner()
+@inlined()
 def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
     """Add the outputs of a part's documents to those of their rows."""
     u0, u1, factor = parts.first[p], parts.last[p], task.factor[parts.query[p]]

@@ -37,10 +37,10 @@ from boostplug.kernels.pairs.pair_by_pair import (
     ranknet_value_by_pair,
     tabulated_by_pair,
 )
-from boostplug.kernels.pairs.pair_task import GAINS, TABLE, TAKEN, Parts, Task
+from boostplug.kernels.pairs.pair_task import DONE, GAINS, TABLE, Parts, Task
 from boostplug.kernels.pairs.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
 
-__all__ = ["Division", "Work", "costs_of", "divide", "gap_sums", "sum_pairs"]
+__all__ = ["MethodSplit", "Work", "costs_of", "gap_sums", "split_by_method", "sum_pairs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,30 +75,32 @@ class Work(NamedTuple):
     starts: Ints
 
 
-class Division(NamedTuple):
+class MethodSplit(NamedTuple):
     """The queries that hold a pair, by the way that is tried first."""
 
     by_pair: Work
     in_boxes: Work
 
 
-def divide(runs: Runs, n_pairs: Floats, costs: Costs) -> Division:
+def split_by_method(runs: Runs, n_pairs: Floats, costs: Costs) -> MethodSplit:
     """Return which way is tried first for each query: boxes where they win for scores that range over a few."""
     first, last = runs.query_run[:-1], runs.query_run[1:]
     limit = limits(runs.run_start[last] - runs.run_start[first], last - first, n_pairs, costs)
     work = _work(runs, first, last, limit, np.arange(len(first)))
     boxes = limit >= _A_FEW * costs.width
-    return Division(_chosen(runs, work, ~boxes), _chosen(runs, work, boxes))
+    return MethodSplit(_chosen(runs, work, ~boxes), _chosen(runs, work, boxes))
 
 
-def sum_pairs(task: Task, division: Division, functions: Functions, costs: Costs, skipped: NDArray[np.bool_]) -> None:
+def sum_pairs(
+    task: Task, division: MethodSplit, functions: Functions, costs: Costs, skipped: NDArray[np.bool_]
+) -> None:
     """Add the sums of queries that hold a pair to the outputs of their rows, on all threads.
 
     Parameters
     ----------
     task : Task
         Weights by `TABLE` need functions of kind `GENERAL`.
-    division : Division
+    division : MethodSplit
     functions : Functions
         For kind `GENERAL` the caller sees to it that no query's scores span 2^50 boxes, or `reach` where there are no
         tails.
@@ -137,7 +139,7 @@ def _sum_in_boxes(task: Task, work: Work, functions: Functions, costs: Costs) ->
         if several.any():
             yield _blocks(task.runs, parts, first[several], last[several], costs)
     if left:
-        yield _limited(_chosen(task.runs, work, ranges != TAKEN), -1.0)
+        yield _limited(_chosen(task.runs, work, ranges != DONE), -1.0)
 
 
 def _sum_by_pair(task: Task, work: Work, functions: Functions) -> Work:
@@ -149,7 +151,7 @@ def _sum_by_pair(task: Task, work: Work, functions: Functions) -> Work:
         left = _run(_BY_PAIR[kind], task, work, ranges)
     if not left:
         return _NONE
-    work, ranges = _chosen(task.runs, work, ranges != TAKEN), ranges[ranges != TAKEN]
+    work, ranges = _chosen(task.runs, work, ranges != DONE), ranges[ranges != DONE]
     far = ~(ranges <= work.parts.limit)
     if far.any():
         _run(_FAR_BY_PAIR[kind], task, _chosen(task.runs, work, far), ranges)

@@ -1,4 +1,4 @@
-"""Smooth functions of a score difference as tables: what the kernels of `smooth_pairs` know of them, in plain NumPy.
+"""Smooth functions of a score difference as tables: what the kernels of `smooth` know of them, in plain NumPy.
 
 The scores of a query fall into boxes of one width, and the position within a box is y in [-1, 1]. A function of the
 difference of two scores in two boxes is a polynomial in both positions, a 12 × 12 matrix that depends on the distance
@@ -29,9 +29,9 @@ __all__ = [
     "RANKNET_VALUE",
     "Function",
     "Functions",
-    "Kernel",
     "TableLayout",
     "Tables",
+    "TabulatedFunction",
     "Tail",
     "layout_of",
     "tables",
@@ -40,7 +40,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
-MOMENTS = 12  # of a cell
+MOMENTS = 12  # of a box
 GENERAL, NDCG, RANKNET, NDCG_VALUE, RANKNET_VALUE = -1, 0, 1, 2, 3  # functions that kernels know exactly
 PIECES = 16  # in the width of a box: 1e-12 of any function that boxes describe
 _TERMS = 8  # of the polynomial of a piece
@@ -68,7 +68,7 @@ class Tail:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class TabulatedFunction:
     """A smooth function of the difference, with its tails to the left and to the right."""
 
     function: Function
@@ -125,7 +125,7 @@ class Functions(NamedTuple):
     tables: Tables
 
 
-def tables(kernels: tuple[Kernel, ...], width: float, reach: int) -> Tables:
+def tables(kernels: tuple[TabulatedFunction, ...], width: float, reach: int) -> Tables:
     """Sample functions into `Tables`."""
     half = width / 2.0
     box = np.empty((len(kernels), 2, MOMENTS, 2 * reach + 1, MOMENTS))
@@ -218,7 +218,7 @@ def layout_of(functions: tuple[Function, ...]) -> TableLayout | None:
 
 def _fits(function: Function, width: float, reach: int, slack: float) -> bool:
     """Whether the tables describe a function within each pair of boxes."""
-    t = tables((Kernel(function, Tail(), Tail()),), width, reach)
+    t = tables((TabulatedFunction(function, Tail(), Tail()),), width, reach)
     matrix = t.box[0, 0].reshape(MOMENTS, 2 * reach + 1, MOMENTS)
     y = np.linspace(-1.0, 1.0, 25)
     powers = np.vander(y, MOMENTS, increasing=True)
