@@ -162,8 +162,9 @@ class PairWeightTotals:
 class SmoothPairLoss(PairLoss, ABC):
     """A sum over pairs of a smooth function of the score difference.
 
-    A subclass states `pair_function`; its field `sigmoid`, if it has one, multiplies score differences. A field `hessian` may
-    offer "newton" (the function's second derivative), "bound" (twice that) and "global" (twice the largest).
+    A subclass states `pair_function`; its field `sigmoid`, if it has one, multiplies score differences. A field
+    `hessian` may offer "newton" (the function's second derivative), "bound" (twice that) and "global" (twice the
+    largest).
     """
 
     accuracy = 2e-7
