@@ -54,7 +54,9 @@ def find(place):
         node = ast.parse(path.read_text())
         for name in parts[n:]:
             node = next((child for child in ast.walk(node) if getattr(child, "name", None) == name), None)
-        return (path, node) if node is not None else (None, None)
+            if node is None:
+                return None, None
+        return path, node
     return None, None
 
 
@@ -65,6 +67,12 @@ def places_of(pattern):
         for path in sorted(PACKAGE.rglob("*.py"))
         for node in matches(ast.parse(path.read_text()), pattern)
     ]
+
+
+def listed(places, most=5):
+    """Return the first places in words, and how many more there are."""
+    more = [f"{len(places) - most} more places"] if len(places) > most else []
+    return ", ".join(places[:most] + more) or "no place"
 
 
 def mutated(mutant):
@@ -78,8 +86,8 @@ def mutated(mutant):
         wrong = f"{mutant.place} has `{mutant.old}` {len(found)} times" if scope else f"there is no {mutant.place}"
         raise NotApplicableError(
             f"the mutant {mutant.name!r} does not apply: {wrong}, and it must occur once. In the package it occurs at "
-            f"{', '.join(places_of(old)) or 'no place'}. In tests/mutants/mutants.py, set the place and `old` to the "
-            "code as it is now; delete the mutant if its code is gone."
+            f"{listed(places_of(old))}. In tests/mutants/mutants.py, set the place and `old` to the code as it is "
+            "now; delete the mutant if its code is gone."
         )
     (node,) = found
     lines = path.read_bytes().splitlines(keepends=True)
@@ -95,12 +103,9 @@ def mutated(mutant):
 def run(mutant):
     """Return the test that noticed a mutant, or None."""
     path, text = mutated(mutant)
-    ignored = [".*", "*.lock"]
-    if "numba" in text or "compiling" in text:
-        ignored.append("*.nb?")  # compiled code does not know that a function which it contains has changed
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*ignored))
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.lock"))
         (copy / path.relative_to(ROOT)).write_text(text)
         result = subprocess.run(
             [
