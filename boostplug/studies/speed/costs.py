@@ -1,8 +1,9 @@
-"""What a process of its own tells of a training: nanoseconds and bytes for a document and a feature, on one thread."""
+"""What a training costs for a document and a feature, on one thread; and what more documents and machines then need."""
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -20,11 +21,15 @@ from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_a
 from boostplug.studies.speed.frameworks import Step, lightgbm_data, lightgbm_rounds, xgboost_rounds
 from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
 
-__all__ = ["BINS", "TRAININGS", "TrainingSetup", "found"]
+__all__ = ["BINS", "EFFICIENCY", "TRAININGS", "Cluster", "Costs", "TrainingSetup", "measured", "needs"]
 
 BINS = 256
 """Of a feature at most."""
 
+EFFICIENCY = 0.7
+"""The share of a core's time that is work, where all cores of all machines train: assumed, not measured."""
+
+_FEATURE_IN_A_FRAME = 4  # bytes, as float32
 _BYTES_OF_A_BIN = 16  # the sums of gradients and Hessians, as float64
 _SIZE = 120
 _WARM, _WARM_ROUNDS = 20, 2  # queries and rounds that load and start all that a training needs
@@ -144,7 +149,7 @@ def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any
     return Batches(cache_prefix=cache)
 
 
-def found(name: str, n_queries: int, n_features: int, rounds: int) -> dict[str, Any]:
+def measured(name: str, n_queries: int, n_features: int, rounds: int) -> dict[str, Any]:
     """Return what a training costs; to be called in a process of its own.
 
     Returns
@@ -205,3 +210,61 @@ def _train(
     step = training.rounds(data)(objective)
     of_rounds = [seconds_of(step) for _ in range(rounds)]
     return data, scores, [whole - call for whole, call in zip(of_rounds, of_calls, strict=True)], step
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a training costs on one thread.
+
+    Attributes
+    ----------
+    gradient_ns : float
+        Nanoseconds of the loss in a round, for a document.
+    tree_ns : float
+        Nanoseconds of the rest of a round, for a document and a feature.
+    document_bytes : float
+        The most that is in memory for a document beside its features themselves.
+    """
+
+    gradient_ns: float
+    tree_ns: float
+    document_bytes: float | None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Machines, each with a worker that has so many cores."""
+
+    workers: int
+    cores: int
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        machines = "1 machine" if self.workers == 1 else f"{self.workers} machines"
+        return f"{machines} of {self.cores} cores"
+
+
+def needs(
+    training: TrainingSetup, costs: Costs, cluster: Cluster, *, documents: float, features: int
+) -> Mapping[str, float]:
+    """Return what a training needs.
+
+    Returns
+    -------
+    mapping of str to float
+        ``worker_gigabytes``, the most on a worker, where it is known; ``frame_gigabytes``, what its part of the
+        features takes beside, as float32, while a frame of them is in memory; ``seconds_per_round``;
+        ``gradient_share`` of these; ``network_megabytes``, what a worker sends in a round, where there are several.
+    """
+    n = documents / cluster.workers
+    seconds = 1e-9 * n / (cluster.cores * EFFICIENCY)
+    gradient, trees = seconds * costs.gradient_ns, seconds * costs.tree_ns * features
+    values = {"seconds_per_round": gradient + trees, "gradient_share": gradient / (gradient + trees)}
+    if costs.document_bytes is not None:
+        values["worker_gigabytes"] = 1e-9 * (n * costs.document_bytes + training.histogram_bytes(features))
+    if training.in_memory:
+        values["frame_gigabytes"] = 1e-9 * n * features * _FEATURE_IN_A_FRAME
+    if cluster.workers > 1:
+        values["network_megabytes"] = 1e-6 * training.network_bytes(features, cluster.workers)
+    return values

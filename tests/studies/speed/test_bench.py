@@ -19,12 +19,11 @@ from boostplug.studies.speed import (
     BenchResults,
     bench,
     clock,
-    cold,
     data,
-    imports,
     out_of_core,
     rankers,
     rounds,
+    startup,
 )
 from boostplug.studies.speed import gradients as gradients_module
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
@@ -37,13 +36,13 @@ def little(monkeypatch):
     """Make what does not scale small too: few queries and features, little to compile without a cache."""
     whole = data.features_and_queries
     monkeypatch.setattr(rankers, "features_and_queries", lambda n, size, features, grades: whole(3, size, 4, grades))
-    monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 40)
+    monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 400)
     monkeypatch.setattr(rounds, "_FEATURES", 4)
-    monkeypatch.setattr(imports, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
+    monkeypatch.setattr(startup, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
     ways = ("XGBoost, in memory: QuantileDMatrix", "LightGBM, batches: Sequence", "XGBoost, Dask: each of two workers")
     monkeypatch.setattr(out_of_core, "_WAYS", {name: out_of_core._WAYS[name] for name in ways})
-    monkeypatch.setattr(cold, "default_losses", dict)
-    monkeypatch.setattr(cold, "_PROGRAM", f"import os; os.environ['NUMBA_OPT'] = '0'\n{cold._PROGRAM}")
+    monkeypatch.setattr(startup, "default_losses", dict)
+    monkeypatch.setattr(startup, "_FIRST_CALLS", f"import os; os.environ['NUMBA_OPT'] = '0'\n{startup._FIRST_CALLS}")
 
 
 def nothing_found(*_arguments, **_environment):
@@ -123,7 +122,7 @@ def test_every_benchmark_runs(name, tmp_path):
 def test_every_loss_is_measured(monkeypatch):
     """One that is new in the registry, too."""
     monkeypatch.setitem(LOSSES, "new", (bp.RankNet(sigmoid=0.125),))
-    monkeypatch.setattr(gradients_module, "ask_process", nothing_found)
+    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
     result = bench("gradients", scale=0.0005, repeat=1)
     for part in ("MSLR's shape, scores of spread 1", "One query", "Tiny lists", "Different grades"):
         found = {row["name"] for row in result.rows if row["part"] == part}
@@ -139,7 +138,7 @@ def test_shares_are_of_one_run_and_of_lambdarank(monkeypatch):
         return {name: 0.003 + 0.01 * name.endswith("ranks") for name in calls}
 
     monkeypatch.setattr(gradients_module, "in_turns", taken)
-    monkeypatch.setattr(gradients_module, "ask_process", nothing_found)
+    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
     result = bench("gradients", scale=0.001, repeat=2)
     rows = {row["name"]: row for row in result.rows if row["part"].endswith("spread 1")}
     assert rows["RankNet"]["share"] == pytest.approx(0.3)
@@ -152,7 +151,7 @@ def test_shares_are_of_one_run_and_of_lambdarank(monkeypatch):
 
 def test_without_lightgbm(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    monkeypatch.setattr(gradients_module, "ask_process", nothing_found)
+    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
     result = bench("gradients", scale=0.0005, repeat=1)
     assert not any("share" in row for row in result.rows)
     assert "LightGBM is not installed" in str(result)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.studies.speed import arithmetic, bench, costs, page
+from boostplug.studies.speed import bench, costs, page
 from boostplug.studies.speed import scaling as scaling_module
-from boostplug.studies.speed.arithmetic import Cluster, Costs, needs
 from boostplug.studies.speed.benchmark import Setting
-from boostplug.studies.speed.costs import TRAININGS
+from boostplug.studies.speed.costs import TRAININGS, Cluster, Costs, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
@@ -31,7 +30,7 @@ def alone(monkeypatch):
         }
         for name in TRAININGS
     }
-    monkeypatch.setattr(scaling_module, "ask_process", lambda _program, name, *_, **__: answers[name])
+    monkeypatch.setattr(scaling_module, "call_in_process", lambda _function, name, *_, **__: answers[name])
     return answers
 
 
@@ -166,4 +165,4 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
                     found = number(said[column.head])
                     rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
                     assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
-    assert f"{arithmetic.EFFICIENCY:.0%}" in text
+    assert f"{costs.EFFICIENCY:.0%}" in text
