@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
@@ -12,7 +12,7 @@ from boostplug.comparison.machine import machine
 from boostplug.core.checks import check_integer, check_number
 from boostplug.core.threads import get_num_threads
 from boostplug.studies.speed.benchmark import Benchmark, Row, Setting
-from boostplug.studies.speed.result import SCHEMA, BenchResult, merged
+from boostplug.studies.speed.result import BenchResult, merged
 
 __all__ = ["run"]
 
@@ -29,21 +29,18 @@ def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> 
         progress_.run = number
         runs.append([*_judged(benchmark.run(), scale)])
     return BenchResult(
-        {
-            "schema": SCHEMA,
-            "benchmark": kind.name,
-            "title": kind.title,
-            "scale": scale,
-            "repeat": repeat,
-            "threads": get_num_threads(),
-            "date": date.isoformat(timespec="seconds"),
-            "seconds_in_all": monotonic() - start,
-            "machine": described,
-            "versions": versions(),
-            "columns": [asdict(column) for column in kind.columns],
-            "notes": list(benchmark.notes),
-            "rows": merged(kind.columns, runs),
-        }
+        benchmark=kind.name,
+        title=kind.title,
+        scale=scale,
+        repeat=repeat,
+        threads=get_num_threads(),
+        date=date.isoformat(timespec="seconds"),
+        seconds_in_all=monotonic() - start,
+        machine=described,
+        versions=versions(),
+        columns=list(kind.columns),
+        notes=list(benchmark.notes),
+        rows=merged(kind.columns, runs),
     )
 
 
