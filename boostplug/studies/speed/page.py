@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.document import filled, marks, read, table_lines
+from boostplug.comparison.document import filled, marks, read
 from boostplug.comparison.summary import from_json
 from boostplug.core.files import write_file
 from boostplug.studies.speed import BENCHES
 from boostplug.studies.speed.figures import draw
 from boostplug.studies.speed.result import SCHEMA, BenchResult, Measured, cells, number
+from boostplug.studies.tables import markdown
 
 __all__ = ["main", "page", "with_tables"]
 
@@ -71,9 +72,7 @@ def with_tables(text: str, results: Sequence[BenchResult]) -> str:
 
 def _table_of(result: BenchResult, rows: Sequence[Measured]) -> list[str]:
     columns = result.columns_of(rows)
-    return table_lines(
-        ["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows], numbers=True
-    )
+    return markdown(["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows], numbers=True)
 
 
 def _machines(results: Sequence[BenchResult]) -> Iterator[str]:
@@ -89,7 +88,7 @@ def _machines(results: Sequence[BenchResult]) -> Iterator[str]:
         found.setdefault(where, []).append([*cells, f"{result.seconds_in_all:.0f} s"])
     head = ["", "date", "runs", "scale", "threads", "load before", "took"]
     for where, body in found.items():
-        yield from (f"{where}:", "", *table_lines(head, body, numbers=True))
+        yield from (f"{where}:", "", *markdown(head, body, numbers=True))
 
 
 def _targets(results: Sequence[BenchResult]) -> Iterator[str]:
@@ -108,7 +107,7 @@ def _targets(results: Sequence[BenchResult]) -> Iterator[str]:
                 body.append([what, columns[key].head, number(most, digits), number(value, digits), span, met])
     if body:
         yield from ("## Targets", "")
-        yield from table_lines(["", "what", "at most", "median", "range", ""], body, numbers=True)
+        yield from markdown(["", "what", "at most", "median", "range", ""], body, numbers=True)
 
 
 def _results(document: dict[str, Any]) -> list[BenchResult]:

@@ -12,10 +12,10 @@ from boostplug.comparison.document import as_json, plain
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
 from boostplug.studies.speed.benchmark import Column, Row
+from boostplug.studies.tables import rich_table
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.table import Table
 
 __all__ = ["SCHEMA", "BenchResult", "BenchResults", "Measured", "cells", "merged", "number"]
 
@@ -187,22 +187,10 @@ def _render(result: BenchResult) -> Iterator["RenderableType"]:
     for part, rows in result.parts.items():
         if part:
             yield Text(part)
-        yield _table(result.columns_of(rows), rows)
+        columns = result.columns_of(rows)
+        yield rich_table(["", *(column.head for column in columns)], [cells(columns, row) for row in rows])
     for note in result.notes:
         yield Text(note)
     several = f"medians of {result.repeat} runs, ranges over them; " if result.repeat > 1 else ""
     machine = result.machine
     yield Text(f"{several}threads: {result.threads} of {machine['cores']} cores; {machine['processor']}.")
-
-
-def _table(columns: Sequence[Column], rows: Iterable[Measured]) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for column in columns:
-        table.add_column(column.head, justify="right")
-    for row in rows:
-        table.add_row(*cells(columns, row))
-    return table
