@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from math import log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
-
-if TYPE_CHECKING:
-    from boostplug.studies.speed.result import BenchResult, Measured
+from boostplug.studies.speed.result import BenchResult, Measured
 
 __all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]
 
@@ -38,14 +36,14 @@ class Figure(ABC):
     title: str
 
     @abstractmethod
-    def has_numbers(self, result: "BenchResult") -> bool:
+    def has_numbers(self, result: BenchResult) -> bool:
         """Return whether there is something to draw."""
 
     @abstractmethod
-    def plot(self, axes: Any, result: "BenchResult") -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
 
-    def size(self, result: "BenchResult") -> tuple[float, float]:  # noqa: ARG002 (others go by it)
+    def size(self, result: BenchResult) -> tuple[float, float]:  # noqa: ARG002 (others go by it)
         """Return width and height in inches."""
         return _WIDTH, 5.6
 
@@ -71,7 +69,7 @@ class Growth(Figure):
     unit: str
     axis: str = "documents in the query"
 
-    def _lines(self, result: "BenchResult") -> dict[str, list[tuple[int, float]]]:
+    def _lines(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line."""
         keys = [column.key for column in result.columns if column.key.startswith(self.prefix)]
         at = {key: int(key.removeprefix(self.prefix)) for key in keys}
@@ -82,11 +80,11 @@ class Growth(Figure):
         }
         return {name: points for name, points in lines.items() if points}
 
-    def has_numbers(self, result: "BenchResult") -> bool:
+    def has_numbers(self, result: BenchResult) -> bool:
         """Return whether there is something to draw."""
         return bool(self._lines(result))
 
-    def plot(self, axes: Any, result: "BenchResult") -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
         lines = self._lines(result)
         rows = [row for row in result.rows if row.part == self.part and row.name in lines]
@@ -134,12 +132,12 @@ class Headline(Growth):
     heading: str
     note: str
 
-    def _lines(self, result: "BenchResult") -> dict[str, list[tuple[int, float]]]:
+    def _lines(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line that is drawn, peers first: ours lie above them."""
         lines = super()._lines(result)
         return {name: lines[name] for name in (*self.peers, *self.ours) if name in lines}
 
-    def plot(self, axes: Any, result: "BenchResult") -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
         lines = self._lines(result)
         colours = dict(zip(self.ours, COLOURS, strict=False))
@@ -238,7 +236,7 @@ class Bars(Figure):
     unit: str
     peers: bool = True
 
-    def _bars(self, result: "BenchResult") -> dict[str, dict[str, tuple["Measured", str]]]:
+    def _bars(self, result: BenchResult) -> dict[str, dict[str, tuple[Measured, str]]]:
         """Return the row and column of each bar, by the name of the row and the legend."""
         bars: dict[str, dict[str, tuple[Measured, str]]] = {}
         parts = self.parts or tuple(result.parts)
@@ -251,16 +249,16 @@ class Bars(Figure):
                     bars.setdefault(row.name, {})[", ".join(filter(None, [of_part, legend]))] = row, key
         return bars
 
-    def has_numbers(self, result: "BenchResult") -> bool:
+    def has_numbers(self, result: BenchResult) -> bool:
         """Return whether there is something to draw."""
         return bool(self._bars(result))
 
-    def size(self, result: "BenchResult") -> tuple[float, float]:
+    def size(self, result: BenchResult) -> tuple[float, float]:
         """Return width and height in inches."""
         bars = self._bars(result)
         return _WIDTH, _FRAME + _PER_BAR * (sum(map(len, bars.values())) + len(bars))
 
-    def plot(self, axes: Any, result: "BenchResult") -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
         bars = self._bars(result)
         legends = list(dict.fromkeys(legend for of_row in bars.values() for legend in of_row))
@@ -286,7 +284,7 @@ class Bars(Figure):
         axes.set_xlabel(self.unit)
 
 
-def draw(result: "BenchResult", figures: tuple[Figure, ...], folder: Path) -> list[Path]:
+def draw(result: BenchResult, figures: tuple[Figure, ...], folder: Path) -> list[Path]:
     """Draw the figures of a result, those of which it has numbers; return the files.
 
     Raises

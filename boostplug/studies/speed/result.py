@@ -1,28 +1,48 @@
 """What a benchmark returns: the rows of several runs, as tables and as JSON."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from boostplug.comparison.console import as_text
-from boostplug.comparison.document import as_json, plain
+from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.studies.speed.benchmark import Column, Row
 from boostplug.studies.tables import rich_table
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-__all__ = ["SCHEMA", "BenchResult", "BenchResults", "Measured", "cells", "merged", "number"]
+__all__ = ["SCHEMA", "BenchResult", "BenchResults", "Column", "Measured", "cells", "number"]
 
 SCHEMA = "boostplug.bench/2"
 
 _WIDE = 400  # characters: more than any table has
 _DIGITS = 3  # significant ones
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number that rows have.
+
+    Attributes
+    ----------
+    key : str
+        In the JSON file.
+    head : str
+        In tables, with the unit.
+    kind : {"given", "measured", "ratio"}
+        "given": what was run, the same in every run. A ratio's numbers are of one run; its range over runs is shown.
+    digits : int, optional
+        Decimals. Default: three significant digits.
+    """
+
+    key: str
+    head: str
+    kind: Literal["given", "measured", "ratio"] = "measured"
+    digits: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,27 +149,6 @@ class BenchResults:
 
     def __rich_console__(self, _console: "Console", _options: "ConsoleOptions") -> "RenderResult":
         yield from self.results
-
-
-def merged(columns: Sequence[Column], runs: Sequence[Iterable[Row]]) -> list[Measured]:
-    """Return the rows of several runs as one."""
-    by_name: dict[tuple[str, str], list[Row]] = {}
-    for run in runs:
-        for row in run:
-            by_name.setdefault((row.part, row.name), []).append(row)
-    rows = []
-    for (part, name), of_runs in by_name.items():
-        values, of_columns = {}, {}
-        for column in columns:
-            found = plain([value for row in of_runs if (value := row.values.get(column.key)) is not None])
-            if found:
-                values[column.key] = found[0] if column.kind == "given" else median(found)
-            if found and column.kind != "given":
-                of_columns[column.key] = found
-        first = of_runs[0]
-        targets = dict(first.targets)
-        rows.append(Measured(part=part, name=name, values=values, runs=of_columns, targets=targets, peer=first.peer))
-    return rows
 
 
 def cells(columns: Sequence[Column], row: Measured) -> Iterator[str]:
