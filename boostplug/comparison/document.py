@@ -15,7 +15,7 @@ import numpy as np
 
 from boostplug.version import __version__
 
-__all__ = ["as_json", "as_json_gz", "filled", "marks", "plain", "read", "table_lines", "versions"]
+__all__ = ["as_json", "as_json_gz", "filled", "marks", "plain", "read", "versions"]
 
 _MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
@@ -87,12 +87,6 @@ def filled(text: str, tables: Mapping[str, Sequence[str]]) -> str:
         If it marks what is not among `tables`, by ``table: NAME`` or ``machine``.
     """
     return _MARKED.sub(lambda found: "\n".join([f"<!-- {found[1]} -->", "", *tables[found[1]], "<!-- end -->"]), text)
-
-
-def table_lines(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: bool) -> list[str]:
-    """Return a table in Markdown and a blank line; its columns but the first stand to the right where `numbers`."""
-    rule = "|---|" + ("---:|" if numbers else "---|") * (len(head) - 1)
-    return [f"| {' | '.join(head)} |", rule, *(f"| {' | '.join(row)} |" for row in body), ""]
 
 
 def versions(*more: str) -> dict[str, str]:

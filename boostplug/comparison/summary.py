@@ -6,7 +6,7 @@
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import isnan, nan
 from types import UnionType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -443,6 +443,8 @@ def from_json(kind: Any, value: Any) -> Any:
         return origin(from_json(inner[0], item) for item in value)
     if origin is np.ndarray and isinstance(value, list):
         return np.array([from_json(float, item) for item in value], dtype=np.float64)
+    if origin is Literal and value in inner:
+        return value
     plain = (int, float) if kind is float else kind
     if kind is Any or (origin is None and isinstance(value, plain) and (kind is bool or not isinstance(value, bool))):
         return value

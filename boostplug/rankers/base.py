@@ -23,7 +23,7 @@ from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
 from boostplug.weak_rankers import WeakRanker
 
-__all__ = ["ReferenceRanker", "Round", "Rounds", "Training"]
+__all__ = ["ReferenceRanker", "Round", "Rounds", "RoundsOf", "Training"]
 
 Floats = NDArray[np.float64]
 
@@ -68,6 +68,23 @@ class Round:
 
 
 Rounds = Generator[Round, None, str]  # returns why it ended by itself
+
+
+class RoundsOf:
+    """The rounds of an algorithm, for a loop that watches or changes them.
+
+    Attributes
+    ----------
+    reason : str
+        After the loop: why the algorithm ended by itself.
+    """
+
+    def __init__(self, rounds: Rounds) -> None:
+        self._rounds = rounds
+        self.reason = ""
+
+    def __iter__(self) -> Iterator[Round]:
+        self.reason = yield from self._rounds
 
 
 class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]

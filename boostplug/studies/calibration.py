@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from boostplug.comparison.compare import compare
-from boostplug.comparison.document import as_json, table_lines, versions
+from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import Part
@@ -32,6 +32,7 @@ from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
 from boostplug.studies.quality.sets import SETS, share_of
+from boostplug.studies.tables import markdown
 
 __all__ = ["DESIGNS", "Design", "Estimate", "Pool", "Sample", "coverage", "estimate", "null", "pool", "trainings"]
 
@@ -370,7 +371,7 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
         total = dict(zip(alike, kind, strict=True)) | {"trials": sum(row["trials"] for row in of_kind)}
         total |= {name: _over_trials(of_kind, name) for name in names if name in _SHARES}
         body.append(["all", *(_cell(name, total[name]) if name in total else "" for name in names[1:])])
-    return table_lines([_HEADS[name] for name in names], body, numbers=True)
+    return markdown([_HEADS[name] for name in names], body, numbers=True)
 
 
 def _over_trials(rows: Sequence[dict[str, Any]], name: str) -> float:

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.document import table_lines
 from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.studies.tables import markdown
 
 __all__ = ["draw", "tables"]
 
@@ -84,7 +84,7 @@ def _sets(document: Document) -> list[str]:
         ]
         for row in document["sets"]
     ]
-    return _table(head, body)
+    return markdown(head, body)
 
 
 def _pooled(pooled: Rows, titles: Mapping[str, str]) -> list[str]:
@@ -105,7 +105,7 @@ def _pooled(pooled: Rows, titles: Mapping[str, str]) -> list[str]:
             ]
         )
     head = ["", "method", "Δ, every query the same", "z", "p", "Δ, every set the same (p)", "ahead on", "worst set (z)"]
-    return _table(head, body)
+    return markdown(head, body)
 
 
 def _whole_lists(pooled: Rows) -> list[str]:
@@ -118,7 +118,7 @@ def _whole_lists(pooled: Rows) -> list[str]:
         ]
         for row in pooled
     ]
-    return _table(["", "method", "NDCG@10", "MAP", "pairs in order", "Kendall's τ"], body)
+    return markdown(["", "method", "NDCG@10", "MAP", "pairs in order", "Kendall's τ"], body)
 
 
 def _in_short(rows: Rows, pooled: Rows, titles: Mapping[str, str]) -> list[str]:
@@ -127,7 +127,7 @@ def _in_short(rows: Rows, pooled: Rows, titles: Mapping[str, str]) -> list[str]:
     plain = [row for row in rows if row["plain"]]
     cells = _pivot(plain, ("framework", "method"), "set", titles, _first_mean)
     body = [[_FRAMEWORKS[key[0]], key[1], *own, beside.get(key, "")] for key, own in cells.items()]
-    return _table(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
+    return markdown(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
 
 
 def _on_set(rows: Rows) -> list[str]:
@@ -144,7 +144,7 @@ def _on_set(rows: Rows) -> list[str]:
         for row in sorted(rows, key=lambda row: -row["means"][0])
     ]
     head = ["", "objective", "NDCG@10", "MAP", "pairs in order", "Kendall's τ", "Δ NDCG@10 to the framework's first"]
-    return _table(head, body)
+    return markdown(head, body)
 
 
 def _shown(means: Sequence[float | None]) -> list[float | None]:
@@ -159,7 +159,7 @@ def _curve_table(document: Document) -> list[str]:
     shares = sorted({row["share"] for row in rows})
     cells = _pivot(rows, ("set", "framework", "method"), "share", shares, _first_mean)
     body = [[titles[data], _FRAMEWORKS[framework], method, *own] for (data, framework, method), own in cells.items()]
-    return _table(["set", "", "objective", *(f"{100 * share:g} %" for share in shares)], body)
+    return markdown(["set", "", "objective", *(f"{100 * share:g} %" for share in shares)], body)
 
 
 def _curve_rows(document: Document) -> Rows:
@@ -173,7 +173,7 @@ def _on_sets(rows: Rows, titles: Mapping[str, str]) -> list[str]:
         return _first_mean(row) if row["difference"] is None else _with_interval(row["difference"])
 
     cells = _pivot(rows, ("method",), "set", titles, cell)
-    return _table(["", *titles.values()], [[*method, *own] for method, own in cells.items()])
+    return markdown(["", *titles.values()], [[*method, *own] for method, own in cells.items()])
 
 
 def _peers(document: Document, part: str) -> list[str]:
@@ -185,7 +185,7 @@ def _peers(document: Document, part: str) -> list[str]:
         [_FRAMEWORKS[framework], peer if of == framework else f"{peer} ({_FRAMEWORKS[of]})", *own]
         for (framework, of, peer), own in cells.items()
     ]
-    return _table(["QBRank in", "beside", *titles.values()], body)
+    return markdown(["QBRank in", "beside", *titles.values()], body)
 
 
 def _rule(rule: Document | None) -> list[str]:
@@ -201,14 +201,14 @@ def _rule(rule: Document | None) -> list[str]:
         ]
         for row in rule["candidates"]
     ]
-    return _table(["candidate", "significantly behind", "pooled Δ, mean of four settings", "z", "where"], body)
+    return markdown(["candidate", "significantly behind", "pooled Δ, mean of four settings", "z", "where"], body)
 
 
 def _twins(rows: Rows) -> list[str]:
     body = [
         [row["loss"], row["built_in"], _with_interval(row["overall"]), _signed(row["overall"]["z"], 1)] for row in rows
     ]
-    return _table(["ours", "LightGBM's own", "pooled Δ", "z"], body)
+    return markdown(["ours", "LightGBM's own", "pooled Δ", "z"], body)
 
 
 def _variants(rows: Rows) -> list[str]:
@@ -223,7 +223,7 @@ def _variants(rows: Rows) -> list[str]:
         ]
         for row in rows
     ]
-    return _table(["variant", "beside", "pooled Δ", "p (Holm)", "in each setting", "becomes the default"], body)
+    return markdown(["variant", "beside", "pooled Δ", "p (Holm)", "in each setting", "becomes the default"], body)
 
 
 def draw(document: Document, folder: Path) -> list[Path]:
@@ -284,8 +284,3 @@ def _plain(value: float | None) -> str:
 
 def _p(value: float) -> str:
     return "< .001" if value < 0.001 else f"{value:.3f}".replace("0.", ".", 1)
-
-
-def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table; none where it has no row."""
-    return table_lines(head, body, numbers=False) if body else []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from boostplug.studies.quality.summary import (
     peers_of,
     with_holm,
 )
+from boostplug.studies.tables import rounded
 
 __all__ = ["SCHEMA", "document"]
 
 SCHEMA = "boostplug.quality/1"
 
-_DIGITS = 5
+_DIGITS = 5  # more is noise, and a longer file
 _MEASURES = ("NDCG@10", "MAP", "PairError", "KendallTau")  # the places of a set's metrics
 
 
@@ -59,7 +61,7 @@ def document(cells: Cells, head: dict[str, Any], folder: Path) -> dict[str, Any]
             for variant in variants(cells)
         ],
     }
-    return dict(plain(_rounded(found)))
+    return dict(plain(rounded(found, partial(round, ndigits=_DIGITS))))
 
 
 def _counted(name: str, folder: Path) -> dict[str, Any]:
@@ -173,12 +175,3 @@ def _named(arm: Arm) -> dict[str, Any]:
         "share": arm.share,
         "plain": isinstance(objective, str) or objective in DEFAULTS,
     }
-
-
-def _rounded(value: Any) -> Any:
-    """Return a document with numbers of five digits: more is noise, and a longer file."""
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_rounded(item) for item in value]
-    return round(value, _DIGITS) if isinstance(value, float) else value

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from boostplug.core.checks import check_number
 from boostplug.losses import QBRank
 from boostplug.rankers import QuadraticBoundRanker
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, RoundsOf, Training
 from boostplug.weak_rankers import Feature
 
 __all__ = ["BestFeature", "GivenSteps", "SearchedSteps"]
@@ -55,15 +55,12 @@ class SearchedSteps(QuadraticBoundRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         theorem = _Theorem(training, self.loss)
-        rounds = super()._rounds(training)
-        while True:
-            try:
-                found = next(rounds)
-            except StopIteration as stop:
-                return str(stop.value)
+        rounds = RoundsOf(super()._rounds(training))
+        for found in rounds:
             ((weak, alpha),) = found.terms
             length = theorem.length(alpha * weak.predict(training.X))
             yield Round(found.terms, theorem.record(length, found.record["risk"]))
+        return rounds.reason
 
 
 class GivenSteps(ReferenceRanker):

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.document import as_json_gz, filled, marks, read, table_lines
+from boostplug.comparison.document import as_json_gz, filled, marks, read
 from boostplug.core.files import write_file
 from boostplug.studies.replication.figures import Curves, draw, names
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import ABOUT
 from boostplug.studies.replication.report import SCHEMA, tally
 from boostplug.studies.replication.study_results import extent, mean_rows, measures_by_group
+from boostplug.studies.tables import markdown, rounded
 
 __all__ = ["LISTS", "front_tables", "main", "pages", "store", "stored", "tables"]
 
@@ -83,7 +84,7 @@ def _data(document: Document) -> Iterator[str]:
         ]
         for study in document["studies"]
     ]
-    yield from table_lines(["study", "data", "mean of", "rounds", "SHA-256", "computing"], body, numbers=False)
+    yield from markdown(["study", "data", "mean of", "rounds", "SHA-256", "computing"], body)
     for note in dict.fromkeys(note for study in document["studies"] for note in study["notes"]):
         of = "; ".join(_cell(study["name"]) for study in document["studies"] if note in study["notes"])
         yield f"- {of}: {_cell(note)}"
@@ -129,8 +130,8 @@ def _anchor(about: str, holds: str | None = "") -> str:
     return "-".join(["claims", *about.split(), *(("not judged" if holds is None else holds).split())])
 
 
-def _claims(claims: Sequence[Document], anchor: str) -> Iterator[str]:
-    """Yield a table, what is judged of a passage together, in the order of the passages."""
+def _claims(claims: Sequence[Document], anchor: str) -> list[str]:
+    """Return a table, what is judged of a passage together, in the order of the passages."""
     passages = list(dict.fromkeys((claim["where"], claim["words"]) for claim in claims))
     claims = sorted(claims, key=lambda claim: passages.index((claim["where"], claim["words"])))
     body, anchors, before = [], set(), ("", "")
@@ -147,19 +148,16 @@ def _claims(claims: Sequence[Document], anchor: str) -> Iterator[str]:
         body.append(
             [said, _cell(data), _cell(claim["claim"]), _cell(claim["published"]), _lines(claim["ours"]), verdict]
         )
-    if body:
-        head = ["the paper", "data", "what is judged", "published", "ours", "verdict"]
-        yield from table_lines(head, body, numbers=False)
+    return markdown(["the paper", "data", "what is judged", "published", "ours", "verdict"], body)
 
 
 def _quoted(cited: Document) -> str:
     return f"“{_cell(cited['words'])}” ({_cell(cited['where'])})"
 
 
-def _not_tested(document: Document) -> Iterator[str]:
+def _not_tested(document: Document) -> list[str]:
     body = [[_quoted(row), _cell(row["reason"])] for row in document["not_tested"]]
-    if body:
-        yield from table_lines(["the paper", "why it is not judged"], body, numbers=False)
+    return markdown(["the paper", "why it is not judged"], body)
 
 
 def _checks(checks: Sequence[Document]) -> Iterator[str]:
@@ -173,7 +171,7 @@ def _checks(checks: Sequence[Document]) -> Iterator[str]:
         ]
         for row in checks
     ]
-    yield from table_lines(["where", "data", "check", "published", "ours", ""], body, numbers=False)
+    yield from markdown(["where", "data", "check", "published", "ours", ""], body)
 
 
 def _passed(checks: Sequence[Document]) -> str:
@@ -191,7 +189,7 @@ def _means(study: Document) -> Iterator[str]:
         for name, is_published, means in mean_rows(study, keys):
             above = name or above
             body.append(_row(f"*{_cell(above)}, published*" if is_published else _cell(name), means, keys))
-        yield from table_lines(_head(keys), body, numbers=True)
+        yield from markdown(_head(keys), body, numbers=True)
     if study["tasks"] > 1:
         yield from _ranks(study, next(iter(groups.values())))
     yield from _chosen(study)
@@ -202,7 +200,7 @@ def _ranks(study: Document, keys: Sequence[str]) -> Iterator[str]:
     body = [_row(_cell(learner["name"]), learner["mean_rank"], keys, 2) for learner in study["learners"]]
     critical = {key: study["tests"][key]["critical_difference"] for key in keys}
     body.append(_row("*critical difference, .05 (Nemenyi)*", critical, keys, 2))
-    yield from table_lines(_head(keys), body, numbers=True)
+    yield from markdown(_head(keys), body, numbers=True)
 
 
 def _chosen(study: Document) -> Iterator[str]:
@@ -218,7 +216,7 @@ def _chosen(study: Document) -> Iterator[str]:
             body.append([_cell(learner["name"]), _cell(key), _cell(picked)])
     if body:
         yield from ("Chosen on validation, and in how many trainings:", "")
-        yield from table_lines(["", "for", "parameters"], body, numbers=False)
+        yield from markdown(["", "for", "parameters"], body)
 
 
 def _head(keys: Sequence[str]) -> list[str]:
@@ -259,7 +257,7 @@ def front_tables(documents: Mapping[str, Document], titles: Mapping[str, str]) -
         "headline": _headline(documents, titles),
         "matrix": _matrix(documents, titles),
         "apart": _apart(documents, titles),
-        "failed": table_lines(["", "data", "check", "published", "ours"], failed, numbers=False) if failed else (),
+        "failed": markdown(["", "data", "check", "published", "ours"], failed),
         "not run": [
             f"- {_link(titles[name], name)}: {line[0].lower()}{line[1:]}"
             for name, document in documents.items()
@@ -303,7 +301,7 @@ def _matrix(documents: Mapping[str, Document], titles: Mapping[str, str]) -> lis
     everything = [row for of_paper in claims.values() for row in of_paper]
     sums = [_verdicts_of([row for row in everything if row["about"] == about]) for about in ABOUT]
     body.append(["all", *sums, _verdicts_of(everything)])
-    return table_lines(["", *ABOUT, "all"], body, numbers=False)
+    return markdown(["", *ABOUT, "all"], body)
 
 
 def _verdicts_of(claims: Sequence[Document], link: str = "") -> str:
@@ -329,7 +327,7 @@ def _apart(documents: Mapping[str, Document], titles: Mapping[str, str]) -> list
         )
         cells = [f"[{text}](replication/{name}.md#{place})" if text else "–" for text, place in places]
         body.append([_link(titles[name], name), *cells])
-    return table_lines(["", "theorems", "baselines", "on synthetic data alone", "not tested"], body, numbers=False)
+    return markdown(["", "theorems", "baselines", "on synthetic data alone", "not tested"], body)
 
 
 def _link(title: str, name: str) -> str:
@@ -382,17 +380,12 @@ def store(source: Path, folder: Path) -> Path:
         }
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{document['protocol']}.json.gz"
-    write_file(target, as_json_gz(_rounded(document)))
+    write_file(target, as_json_gz(rounded(document, _short)))
     return target
 
 
-def _rounded(value: Any) -> Any:
-    """Return a document with its numbers rounded."""
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_rounded(item) for item in value]
-    return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def pages(folder: Path) -> dict[Path, str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
 from boostplug.studies.replication.study_results import extent, mean_rows, measures_by_group
+from boostplug.studies.tables import rich_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -108,17 +109,8 @@ def _study(study: dict[str, Any]) -> Iterator["RenderableType"]:
         yield Text(f"FAILED {task}: {error}", style="bold")
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for head in heads:
-        table.add_column(head.partition(", ")[0], justify="right")
-    for row in rows:
-        table.add_row(*row, style="dim" if row[0].endswith("published") else None)
-    return table
+def _table(keys: Sequence[str], rows: Iterable[Sequence[str]]) -> "Table":
+    return rich_table(["", *(key.partition(", ")[0] for key in keys)], rows, dim="published")
 
 
 def _means(study: dict[str, Any], keys: Sequence[str]) -> Iterator[list[str]]:

@@ -3,33 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from boostplug.studies.speed.figures import Figure
+from boostplug.studies.speed.result import Column
 
 __all__ = ["Benchmark", "Column", "Row", "Setting"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A number that rows have.
-
-    Attributes
-    ----------
-    key : str
-        In the JSON file.
-    head : str
-        In tables, with the unit.
-    kind : {"given", "measured", "ratio"}
-        "given": what was run, the same in every run. A ratio's numbers are of one run; its range over runs is shown.
-    digits : int, optional
-        Decimals. Default: three significant digits.
-    """
-
-    key: str
-    head: str
-    kind: Literal["given", "measured", "ratio"] = "measured"
-    digits: int | None = None
 
 
 @dataclass(frozen=True)

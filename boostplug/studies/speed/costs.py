@@ -1,13 +1,13 @@
-"""What a process of its own tells of a training: nanoseconds and bytes for a document and a feature, on one thread."""
+"""What a training costs for a document and a feature, on one thread; and what more documents and machines then need."""
 
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,104 +20,92 @@ from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_a
 from boostplug.studies.speed.frameworks import Step, lightgbm_data, lightgbm_rounds, xgboost_rounds
 from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
 
-__all__ = ["BINS", "TRAININGS", "TrainingSetup", "found"]
+__all__ = ["BINS", "EFFICIENCY", "TRAININGS", "Cluster", "Costs", "TrainingSetup", "measured", "needs"]
 
 BINS = 256
 """Of a feature at most."""
 
+EFFICIENCY = 0.7
+"""The share of a core's time that is work, where all cores of all machines train: assumed, not measured."""
+
+_FEATURE_IN_A_FRAME = 4  # bytes, as float32
 _BYTES_OF_A_BIN = 16  # the sums of gradients and Hessians, as float64
+_NODES = 255  # of a tree, of which histograms are kept
+_DEPTH = 8
+_SENT = 1.4  # times the histograms of the smaller children of the last level: measured on two workers
 _SIZE = 120
 _WARM, _WARM_ROUNDS = 20, 2  # queries and rounds that load and start all that a training needs
 _BATCH = 400  # queries that an iterator hands over at once
 _CALLS = 5
 
 
-class TrainingSetup(ABC):
+@dataclass(frozen=True)
+class TrainingSetup:
     """A way to train.
 
     Attributes
     ----------
-    name : str
     library : str
         To be installed.
-    nodes : int
-        Of a tree, of which histograms are kept.
+    data : callable
+        Returns the framework's binned data of features, queries and a folder.
+    rounds : callable
+        Of these, returns what takes an objective, and returns a new booster's step: one round.
+    network_bytes : callable
+        Returns what a worker sends in a round so that all know the best splits, of so many features and workers.
     in_memory : bool
         Whether all documents are, on the machine or on its workers.
     """
 
-    name: ClassVar[str]
-    library: ClassVar[str]
-    nodes: ClassVar[int] = 255
-    in_memory: ClassVar[bool] = True
-
-    @abstractmethod
-    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
-        """Return the framework's binned data."""
-
-    @abstractmethod
-    def rounds(self, data: Any) -> Callable[..., Step]:
-        """Return what takes an objective, and returns a new booster's step: one round."""
+    library: str
+    data: Callable[[NDArray[np.float32], Queries, str], Any]
+    rounds: Callable[[Any], Callable[..., Step]]
+    network_bytes: Callable[[int, int], float]
+    in_memory: bool = True
 
     def histogram_bytes(self, features: int) -> int:
         """Return what the histograms of a tree take, however many documents there are."""
-        return self.nodes * features * BINS * _BYTES_OF_A_BIN
-
-    @abstractmethod
-    def network_bytes(self, features: int, workers: int) -> float:
-        """Return what a worker sends in a round so that all know the best splits."""
+        return _histogram_bytes(features)
 
 
-class _XGBoost(TrainingSetup):
-    name, library = "XGBoost, depth 8", "xgboost"
-    _DEPTH = 8
-    _SENT = 1.4  # times the histograms of the smaller children of the last level: measured on two workers
-
-    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:  # noqa: ARG002 (all in memory)
-        """Return a QuantileDMatrix."""
-        import xgboost as xgb
-
-        return xgb.QuantileDMatrix(_batches(X, queries, None), nthread=1, max_bin=BINS)
-
-    def rounds(self, data: Any) -> Callable[..., Step]:
-        """Return what makes new boosters."""
-        return xgboost_rounds(data, {"max_depth": self._DEPTH, "max_bin": BINS, "nthread": 1})
-
-    def network_bytes(self, features: int, workers: int) -> float:
-        """Return what a worker sends: sums of histograms go round a ring, to be added up and to be known by all."""
-        sums = (1 << self._DEPTH - 1) * features * BINS * _BYTES_OF_A_BIN
-        return self._SENT * sums * 2 * (workers - 1) / workers
+def _histogram_bytes(features: int, nodes: int = _NODES) -> int:
+    return nodes * features * BINS * _BYTES_OF_A_BIN
 
 
-class _OutOfCore(_XGBoost):
-    name = "XGBoost out of core, depth 8"
-    in_memory = False
+def _binned(X: NDArray[np.float32], queries: Queries, _folder: str) -> Any:
+    import xgboost as xgb
 
-    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
-        """Return an ExtMemQuantileDMatrix with its pages in the folder."""
-        import xgboost as xgb
-
-        return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=BINS)
+    return xgb.QuantileDMatrix(_batches(X, queries, None), nthread=1, max_bin=BINS)
 
 
-class _LightGBM(TrainingSetup):
-    name, library = "LightGBM, 255 leaves", "lightgbm"
-    _PARAMS: ClassVar = {"max_bin": BINS - 1, "num_leaves": TrainingSetup.nodes, "num_threads": 1}
+def _out_of_core(X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
+    import xgboost as xgb
 
-    def data(self, X: NDArray[np.float32], queries: Queries, folder: str) -> Any:  # noqa: ARG002 (all in memory)
-        """Return a constructed Dataset."""
-        return lightgbm_data(X, queries, self._PARAMS)
-
-    def rounds(self, data: Any) -> Callable[..., Step]:
-        """Return what makes new boosters."""
-        return lightgbm_rounds(data, self._PARAMS)
-
-    def network_bytes(self, features: int, workers: int) -> float:
-        """Return what a worker sends: each adds up the histograms of its share of the features for all."""
-        return self.histogram_bytes(features) * (workers - 1) / workers
+    return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=BINS)
 
 
-TRAININGS: dict[str, TrainingSetup] = {kind.name: kind() for kind in (_XGBoost, _OutOfCore, _LightGBM)}
+def _ring(features: int, workers: int) -> float:
+    """Return what XGBoost's workers send: sums of histograms go round a ring, to be added up and to be known by all."""
+    return _SENT * _histogram_bytes(features, 1 << _DEPTH - 1) * 2 * (workers - 1) / workers
+
+
+def _by_features(features: int, workers: int) -> float:
+    """Return what LightGBM's workers send: each adds up the histograms of its share of the features for all."""
+    return _histogram_bytes(features) * (workers - 1) / workers
+
+
+_LIGHTGBM = {"max_bin": BINS - 1, "num_leaves": _NODES, "num_threads": 1}
+_XGBOOST = partial(xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": BINS, "nthread": 1})
+TRAININGS: dict[str, TrainingSetup] = {
+    "XGBoost, depth 8": TrainingSetup("xgboost", _binned, _XGBOOST, _ring),
+    "XGBoost out of core, depth 8": TrainingSetup("xgboost", _out_of_core, _XGBOOST, _ring, in_memory=False),
+    "LightGBM, 255 leaves": TrainingSetup(
+        "lightgbm",
+        lambda X, queries, _folder: lightgbm_data(X, queries, _LIGHTGBM),
+        partial(lightgbm_rounds, params=_LIGHTGBM),
+        _by_features,
+    ),
+}
 
 
 def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any:
@@ -144,7 +132,7 @@ def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any
     return Batches(cache_prefix=cache)
 
 
-def found(name: str, n_queries: int, n_features: int, rounds: int) -> dict[str, Any]:
+def measured(name: str, n_queries: int, n_features: int, rounds: int) -> dict[str, Any]:
     """Return what a training costs; to be called in a process of its own.
 
     Returns
@@ -205,3 +193,61 @@ def _train(
     step = training.rounds(data)(objective)
     of_rounds = [seconds_of(step) for _ in range(rounds)]
     return data, scores, [whole - call for whole, call in zip(of_rounds, of_calls, strict=True)], step
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a training costs on one thread.
+
+    Attributes
+    ----------
+    gradient_ns : float
+        Nanoseconds of the loss in a round, for a document.
+    tree_ns : float
+        Nanoseconds of the rest of a round, for a document and a feature.
+    document_bytes : float
+        The most that is in memory for a document beside its features themselves.
+    """
+
+    gradient_ns: float
+    tree_ns: float
+    document_bytes: float | None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Machines, each with a worker that has so many cores."""
+
+    workers: int
+    cores: int
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        machines = "1 machine" if self.workers == 1 else f"{self.workers} machines"
+        return f"{machines} of {self.cores} cores"
+
+
+def needs(
+    training: TrainingSetup, costs: Costs, cluster: Cluster, *, documents: float, features: int
+) -> Mapping[str, float]:
+    """Return what a training needs.
+
+    Returns
+    -------
+    mapping of str to float
+        ``worker_gigabytes``, the most on a worker, where it is known; ``frame_gigabytes``, what its part of the
+        features takes beside, as float32, while a frame of them is in memory; ``seconds_per_round``;
+        ``gradient_share`` of these; ``network_megabytes``, what a worker sends in a round, where there are several.
+    """
+    n = documents / cluster.workers
+    seconds = 1e-9 * n / (cluster.cores * EFFICIENCY)
+    gradient, trees = seconds * costs.gradient_ns, seconds * costs.tree_ns * features
+    values = {"seconds_per_round": gradient + trees, "gradient_share": gradient / (gradient + trees)}
+    if costs.document_bytes is not None:
+        values["worker_gigabytes"] = 1e-9 * (n * costs.document_bytes + training.histogram_bytes(features))
+    if training.in_memory:
+        values["frame_gigabytes"] = 1e-9 * n * features * _FEATURE_IN_A_FRAME
+    if cluster.workers > 1:
+        values["network_megabytes"] = 1e-6 * training.network_bytes(features, cluster.workers)
+    return values

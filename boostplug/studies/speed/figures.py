@@ -1,4 +1,4 @@
-"""Figures of benchmarks, drawn from their documents alone; they need matplotlib."""
+"""Figures of benchmarks, drawn from their results alone; they need matplotlib."""
 
 import re
 from abc import ABC, abstractmethod
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.studies.speed.result import BenchResult, Measured
 
 __all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]
 
@@ -35,14 +36,14 @@ class Figure(ABC):
     title: str
 
     @abstractmethod
-    def has_numbers(self, document: Mapping[str, Any]) -> bool:
+    def has_numbers(self, result: BenchResult) -> bool:
         """Return whether there is something to draw."""
 
     @abstractmethod
-    def plot(self, axes: Any, document: Mapping[str, Any]) -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
 
-    def size(self, document: Mapping[str, Any]) -> tuple[float, float]:  # noqa: ARG002 (others go by it)
+    def size(self, result: BenchResult) -> tuple[float, float]:  # noqa: ARG002 (others go by it)
         """Return width and height in inches."""
         return _WIDTH, 5.6
 
@@ -68,29 +69,29 @@ class Growth(Figure):
     unit: str
     axis: str = "documents in the query"
 
-    def _lines(self, document: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
+    def _lines(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line."""
-        keys = [column["key"] for column in document["columns"] if column["key"].startswith(self.prefix)]
+        keys = [column.key for column in result.columns if column.key.startswith(self.prefix)]
         at = {key: int(key.removeprefix(self.prefix)) for key in keys}
         lines = {
-            row["name"]: [(n, row[key]) for key, n in at.items() if row.get(key) is not None]
-            for row in document["rows"]
-            if row["part"] == self.part
+            row.name: [(n, row.values[key]) for key, n in at.items() if key in row.values]
+            for row in result.rows
+            if row.part == self.part
         }
         return {name: points for name, points in lines.items() if points}
 
-    def has_numbers(self, document: Mapping[str, Any]) -> bool:
+    def has_numbers(self, result: BenchResult) -> bool:
         """Return whether there is something to draw."""
-        return bool(self._lines(document))
+        return bool(self._lines(result))
 
-    def plot(self, axes: Any, document: Mapping[str, Any]) -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
-        lines = self._lines(document)
-        rows = [row for row in document["rows"] if row["part"] == self.part and row["name"] in lines]
-        styles = _styles([row["name"] for row in rows if not row["peer"]])
-        for number, row in enumerate(row for row in rows if row["peer"]):
+        lines = self._lines(result)
+        rows = [row for row in result.rows if row.part == self.part and row.name in lines]
+        styles = _styles([row.name for row in rows if not row.peer])
+        for number, row in enumerate(row for row in rows if row.peer):
             marker = MARKERS[::-1][number % len(MARKERS)]
-            styles[row["name"]] = (_GREYS[number % len(_GREYS)], marker, ":")
+            styles[row.name] = (_GREYS[number % len(_GREYS)], marker, ":")
         for name, points in lines.items():
             colour, marker, dash = styles[name]
             x, y = zip(*points, strict=True)
@@ -131,14 +132,14 @@ class Headline(Growth):
     heading: str
     note: str
 
-    def _lines(self, document: Mapping[str, Any]) -> dict[str, list[tuple[int, float]]]:
+    def _lines(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line that is drawn, peers first: ours lie above them."""
-        lines = super()._lines(document)
+        lines = super()._lines(result)
         return {name: lines[name] for name in (*self.peers, *self.ours) if name in lines}
 
-    def plot(self, axes: Any, document: Mapping[str, Any]) -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
-        lines = self._lines(document)
+        lines = self._lines(result)
         colours = dict(zip(self.ours, COLOURS, strict=False))
         dashes = dict(zip(self.peers, DASHES, strict=False))
         for name, points in lines.items():
@@ -235,55 +236,56 @@ class Bars(Figure):
     unit: str
     peers: bool = True
 
-    def _bars(self, document: Mapping[str, Any]) -> dict[str, dict[str, tuple[Mapping[str, Any], str]]]:
+    def _bars(self, result: BenchResult) -> dict[str, dict[str, tuple[Measured, str]]]:
         """Return the row and column of each bar, by the name of the row and the legend."""
-        bars: dict[str, dict[str, tuple[Mapping[str, Any], str]]] = {}
-        parts = self.parts or tuple(dict.fromkeys(row["part"] for row in document["rows"]))
-        for row in document["rows"]:
-            if row["part"] not in parts or (row["peer"] and not self.peers):
+        bars: dict[str, dict[str, tuple[Measured, str]]] = {}
+        parts = self.parts or tuple(result.parts)
+        for row in result.rows:
+            if row.part not in parts or (row.peer and not self.peers):
                 continue
             for key, legend in self.columns.items():
-                if row.get(key) is not None:
-                    of_part = row["part"] if len(parts) > 1 else ""
-                    bars.setdefault(row["name"], {})[", ".join(filter(None, [of_part, legend]))] = row, key
+                if key in row.values:
+                    of_part = row.part if len(parts) > 1 else ""
+                    bars.setdefault(row.name, {})[", ".join(filter(None, [of_part, legend]))] = row, key
         return bars
 
-    def has_numbers(self, document: Mapping[str, Any]) -> bool:
+    def has_numbers(self, result: BenchResult) -> bool:
         """Return whether there is something to draw."""
-        return bool(self._bars(document))
+        return bool(self._bars(result))
 
-    def size(self, document: Mapping[str, Any]) -> tuple[float, float]:
+    def size(self, result: BenchResult) -> tuple[float, float]:
         """Return width and height in inches."""
-        bars = self._bars(document)
+        bars = self._bars(result)
         return _WIDTH, _FRAME + _PER_BAR * (sum(map(len, bars.values())) + len(bars))
 
-    def plot(self, axes: Any, document: Mapping[str, Any]) -> None:
+    def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
-        bars = self._bars(document)
+        bars = self._bars(result)
         legends = list(dict.fromkeys(legend for of_row in bars.values() for legend in of_row))
         top, ticks = 0.0, []
         for of_row in bars.values():
             ticks.append(top - 0.5 * (len(of_row) - 1))
             for legend, (row, key) in of_row.items():
-                runs = row["runs"].get(key, [row[key]])
-                spread = [[row[key] - min(runs)], [max(runs) - row[key]]]
+                value = row.values[key]
+                runs = row.runs.get(key, [value])
+                spread = [[value - min(runs)], [max(runs) - value]]
                 number = legends.index(legend)
-                axes.barh(top, row[key], 0.9, color=COLOURS[number % len(COLOURS)], xerr=spread, ecolor="#444444")
-                if key in row["targets"]:
-                    axes.plot([row["targets"][key]] * 2, [top - 0.5, top + 0.5], color="#000000", linewidth=2)
+                axes.barh(top, value, 0.9, color=COLOURS[number % len(COLOURS)], xerr=spread, ecolor="#444444")
+                if key in row.targets:
+                    axes.plot([row.targets[key]] * 2, [top - 0.5, top + 0.5], color="#000000", linewidth=2)
                 top -= 1.0
             top -= 1.0
         for number, legend in enumerate(legends):
             if legend:
                 axes.barh(0.0, 0.0, color=COLOURS[number % len(COLOURS)], label=legend)
-        if any(key in row["targets"] for of_row in bars.values() for row, key in of_row.values()):
+        if any(key in row.targets for of_row in bars.values() for row, key in of_row.values()):
             axes.plot([], [], color="#000000", linewidth=2, label="at most")
         axes.set_yticks(ticks, list(bars), fontsize=8)
         axes.set_xlabel(self.unit)
 
 
-def draw(document: Mapping[str, Any], figures: tuple[Figure, ...], folder: Path) -> list[Path]:
-    """Draw the figures of a document, those of which it has numbers; return the files.
+def draw(result: BenchResult, figures: tuple[Figure, ...], folder: Path) -> list[Path]:
+    """Draw the figures of a result, those of which it has numbers; return the files.
 
     Raises
     ------
@@ -292,7 +294,7 @@ def draw(document: Mapping[str, Any], figures: tuple[Figure, ...], folder: Path)
     """
     written = []
     for figure in figures:
-        if figure.has_numbers(document):
-            path = folder / slug(f"speed {document['benchmark']} {figure.name}")
-            written += drawn(partial(figure.plot, document=document), figure.title, path, figure.size(document))
+        if figure.has_numbers(result):
+            path = folder / slug(f"speed {result.benchmark} {figure.name}")
+            written += drawn(partial(figure.plot, result=result), figure.title, path, figure.size(result))
     return written

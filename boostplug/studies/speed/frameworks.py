@@ -1,17 +1,33 @@
-"""LightGBM and XGBoost as benchmarks drive them: data that are binned once, and boosters that make a round per call."""
+"""LightGBM and XGBoost as benchmarks drive them, a round per call; and what their own objectives cost without trees."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.data.queries import Queries
+from boostplug.studies.speed.clock import in_turns
 
-__all__ = ["Boosting", "Objective", "Step", "lightgbm", "lightgbm_data", "lightgbm_rounds", "xgboost", "xgboost_rounds"]
+__all__ = [
+    "Boosting",
+    "Objective",
+    "Own",
+    "Step",
+    "lightgbm",
+    "lightgbm_data",
+    "lightgbm_own",
+    "lightgbm_rounds",
+    "xgboost",
+    "xgboost_own",
+    "xgboost_rounds",
+]
 
 Objective = Callable[[Any, Any], Any]
 Step = Callable[[], object]
+
+_LEAST = 0.02  # of a round of squared errors: less is noise
 
 
 @dataclass(frozen=True)
@@ -86,3 +102,63 @@ def xgboost_rounds(data: Any, params: Mapping[str, Any]) -> Callable[..., Step]:
         return lambda: booster.update(data, booster.num_boosted_rounds(), fobj=fobj)
 
     return rounds
+
+
+class Own:
+    """A built-in's own gradient: its round less one of squared errors, on one trivial feature, with trees of 2 leaves.
+
+    Parameters
+    ----------
+    ranks, regresses : callable
+        One round each.
+
+    Attributes
+    ----------
+    calls : dict of str to callable
+        Both, to be measured in turns with others.
+    """
+
+    def __init__(self, ranks: Callable[[], object], regresses: Callable[[], object]) -> None:
+        self._ranks, self._regresses = f"{id(self)} ranks", f"{id(self)} regresses"
+        self.calls = {self._ranks: ranks, self._regresses: regresses}
+
+    def seconds(self, number: int) -> float | None:
+        """Return it by the medians of `number` rounds; None where they differ by no more than chance."""
+        return self.taken_from(in_turns(self.calls, number))
+
+    def taken_from(self, seconds: dict[str, float]) -> float | None:
+        """Return it by what its calls took in turns with others, which are left in `seconds`."""
+        ranks, regresses = seconds.pop(self._ranks), seconds.pop(self._regresses)
+        own = ranks - regresses
+        return own if own > _LEAST * regresses else None
+
+
+def lightgbm_own(queries: Queries, threads: int, scores: Any = None) -> Own:
+    """Return that of LightGBM's lambdarank; with scores, which its rounds then leave as they are.
+
+    Raises
+    ------
+    ImportError
+        If LightGBM is not installed.
+    """
+    rate = 0.1 if scores is None else 1e-6
+    params = {"num_leaves": 2, "num_threads": threads, "learning_rate": rate}
+    rounds = lightgbm(_trivial(queries), queries, params, scores).rounds
+    return Own(rounds("lambdarank"), rounds("regression"))
+
+
+def xgboost_own(queries: Queries, threads: int, objective: str, scores: Any, **params: Any) -> Own:
+    """Return that of an XGBoost objective with its parameters, on scores that its rounds leave as they are.
+
+    Raises
+    ------
+    ImportError
+        If XGBoost is not installed.
+    """
+    rounds = xgboost(_trivial(queries), queries, {"max_depth": 1, "nthread": threads, "eta": 1e-6}, scores).rounds
+    return Own(rounds(objective, **params), rounds("reg:squarederror"))
+
+
+def _trivial(queries: Queries) -> NDArray[np.float32]:
+    """Return one feature of two values."""
+    return np.random.default_rng(3).integers(0, 2, (queries.n_rows, 1)).astype(np.float32)

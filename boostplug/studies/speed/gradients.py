@@ -6,10 +6,11 @@ from types import MappingProxyType
 
 from boostplug.data.queries import Queries
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import ask_process, growing, in_turns
+from boostplug.studies.speed.clock import call_in_process, growing, in_turns
 from boostplug.studies.speed.data import Floats, grades, named_losses, real_grades, scores_of
 from boostplug.studies.speed.figures import Bars
-from boostplug.studies.speed.peers import Own, lightgbm_own
+from boostplug.studies.speed.frameworks import Own, lightgbm_own
+from boostplug.studies.speed.memory import threads_and_bytes
 
 __all__ = ["Gradients"]
 
@@ -33,11 +34,6 @@ _TARGETS: Mapping[str, float] = {
 }
 _TARGETS_OF_REAL_GRADES: Mapping[str, float] = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
 
-_PROGRAM = """
-import json, sys
-from boostplug.studies.speed.memory import found
-print(json.dumps(found(*map(int, sys.argv[1:]))))
-"""
 _LEAST_QUERIES = 2_000  # the kernel counts pages in lumps
 _STEADY = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # arrays that are freed leave glibc's process at once
 _NONE: Mapping[str, Mapping[str, float]] = MappingProxyType({})
@@ -188,7 +184,7 @@ A share of .10 in lists of that shape says that the loss takes a tenth of the ti
     def _from_a_process(self) -> Iterator[Row]:
         self.setting.say("memory")
         n_queries = self.setting.count(_QUERIES, _LEAST_QUERIES)
-        found = ask_process(_PROGRAM, n_queries, _SIZE, self.setting.threads, **_STEADY)
+        found = call_in_process(threads_and_bytes, n_queries, _SIZE, self.setting.threads, **_STEADY)
         yield Row("Tiny lists", "all of them", {"threads_woken": found["threads"]})
         if not found["bytes"]:
             self.note("Memory is left out: this system does not tell the most that a process has had.")

@@ -11,7 +11,15 @@ from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from boostplug.studies.speed.data import grades, named_losses, scores_of
 
-__all__ = ["bytes_per_document", "count_anew", "found", "most_bytes", "resident_bytes", "status_mib", "threads_woken"]
+__all__ = [
+    "bytes_per_document",
+    "count_anew",
+    "most_bytes",
+    "resident_bytes",
+    "status_mib",
+    "threads_and_bytes",
+    "threads_woken",
+]
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # man 5 proc
@@ -19,7 +27,7 @@ _PAUSE = 0.02  # seconds in which helping threads let go of the arrays of their 
 _WARM = 400  # queries that compile and start the threads
 
 
-def found(n_queries: int, size: int, threads: int) -> dict[str, Any]:
+def threads_and_bytes(n_queries: int, size: int, threads: int) -> dict[str, Any]:
     """Return both, of this process: threads first, before anything has started some."""
     return {"threads": threads_woken(max(2, threads)), "bytes": bytes_per_document(n_queries, size, threads)}
 

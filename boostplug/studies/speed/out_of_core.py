@@ -16,24 +16,18 @@ from boostplug.datasets import batches_by_query
 from boostplug.losses import MPBoost
 from boostplug.metrics import NDCG
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row
-from boostplug.studies.speed.clock import ask_process
+from boostplug.studies.speed.clock import call_in_process
 from boostplug.studies.speed.data import features_and_queries
 from boostplug.studies.speed.figures import Bars
 from boostplug.studies.speed.frameworks import lightgbm_data
 from boostplug.studies.speed.memory import status_mib
 
-__all__ = ["OutOfCore", "found"]
+__all__ = ["OutOfCore", "measured"]
 
 _FILES, _QUERIES, _SIZE, _FEATURES, _GRADES = 20, 1_000, 100, 50, 5  # queries of each file
 _ROUNDS = 10
 _MIB = 2**20
 _NAMES = [f"f{j}" for j in range(_FEATURES)]
-_PROGRAM = """
-import json, sys
-from boostplug.studies.speed.out_of_core import found
-name, folder, threads, rounds = sys.argv[1:]
-print(json.dumps(found(name, folder, int(threads), int(rounds))))
-"""
 
 
 class OutOfCore(Benchmark):
@@ -72,7 +66,8 @@ threads; memory is the larger of the two, each of which holds half of the data.
                 return
             for name in _WAYS:
                 self.setting.say(name)
-                values = ask_process(_PROGRAM, name, folder, self.setting.threads, self.setting.count(_ROUNDS, 3))
+                rounds = self.setting.count(_ROUNDS, 3)
+                values = call_in_process(measured, name, folder, self.setting.threads, rounds)
                 if values is None:
                     self.note(f"{name} is left out: what it needs is not installed.")
                     continue
@@ -101,7 +96,7 @@ def _write(folder: Path, n_queries: int) -> None:
         frame[_NAMES] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
 
 
-def found(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
+def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
     """Return what one way takes; None where a package is missing."""
     framework, build = _WAYS[name]
     try:

@@ -21,7 +21,7 @@ from boostplug.rankers import (
     RankBoostRanker,
     ReferenceRanker,
 )
-from boostplug.rankers.base import Rounds, Training
+from boostplug.rankers.base import Rounds, RoundsOf, Training
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
 from boostplug.studies.speed.clock import seconds_of
 from boostplug.studies.speed.data import features_and_queries
@@ -200,14 +200,11 @@ class _Timed(RankBoostRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         self.times = [perf_counter()]
-        rounds = super()._rounds(training)
-        while True:
-            try:
-                done = next(rounds)
-            except StopIteration as stop:
-                return str(stop.value)
+        rounds = RoundsOf(super()._rounds(training))
+        for done in rounds:
             self.times.append(perf_counter())
             yield done
+        return rounds.reason
 
 
 def _megabytes(call: Callable[[], object]) -> float:

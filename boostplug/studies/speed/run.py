@@ -1,18 +1,19 @@
 """How a benchmark is run: prepared once, measured several times, described with the machine."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from statistics import median
 from time import monotonic
 
-from boostplug.comparison.document import versions
+from boostplug.comparison.document import plain, versions
 from boostplug.comparison.machine import machine
 from boostplug.core.checks import check_integer, check_number
 from boostplug.core.threads import get_num_threads
 from boostplug.studies.speed.benchmark import Benchmark, Row, Setting
-from boostplug.studies.speed.result import SCHEMA, BenchResult, merged
+from boostplug.studies.speed.result import BenchResult, Column, Measured
 
 __all__ = ["run"]
 
@@ -29,22 +30,40 @@ def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> 
         progress_.run = number
         runs.append([*_judged(benchmark.run(), scale)])
     return BenchResult(
-        {
-            "schema": SCHEMA,
-            "benchmark": kind.name,
-            "title": kind.title,
-            "scale": scale,
-            "repeat": repeat,
-            "threads": get_num_threads(),
-            "date": date.isoformat(timespec="seconds"),
-            "seconds_in_all": monotonic() - start,
-            "machine": described,
-            "versions": versions(),
-            "columns": [asdict(column) for column in kind.columns],
-            "notes": list(benchmark.notes),
-            "rows": merged(kind.columns, runs),
-        }
+        benchmark=kind.name,
+        title=kind.title,
+        scale=scale,
+        repeat=repeat,
+        threads=get_num_threads(),
+        date=date.isoformat(timespec="seconds"),
+        seconds_in_all=monotonic() - start,
+        machine=described,
+        versions=versions(),
+        columns=list(kind.columns),
+        notes=list(benchmark.notes),
+        rows=_merged(kind.columns, runs),
     )
+
+
+def _merged(columns: Sequence[Column], runs: Sequence[Iterable[Row]]) -> list[Measured]:
+    """Return the rows of several runs as one."""
+    by_name: dict[tuple[str, str], list[Row]] = {}
+    for run in runs:
+        for row in run:
+            by_name.setdefault((row.part, row.name), []).append(row)
+    rows = []
+    for (part, name), of_runs in by_name.items():
+        values, of_columns = {}, {}
+        for column in columns:
+            found = plain([value for row in of_runs if (value := row.values.get(column.key)) is not None])
+            if found:
+                values[column.key] = found[0] if column.kind == "given" else median(found)
+            if found and column.kind != "given":
+                of_columns[column.key] = found
+        first = of_runs[0]
+        targets = dict(first.targets)
+        rows.append(Measured(part=part, name=name, values=values, runs=of_columns, targets=targets, peer=first.peer))
+    return rows
 
 
 def _judged(rows: Iterable[Row], scale: float) -> Iterator[Row]:

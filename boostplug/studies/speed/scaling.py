@@ -8,13 +8,12 @@ import numpy as np
 
 from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
-from boostplug.studies.speed.arithmetic import EFFICIENCY, Cluster, Costs, needs
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import ask_process, foreseen, growing
-from boostplug.studies.speed.costs import TRAININGS
+from boostplug.studies.speed.clock import call_in_process, foreseen, growing
+from boostplug.studies.speed.costs import EFFICIENCY, TRAININGS, Cluster, Costs, measured, needs
 from boostplug.studies.speed.data import Floats, grades, named_losses, real_grades, scores_of
 from boostplug.studies.speed.figures import Growth, Headline
-from boostplug.studies.speed.peers import Own, lightgbm_own, xgboost_own
+from boostplug.studies.speed.frameworks import Own, lightgbm_own, xgboost_own
 
 __all__ = ["Scaling"]
 
@@ -39,11 +38,6 @@ _CLUSTERS: Mapping[float, tuple[Cluster, ...]] = {
     1e9: (Cluster(1, 64), Cluster(16, 16)),
 }
 _LOSS = "MPBoost"
-_PROGRAM = """
-import json, sys
-from boostplug.studies.speed.costs import found
-print(json.dumps(found(sys.argv[1], *map(int, sys.argv[2:]))))
-"""
 _QUIET = {"OMP_NUM_THREADS": "1"}
 
 Lists = Callable[[int, int], Queries]
@@ -232,7 +226,7 @@ beside it the features as float32, while a frame of them is in memory; what a wo
         found = {}
         for name, training in TRAININGS.items():
             self.setting.say(name)
-            answer = ask_process(_PROGRAM, name, n_queries, _FEATURES, rounds, **_QUIET)
+            answer = call_in_process(measured, name, n_queries, _FEATURES, rounds, **_QUIET)
             if "missing" in answer:
                 self.note(f"{name} is left out: {training.library} is not installed.")
                 continue

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli import app
+from boostplug.comparison.summary import to_json
 from boostplug.losses import LOSSES
 from boostplug.rankers import RankBoostRanker
 from boostplug.studies import speed as package
@@ -19,12 +20,11 @@ from boostplug.studies.speed import (
     BenchResults,
     bench,
     clock,
-    cold,
     data,
-    imports,
     out_of_core,
     rankers,
     rounds,
+    startup,
 )
 from boostplug.studies.speed import gradients as gradients_module
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
@@ -37,13 +37,13 @@ def little(monkeypatch):
     """Make what does not scale small too: few queries and features, little to compile without a cache."""
     whole = data.features_and_queries
     monkeypatch.setattr(rankers, "features_and_queries", lambda n, size, features, grades: whole(3, size, 4, grades))
-    monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 40)
+    monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 400)
     monkeypatch.setattr(rounds, "_FEATURES", 4)
-    monkeypatch.setattr(imports, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
+    monkeypatch.setattr(startup, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
     ways = ("XGBoost, in memory: QuantileDMatrix", "LightGBM, batches: Sequence", "XGBoost, Dask: each of two workers")
     monkeypatch.setattr(out_of_core, "_WAYS", {name: out_of_core._WAYS[name] for name in ways})
-    monkeypatch.setattr(cold, "default_losses", dict)
-    monkeypatch.setattr(cold, "_PROGRAM", f"import os; os.environ['NUMBA_OPT'] = '0'\n{cold._PROGRAM}")
+    monkeypatch.setattr(startup, "default_losses", dict)
+    monkeypatch.setattr(startup, "_FIRST_CALLS", f"import os; os.environ['NUMBA_OPT'] = '0'\n{startup._FIRST_CALLS}")
 
 
 def nothing_found(*_arguments, **_environment):
@@ -87,20 +87,19 @@ def toy(monkeypatch):
 @pytest.mark.parametrize("name", BENCHES)
 def test_every_benchmark_runs(name, tmp_path):
     result = bench(name, scale=0.002, repeat=1)
-    document = result.document
+    document = to_json(result)
     assert document["benchmark"] == name
-    assert document["schema"] == "boostplug.bench/1"
+    assert document["schema"] == "boostplug.bench/2"
     assert document["versions"].keys() >= {"boostplug", "numpy", "numba"}
     assert document["machine"]["cores"] >= 1
     assert document["machine"]["processor"]
     kinds = {column["key"]: column["kind"] for column in document["columns"]}
     assert result.rows
     for row in result.rows:
-        measured = kinds.keys() & row.keys()
-        assert measured, row
-        for key in measured:
-            assert math.isfinite(row[key]), (row, key)
-            assert row[key] > 0 or key in {
+        assert row.values, row
+        for key, value in row.values.items():
+            assert math.isfinite(value), (row, key)
+            assert value > 0 or key in {
                 "kept_bytes",
                 "later_call_bytes",
                 "threads_woken",
@@ -111,10 +110,10 @@ def test_every_benchmark_runs(name, tmp_path):
                 row,
                 key,
             )
-            assert key in row["runs"] or kinds[key] == "given", (row, key)
-        assert row["name"] in str(result)
-        assert not row["targets"]  # they are for the full scale
-    names = [(row["part"], row["name"]) for row in result.rows]
+            assert key in row.runs or kinds[key] == "given", (row, key)
+        assert row.name in str(result)
+        assert not row.targets  # they are for the full scale
+    names = [(row.part, row.name) for row in result.rows]
     assert len({*names}) == len(names)
     result.to_json(tmp_path / "bench.json")
     assert json.loads((tmp_path / "bench.json").read_text()) == document
@@ -123,10 +122,10 @@ def test_every_benchmark_runs(name, tmp_path):
 def test_every_loss_is_measured(monkeypatch):
     """One that is new in the registry, too."""
     monkeypatch.setitem(LOSSES, "new", (bp.RankNet(sigmoid=0.125),))
-    monkeypatch.setattr(gradients_module, "ask_process", nothing_found)
+    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
     result = bench("gradients", scale=0.0005, repeat=1)
     for part in ("MSLR's shape, scores of spread 1", "One query", "Tiny lists", "Different grades"):
-        found = {row["name"] for row in result.rows if row["part"] == part}
+        found = {row.name for row in result.rows if row.part == part}
         assert found >= {*data.named_losses()}
     assert any("sigmoid" in name or ".125" in name for name in data.named_losses())
     assert "Memory is left out: this system does not tell" in str(result)
@@ -139,22 +138,22 @@ def test_shares_are_of_one_run_and_of_lambdarank(monkeypatch):
         return {name: 0.003 + 0.01 * name.endswith("ranks") for name in calls}
 
     monkeypatch.setattr(gradients_module, "in_turns", taken)
-    monkeypatch.setattr(gradients_module, "ask_process", nothing_found)
+    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
     result = bench("gradients", scale=0.001, repeat=2)
-    rows = {row["name"]: row for row in result.rows if row["part"].endswith("spread 1")}
+    rows = {row.name: row.values for row in result.rows if row.part.endswith("spread 1")}
     assert rows["RankNet"]["share"] == pytest.approx(0.3)
     assert rows["RankNet"]["milliseconds"] == pytest.approx(3.0)
     assert rows.keys() == {*data.named_losses(), "LightGBM's lambdarank"}
     assert rows["LightGBM's lambdarank"]["share"] == pytest.approx(1.0)
-    tiny = next(row for row in result.rows if row["part"] == "Tiny lists" and row["name"] == "RankNet")
-    assert tiny["microseconds"] == pytest.approx(3000 / 50)
+    tiny = next(row for row in result.rows if row.part == "Tiny lists" and row.name == "RankNet")
+    assert tiny.values["microseconds"] == pytest.approx(3000 / 50)
 
 
 def test_without_lightgbm(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    monkeypatch.setattr(gradients_module, "ask_process", nothing_found)
+    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
     result = bench("gradients", scale=0.0005, repeat=1)
-    assert not any("share" in row for row in result.rows)
+    assert not any("share" in row.values for row in result.rows)
     assert "LightGBM is not installed" in str(result)
 
 
@@ -162,9 +161,9 @@ def test_without_lightgbm(monkeypatch):
 def test_medians_ranges_and_targets():
     result = bench("toy", repeat=3)
     thing, other = result.rows
-    assert (thing["documents"], thing["seconds"], thing["share"]) == (5000, 2, 1.0)
-    assert thing["runs"] == {"seconds": [1, 2, 3], "share": [0.5, 1.0, 1.5]}
-    assert "share" not in other
+    assert thing.values == {"documents": 5000, "seconds": 2, "share": 1.0}
+    assert thing.runs == {"seconds": [1, 2, 3], "share": [0.5, 1.0, 1.5]}
+    assert "share" not in other.values
     text = str(result)
     assert "1.00 (0.50–1.50) ≤ 0.90 missed" in text
     assert "5,000" in text
@@ -222,7 +221,7 @@ def test_command(tmp_path):
     assert "RankBoost+" in done.stdout
     document = json.loads(path.read_text())
     assert document["threads"] == 1
-    assert document["rows"][0].keys() >= {"name", "documents", "pairs", "rounds", "seconds", "milliseconds_per_round"}
+    assert document["rows"][0]["values"].keys() >= {"documents", "pairs", "rounds", "seconds", "milliseconds_per_round"}
 
 
 def test_unknown_benchmark():

@@ -1,17 +1,17 @@
 """What very many documents need: the formulas, what they are fed with, and the page that says them."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.studies.speed import arithmetic, bench, costs, page
+from boostplug.studies.speed import bench, costs, page
 from boostplug.studies.speed import scaling as scaling_module
-from boostplug.studies.speed.arithmetic import Cluster, Costs, needs
 from boostplug.studies.speed.benchmark import Setting
-from boostplug.studies.speed.costs import TRAININGS
+from boostplug.studies.speed.costs import TRAININGS, Cluster, Costs, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
@@ -31,12 +31,12 @@ def alone(monkeypatch):
         }
         for name in TRAININGS
     }
-    monkeypatch.setattr(scaling_module, "ask_process", lambda _program, name, *_, **__: answers[name])
+    monkeypatch.setattr(scaling_module, "call_in_process", lambda _function, name, *_, **__: answers[name])
     return answers
 
 
 def rows_of(result):
-    return {(row["part"], row["name"]): row for row in result.rows}
+    return {(row.part, row.name): row.values for row in result.rows}
 
 
 def test_formulas_by_hand():
@@ -92,8 +92,8 @@ def test_what_is_not_installed_or_not_told_is_left_out(alone):
     text = str(result)
     assert "LightGBM, 255 leaves is left out: lightgbm is not installed." in text
     assert "Memory of trainings is left out" in text
-    assert not any("worker_gigabytes" in row or "peak_bytes" in row or "lightgbm_ns" in row for row in result.rows)
-    assert any("seconds_per_round" in row for row in result.rows)
+    assert not any({"worker_gigabytes", "peak_bytes", "lightgbm_ns"} & row.values.keys() for row in result.rows)
+    assert any("seconds_per_round" in row.values for row in result.rows)
 
 
 @pytest.mark.parametrize("name", TRAININGS)
@@ -130,10 +130,10 @@ def test_a_page_keeps_its_text_and_gets_its_tables_anew(alone, tmp_path):
     assert "old" not in text
     assert f"| {XGBOOST} | 1,000,000 | 20.0 | 5.00 | 3.00 | 5.00 |" in text
     assert "cores" in text.split("\nafter\n")[1]
-    other = {**result.document, "benchmark": "another", "rows": []}  # in one file, as bench all writes
-    assert page.with_tables(text, [other, result.document]) == text
+    other = replace(result, benchmark="another", rows=[])  # in one file, as bench all writes
+    assert page.with_tables(text, [other, result]) == text
     with pytest.raises(KeyError, match="no such part"):
-        page.with_tables("<!-- table: no such part -->\n<!-- end -->", [result.document])
+        page.with_tables("<!-- table: no such part -->\n<!-- end -->", [result])
 
 
 def table(text, part):
@@ -166,4 +166,4 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
                     found = number(said[column.head])
                     rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
                     assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
-    assert f"{arithmetic.EFFICIENCY:.0%}" in text
+    assert f"{costs.EFFICIENCY:.0%}" in text

@@ -3,54 +3,54 @@
 import itertools
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 
 from boostplug.studies.speed import BENCHES, page
 from boostplug.studies.speed.figures import Bars, Growth, Headline
-from boostplug.studies.speed.result import SCHEMA
+from boostplug.studies.speed.result import SCHEMA, BenchResult, BenchResults, Measured
 
 
-def document(name):
+def result_of(name):
     """Return a result in which every column of a benchmark has a number, in two rows of each part it draws."""
     kind = BENCHES[name]
     parts = [""]
     for figure in kind.figures:
         parts += [figure.part] if isinstance(figure, Growth) else figure.parts
     rows = [
-        {
-            "part": part,
-            "name": row,
-            **{column.key: 1.5 for column in kind.columns},
-            "runs": {column.key: [1.0, 1.5, 2.5] for column in kind.columns if column.kind != "given"},
-            "targets": {} if peer else {next(c.key for c in kind.columns if c.kind == "ratio"): 1.6},
-            "peer": peer,
-        }
+        Measured(
+            part=part,
+            name=row,
+            values={column.key: 1.5 for column in kind.columns},
+            runs={column.key: [1.0, 1.5, 2.5] for column in kind.columns if column.kind != "given"},
+            targets={} if peer else {next(c.key for c in kind.columns if c.kind == "ratio"): 1.6},
+            peer=peer,
+        )
         for part in dict.fromkeys(parts)
         for row, peer in (("MPBoost(Log)", False), ("MPBoost(Binary)", False), ("lambda_rank", True))
     ]
-    return {
-        "schema": SCHEMA,
-        "benchmark": name,
-        "title": kind.title,
-        "scale": 1.0,
-        "repeat": 3,
-        "threads": 2,
-        "date": "2020-02-02T00:00:00+00:00",
-        "seconds_in_all": 12.3,
-        "machine": {"processor": "abacus", "cores": 2, "memory_gib": 8.0, "system": "none", "load": 0.1},
-        "versions": {"boostplug": "0"},
-        "columns": [{"key": c.key, "head": c.head, "kind": c.kind, "digits": c.digits} for c in kind.columns],
-        "notes": ["Something is left out."],
-        "rows": rows,
-    }
+    return BenchResult(
+        benchmark=name,
+        title=kind.title,
+        scale=1.0,
+        repeat=3,
+        threads=2,
+        date="2020-02-02T00:00:00+00:00",
+        seconds_in_all=12.3,
+        machine={"processor": "abacus", "cores": 2, "memory_gib": 8.0, "system": "none", "load": 0.1},
+        versions={"boostplug": "0"},
+        columns=list(kind.columns),
+        notes=["Something is left out."],
+        rows=rows,
+    )
 
 
 @pytest.mark.parametrize("name", BENCHES)
 def test_a_section_of_each_benchmark(name, tmp_path):
     pytest.importorskip("matplotlib")
     source, target = tmp_path / "bench.json", tmp_path / "speed.md"
-    source.write_text(json.dumps(document(name)))
+    result_of(name).to_json(source)
     page.main([str(target), str(source)])
     text = target.read_text()
     assert f"`boostplug bench {name}`" in text
@@ -69,34 +69,39 @@ def test_a_section_of_each_benchmark(name, tmp_path):
 
 
 def test_all_in_one_file_or_in_several(tmp_path):
-    documents = [document("import"), document("cold")]
-    whole = page.page(documents, {})
+    results = [result_of("import"), result_of("cold")]
+    whole = page.page(results, {})
     assert whole.count("abacus") == 1  # one machine, said once
     assert [line for line in whole.splitlines() if line.startswith("## ")] == [
         "## Targets",
         "## Imports, each in a new process",
         "## The first call in a new process",
     ]
-    assert page._documents({"schema": SCHEMA, "benchmark": "all", "results": documents}) == documents
-    assert page._documents(documents[0]) == [documents[0]]
+    paths = [tmp_path / f"{number}.json" for number in range(3)]
+    BenchResults(results).to_json(paths[0])
+    for result, path in zip(results, paths[1:], strict=True):
+        result.to_json(path)
+    made = [tmp_path / "one.md", tmp_path / "two.md"]
+    page.main([str(made[0]), str(paths[0])])
+    page.main([str(made[1]), *map(str, paths[1:])])
+    assert made[0].read_text() == made[1].read_text()
 
 
 def test_a_missed_target_is_said():
-    missed = document("cold")
-    missed["rows"][0]["compile_share"] = 1.7
+    missed = result_of("cold")
+    missed.rows[0].values["compile_share"] = 1.7
     assert "| missed |" in page.page([missed], {})
     assert "1.700 (1.000–2.500) ≤ 1.600 missed" in page.page([missed], {})
 
 
 def test_without_numbers_no_figure(tmp_path):
     pytest.importorskip("matplotlib")
-    empty = document("scaling")
-    for row in empty["rows"]:
-        for column in empty["columns"]:
-            row.pop(column["key"])
+    empty = result_of("scaling")
+    for row in empty.rows:
+        row.values.clear()
     assert not any(figure.has_numbers(empty) for figure in BENCHES["scaling"].figures)
     source = tmp_path / "bench.json"
-    source.write_text(json.dumps({**empty, "rows": []}))
+    replace(empty, rows=[]).to_json(source)
     page.main([str(tmp_path / "speed.md"), str(source)])
     assert not (tmp_path / "figures").exists()
 
@@ -104,10 +109,10 @@ def test_without_numbers_no_figure(tmp_path):
 def test_lines_are_drawn_where_the_numbers_are():
     matplotlib = pytest.importorskip("matplotlib.figure")
     axes = matplotlib.Figure().add_subplot()
-    scaling = document("scaling")
+    scaling = result_of("scaling")
     figure = next(figure for figure in BENCHES["scaling"].figures if type(figure) is Growth)
-    rows = [row for row in scaling["rows"] if row["part"] == figure.part]
-    rows[1]["milliseconds_at_1000000"] = None  # stopped before
+    rows = [row for row in scaling.rows if row.part == figure.part]
+    del rows[1].values["milliseconds_at_1000000"]  # stopped before
     figure.plot(axes, scaling)
     lines = {line.get_label(): line for line in axes.get_lines()}
     assert list(lines["MPBoost(Log)"].get_xdata()) == [10, 100, 1000, 10_000, 100_000, 1_000_000]
@@ -125,14 +130,19 @@ def test_the_headline_names_lines_at_their_ends_and_no_name_covers_another():
     FigureCanvasAgg(canvas)
     axes = canvas.add_subplot()
     figure = next(figure for figure in BENCHES["scaling"].figures if isinstance(figure, Headline))
-    some = document("scaling")
+    some = result_of("scaling")
     names = [*figure.ours, *figure.peers, "another"]
-    some["rows"] = [
-        {"part": figure.part, "name": name, "peer": name in figure.peers}
-        | {f"nanoseconds_at_{n}": 20.0 for n in (10, 100, 10_000 if name in figure.peers else 1_000_000)}
+    some.rows[:] = [
+        replace(
+            some.rows[0],
+            part=figure.part,
+            name=name,
+            values={f"nanoseconds_at_{n}": 20.0 for n in (10, 100, 10_000 if name in figure.peers else 1_000_000)},
+            peer=name in figure.peers,
+        )
         for name in names
     ]
-    some["rows"][0] |= {"nanoseconds_at_1000000": 2e5, "nanoseconds_at_10": 3.0}
+    some.rows[0].values.update({"nanoseconds_at_1000000": 2e5, "nanoseconds_at_10": 3.0})
     figure.plot(axes, some)
     texts = {text.get_text(): text for text in axes.texts}
     assert texts.keys() == {*figure.ours.values(), *figure.peers.values()}
@@ -148,7 +158,7 @@ def test_bars_show_numbers_ranges_and_targets():
     matplotlib = pytest.importorskip("matplotlib.figure")
     axes = matplotlib.Figure().add_subplot()
     figure = Bars(name="", title="", columns={"compile_share": ""}, unit="share", peers=False)
-    figure.plot(axes, document("cold"))
+    figure.plot(axes, result_of("cold"))
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["MPBoost(Log)", "MPBoost(Binary)"]
     assert [bar.get_width() for bar in axes.patches] == [1.5, 1.5]
     assert [line.get_xdata()[0] for line in axes.get_lines() if len(line.get_xdata())] == [1.6, 1.6]
@@ -157,7 +167,7 @@ def test_bars_show_numbers_ranges_and_targets():
 def test_files_that_are_no_results(tmp_path):
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"schema": "boostplug.replicate/1"}))
-    with pytest.raises(SystemExit, match=r"is no result of boostplug\.bench/1"):
+    with pytest.raises(SystemExit, match=r"is no result of boostplug\.bench/2"):
         page.main([str(tmp_path / "speed.md"), str(other)])
     other.write_text(json.dumps({"schema": SCHEMA, "benchmark": "nothing"}))
     with pytest.raises(SystemExit, match="is not a whole result"):
@@ -170,6 +180,6 @@ def test_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     source = tmp_path / "bench.json"
-    source.write_text(json.dumps(document("cold")))
+    result_of("cold").to_json(source)
     with pytest.raises(SystemExit, match=r"figures need matplotlib: pip install 'boostplug\[report\]'"):
         page.main([str(tmp_path / "speed.md"), str(source)])

@@ -7,7 +7,7 @@ from typing import Any
 from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import RankBoostRanker
-from boostplug.rankers.base import Round, Rounds, Training
+from boostplug.rankers.base import Round, Rounds, RoundsOf, Training
 from boostplug.studies.replication.baselines import TreeLearner
 from boostplug.studies.replication.claims import ahead, apart, bounded, close, nearer, never_rises, ranked
 from boostplug.studies.replication.curve_claims import (
@@ -74,12 +74,8 @@ class HaltingRankBoost(RankBoostRanker):
     """
 
     def _rounds(self, training: Training) -> Rounds:
-        rounds, last = super()._rounds(training), None
-        while True:
-            try:
-                done = next(rounds)
-            except StopIteration as stop:
-                return str(stop.value)
+        rounds, last = RoundsOf(super()._rounds(training)), None
+        for done in rounds:
             undefined = bool(done.record["undefined"])
             if undefined and last is not None:
                 yield Round((), {**last.record, "halted": 1.0})
@@ -88,6 +84,7 @@ class HaltingRankBoost(RankBoostRanker):
                 yield last
             if undefined:
                 return "(14) is undefined"
+        return rounds.reason
 
 
 def _variant(name: str, variant: str, ranker: type[RankBoostRanker] = RankBoostRanker, **more: Any) -> Learner:
