@@ -1,6 +1,6 @@
 """Where the data of a study come from: folders of known data sets, or the bundled set; tasks and their folds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -89,11 +89,16 @@ class Source(Protocol):
         """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
 
 
-def rotated(blocks: Sequence[RankingData], task: str = "") -> list[Split]:
-    """Return 5 folds of five parts: 3 to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
+def rotated(blocks: Sequence[RankingData]) -> list[Split]:
+    """Return 5 folds of five parts, as one task."""
+    return _folds("", lambda fifths: joined([blocks[k] for k in fifths]))
+
+
+def _folds(task: str, part: Callable[[list[int]], RankingData]) -> list[Split]:
+    """Return 5 folds of fifths, of which 3 are to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
 
     def of(f: int, *offsets: int) -> RankingData:
-        return joined([blocks[(f + offset) % N_FOLDS] for offset in offsets])
+        return part([(f + offset) % N_FOLDS for offset in offsets])
 
     return [Split(task, f + 1, of(f, 0, 1, 2), of(f, 3), of(f, 4)) for f in range(N_FOLDS)]
 
@@ -110,13 +115,13 @@ def split_rows(data: RankingData, task: str, seed: Sequence[int]) -> list[Split]
 
     The split of a task depends only on `seed` and its number of rows.
     """
-    part = np.random.default_rng(seed).permutation(data.n_rows) % N_FOLDS
+    fifth = np.random.default_rng(seed).permutation(data.n_rows) % N_FOLDS
 
-    def rows(f: int, *offsets: int) -> RankingData:
-        kept = np.flatnonzero(np.isin(part, [(f + offset) % N_FOLDS for offset in offsets]))
+    def rows(fifths: list[int]) -> RankingData:
+        kept = np.flatnonzero(np.isin(fifth, fifths))
         return RankingData(X=data.X[kept], y=data.y[kept], qid=data.qid[kept], group=np.array([len(kept)]))
 
-    return [Split(task, f + 1, rows(f, 0, 1, 2), rows(f, 3), rows(f, 4)) for f in range(N_FOLDS)]
+    return _folds(task, rows)
 
 
 def most_pairs(parts: Sequence[RankingData], most: int, below: int) -> list[RankingData]:

@@ -162,11 +162,7 @@ def _overall(both: Mapping[str, tuple[Floats, Floats]], flips: int) -> Overall:
     of_each = {data: pooled_test([x], [y], flips=1) for data, (x, y) in both.items()}
     worst = min(of_each, key=lambda data: of_each[data].z)
     return Overall(
-        difference=queries.difference,
-        z=queries.z,
-        p=queries.p,
-        interval=queries.interval,
-        n_queries=queries.n_queries,
+        **queries._asdict(),
         of_sets=sets.difference,
         of_sets_p=sets.p,
         ahead_on=sum(found.difference > 0 for found in of_each.values()),

@@ -91,9 +91,7 @@ class Regression(ReferenceRanker):
         target = grades - np.average(grades, weights=weight)
         solved = np.linalg.lstsq(root * Z, root[:, 0] * target, rcond=None)[0]
         left = float(np.average((target - Z @ solved) ** 2, weights=weight))
-        weights = solved / spread[varies]
-        terms = tuple((Feature(int(k)), float(w)) for k, w in zip(varies, weights, strict=True))
-        yield Round(terms, {"squared_error": left})
+        yield _linear(varies, solved / spread[varies], {"squared_error": left})
         return "the problem is solved"
 
 
@@ -145,10 +143,13 @@ class RankSVM(ReferenceRanker):
         solved = minimize(
             objective, np.zeros(len(varies)), jac=True, method="L-BFGS-B", options={"ftol": 1e-10, "maxiter": 10_000}
         )
-        weights = solved.x / spread[varies]
-        terms = tuple((Feature(int(k)), float(weight)) for k, weight in zip(varies, weights, strict=True))
-        yield Round(terms, {"objective": float(solved.fun)})
+        yield _linear(varies, solved.x / spread[varies], {"objective": float(solved.fun)})
         return "the problem is solved"
+
+
+def _linear(columns: NDArray[np.intp], weights: Floats, record: dict[str, float]) -> Round:
+    """Return a linear model of some features as one round."""
+    return Round(tuple((Feature(int(k)), float(w)) for k, w in zip(columns, weights, strict=True)), record)
 
 
 class TreeLearner(ReferenceRanker):

@@ -12,7 +12,7 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.studies.sources import Loaded, Split
 
-__all__ = ["First", "SharedGrades", "Use"]
+__all__ = ["SharedGrades", "Use"]
 
 Floats = NDArray[np.float64]
 
@@ -32,43 +32,27 @@ class Use:
         The queries whose labels count. A learner of pairs alone takes them from these grades: those of L2 are P2.
     preferences : bool, default False
         P2 as explicit pairs, their grade gaps as margins, beside the labels: in place of pairs from the grades.
+    first : int, optional
+        Of so many first queries of L2 alone.
     """
 
     labels: Literal["L1", "L2", "all"]
     preferences: bool = False
+    first: int | None = None
 
     def __call__(self, part: RankingData) -> dict[str, Any]:
         """Return the arguments of ``fit``: the queries that are in use, and no others."""
         l2 = _has_pairs(part)
         labelled = {"L1": ~l2, "L2": l2, "all": np.ones_like(l2)}[self.labels]
         used = labelled | l2 if self.preferences else labelled
+        if self.first is not None:
+            used = used & l2 & (np.cumsum(l2) <= self.first)
         rows, group = np.repeat(used, part.group), part.group[used]
         X, y = part.X[rows], part.y[rows]
         if not self.preferences:
             return {"X": X, "y": y, "group": group}
         pairs = _preferences(y, group)
         return {"X": X, "y": y, "group": group, "pairs": pairs, "labelled": np.repeat(labelled[used], group)}
-
-
-@dataclass(frozen=True)
-class First:
-    """What a learner is given of the first queries of L2 alone.
-
-    Attributes
-    ----------
-    n_queries : int
-    use : Use
-    """
-
-    n_queries: int
-    use: Use
-
-    def __call__(self, part: RankingData) -> dict[str, Any]:
-        """Return the arguments of ``fit``."""
-        l2 = _has_pairs(part)
-        kept = l2 & (np.cumsum(l2) <= self.n_queries)
-        rows = np.repeat(kept, part.group)
-        return self.use(RankingData(X=part.X[rows], y=part.y[rows], qid=part.qid[rows], group=part.group[kept]))
 
 
 def _has_pairs(part: RankingData) -> NDArray[np.bool_]:

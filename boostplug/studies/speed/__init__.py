@@ -1,12 +1,11 @@
 """`boostplug bench`: what things cost on this machine. `BENCHES` is the registry: a file and a line here for each."""
 
-from boostplug.studies.speed.benchmark import Benchmark
+from boostplug.studies.speed.benchmark import Benchmark, run
 from boostplug.studies.speed.gradients import Gradients
 from boostplug.studies.speed.out_of_core import OutOfCore
 from boostplug.studies.speed.rankers import Rankers
 from boostplug.studies.speed.result import BenchResult, BenchResults
 from boostplug.studies.speed.rounds import BoostingRounds
-from boostplug.studies.speed.run import run
 from boostplug.studies.speed.scaling import Scaling
 from boostplug.studies.speed.startup import Cold, Import
 

@@ -1,14 +1,23 @@
-"""`Benchmark`: what every benchmark is, said once."""
+"""`Benchmark`: what every benchmark is; and how one is run: prepared once, measured several times, described."""
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from time import monotonic
 from typing import ClassVar
 
+from boostplug.comparison.document import plain, versions
+from boostplug.comparison.machine import machine
+from boostplug.core.checks import check_integer, check_number
+from boostplug.core.threads import get_num_threads
 from boostplug.studies.speed.figures import Figure
-from boostplug.studies.speed.result import Column
+from boostplug.studies.speed.result import BenchResult, Column, Measured
 
-__all__ = ["Benchmark", "Column", "Row", "Setting"]
+__all__ = ["Benchmark", "Column", "Row", "Setting", "run"]
 
 
 @dataclass(frozen=True)
@@ -81,3 +90,73 @@ class Benchmark(ABC):
     def note(self, text: str) -> None:
         """Say something of the result: what was left out, and why."""
         self.notes[text] = None
+
+
+def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> BenchResult:
+    """Run a benchmark as `bench` does."""
+    scale = check_number("scale", scale, least=0.0, most=1000.0, remedy="1 is the benchmark's own")
+    repeat = check_integer("repeat", repeat, 1)
+    progress_ = _Progress(kind.name, repeat, shown=progress)
+    start, date, described = monotonic(), datetime.now(UTC), machine()  # before there is load of our own
+    benchmark = kind(Setting(scale, get_num_threads(), progress_.say))
+    runs = []
+    for number in range(1, repeat + 1):
+        progress_.run = number
+        runs.append([*_judged(benchmark.run(), scale)])
+    return BenchResult(
+        benchmark=kind.name,
+        title=kind.title,
+        scale=scale,
+        repeat=repeat,
+        threads=get_num_threads(),
+        date=date.isoformat(timespec="seconds"),
+        seconds_in_all=monotonic() - start,
+        machine=described,
+        versions=versions(),
+        columns=list(kind.columns),
+        notes=list(benchmark.notes),
+        rows=_merged(kind.columns, runs),
+    )
+
+
+def _merged(columns: Sequence[Column], runs: Sequence[Iterable[Row]]) -> list[Measured]:
+    """Return the rows of several runs as one."""
+    by_name: dict[tuple[str, str], list[Row]] = {}
+    for run in runs:
+        for row in run:
+            by_name.setdefault((row.part, row.name), []).append(row)
+    rows = []
+    for (part, name), of_runs in by_name.items():
+        values, of_columns = {}, {}
+        for column in columns:
+            found = plain([value for row in of_runs if (value := row.values.get(column.key)) is not None])
+            if found:
+                values[column.key] = found[0] if column.kind == "given" else median(found)
+            if found and column.kind != "given":
+                of_columns[column.key] = found
+        first = of_runs[0]
+        targets = dict(first.targets)
+        rows.append(Measured(part=part, name=name, values=values, runs=of_columns, targets=targets, peer=first.peer))
+    return rows
+
+
+def _judged(rows: Iterable[Row], scale: float) -> Iterator[Row]:
+    """Yield the rows; targets are for the full scale alone."""
+    for row in rows:
+        yield row if scale >= 1 else replace(row, targets={})
+
+
+class _Progress:
+    """Says on stderr what is measured now, between measurements: a bar's own thread would take part in them."""
+
+    def __init__(self, name: str, repeat: int, *, shown: bool) -> None:
+        self._name, self._repeat, self._shown = name, repeat, shown
+        self.run = 1
+        self._start = monotonic()
+
+    def say(self, what: str) -> None:
+        if self._shown:
+            elapsed = timedelta(seconds=int(monotonic() - self._start))
+            with suppress(OSError, ValueError):  # nobody listens any more
+                sys.stderr.write(f"boostplug: {elapsed}, {self._name}, run {self.run} of {self._repeat}: {what}\n")
+                sys.stderr.flush()

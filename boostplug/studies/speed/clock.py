@@ -9,9 +9,9 @@ from math import log
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["ask_process", "call_in_process", "foreseen", "growing", "in_turns", "seconds_of"]
+__all__ = ["ask_process", "call_in_process", "foreseen", "growing", "in_turns", "seconds_of", "turn_by_turn"]
 
 _PACKAGES = str(Path(__file__).parents[3])  # where this boostplug is imported from
 _CALL = """
@@ -22,6 +22,8 @@ print(json.dumps(getattr(importlib.import_module(module), function)(*json.loads(
 _TURNS = 3
 _ENOUGH = 1.0  # seconds of calls of one size
 _AS_EXPECTED = 3.0  # times what was foreseen
+
+_Told = TypeVar("_Told")
 
 
 def in_turns(calls: Mapping[str, Callable[[], object]], number: int) -> dict[str, float]:
@@ -38,6 +40,17 @@ def in_turns(calls: Mapping[str, Callable[[], object]], number: int) -> dict[str
             for _ in range(-(-number // _TURNS)):
                 times[name].append(seconds_of(call))
     return {name: median(seconds) for name, seconds in times.items()}
+
+
+def turn_by_turn(calls: Mapping[str, Callable[[], _Told]], number: int, uncounted: int) -> dict[str, list[_Told]]:
+    """Return what calls return in so many turns, each a call of every one, after some that do not count."""
+    found: dict[str, list[_Told]] = {name: [] for name in calls}
+    for turn in range(uncounted + number):
+        for name, call in calls.items():
+            value = call()
+            if turn >= uncounted:
+                found[name].append(value)
+    return found
 
 
 def growing(calls: Mapping[int, Callable[[], object]], number: int, *, longest: float) -> dict[int, float]:

@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -23,7 +24,7 @@ from boostplug.rankers import (
 )
 from boostplug.rankers.base import Rounds, RoundsOf, Training
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import seconds_of
+from boostplug.studies.speed.clock import seconds_of, turn_by_turn
 from boostplug.studies.speed.data import features_and_queries
 from boostplug.studies.speed.figures import Bars, Growth
 
@@ -125,16 +126,17 @@ one by one; RankBoost need not, and does so too where the row says it.
         group, y = np.diff(queries.boundaries), queries.labels
         pairs = Pairs(*np.nonzero(y[:, None] > y))
         n_rounds = self.setting.count(_MARKS[-1], 3)
-        times: dict[str, list[NDArray[np.float64]]] = {name: [] for name in _VARIANTS}
-        for turn in range(_TURNS + 1):
-            for name, params in _VARIANTS.items():
-                ranker = _Timed(n_estimators=n_rounds, random_state=0, **params)
-                if name.endswith("one by one"):
-                    ranker.fit(X, None, group=group, pairs=pairs)
-                else:
-                    ranker.fit(X, y, group=group)
-                if turn:  # the first compiles
-                    times[name].append(np.diff(ranker.times))
+
+        def seconds_of_rounds(name: str) -> NDArray[np.float64]:
+            ranker = _Timed(n_estimators=n_rounds, random_state=0, **_VARIANTS[name])
+            if name.endswith("one by one"):
+                ranker.fit(X, None, group=group, pairs=pairs)
+            else:
+                ranker.fit(X, y, group=group)
+            return np.diff(ranker.times)
+
+        fits = {name: partial(seconds_of_rounds, name) for name in _VARIANTS}
+        times = turn_by_turn(fits, _TURNS, 1)  # the first compiles
         rounds = {name: np.median(np.array(of_fits), axis=0) for name, of_fits in times.items()}
         late = {name: float(np.median(seconds[len(seconds) // 2 :])) for name, seconds in rounds.items()}
         for name, seconds in rounds.items():

@@ -1,6 +1,7 @@
 """`boostplug bench rounds`: what a round of boosting costs with each loss, and how much of it is ours."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import seconds_of
+from boostplug.studies.speed.clock import seconds_of, turn_by_turn
 from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
 from boostplug.studies.speed.figures import Bars
 from boostplug.studies.speed.frameworks import Boosting, Objective, lightgbm, xgboost
@@ -119,12 +120,8 @@ Differences are medians over rounds, as shares of the built-in's round.
         }
         for name, loss in recorded.items():
             steps |= {name: framework.rounds(loss), name + _REPLAYED: framework.rounds(loss.replay)}
-        times: dict[str, list[float]] = {name: [] for name in steps}
-        for turn in range(_TURNS):
-            for name, step in steps.items():
-                seconds = seconds_of(step)
-                if turn >= _UNCOUNTED:
-                    times[name].append(seconds)
+        timed = {name: partial(seconds_of, step) for name, step in steps.items()}
+        times = turn_by_turn(timed, _TURNS - _UNCOUNTED, _UNCOUNTED)
         for name in steps:
             if not name.endswith(_REPLAYED):
                 yield self._row(framework, name, times, recorded.get(name))

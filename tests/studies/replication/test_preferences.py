@@ -10,7 +10,7 @@ from boostplug.data.pairs import Pairs
 from boostplug.datasets import RankingData
 from boostplug.metrics import DCG
 from boostplug.rankers import QBRankRanker
-from boostplug.studies.replication.preferences import First, SharedGrades, Use
+from boostplug.studies.replication.preferences import SharedGrades, Use
 from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.replication.task import Job, run
 
@@ -94,12 +94,12 @@ def test_preferences_in_use():
 
 
 def test_the_first_queries_of_l2():
-    given = First(1, Use("L2"))(toy())
+    given = Use("L2", first=1)(toy())
     assert list(given["y"]) == [2.0, 0.0, 1.0]
     assert list(given["group"]) == [3]
-    given = First(2, Use("L2"))(toy())
+    given = Use("L2", first=2)(toy())
     np.testing.assert_array_equal(given["X"], toy().X[[0, 1, 2, 5, 6]])
-    assert list(First(9, Use("L2"))(toy())["group"]) == [3, 2]
+    assert list(Use("L2", first=9)(toy())["group"]) == [3, 2]
 
 
 def test_a_learner_sees_what_is_in_use():

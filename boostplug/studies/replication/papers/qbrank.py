@@ -13,7 +13,7 @@ from boostplug.studies.replication.curve_claims import converges, in_most, settl
 from boostplug.studies.replication.feature_steps import BestFeature, GivenSteps, SearchedSteps
 from boostplug.studies.replication.figures import ByCutoff, Curves, Figure
 from boostplug.studies.replication.papers.letor import MQ2008, OHSUMED
-from boostplug.studies.replication.preferences import First, SharedGrades, Use
+from boostplug.studies.replication.preferences import SharedGrades, Use
 from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, paragraphs
 from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.sources import Fifths, Source
@@ -431,7 +431,7 @@ QBRANK = Protocol(
             f"Yandex, {_FEW} queries",
             _YANDEX,
             300,
-            tuple(replace(learner, use=First(_FEW, _L2)) for learner in _ON_L2),
+            tuple(replace(learner, use=replace(_L2, first=_FEW)) for learner in _ON_L2),
         ),
         *(study for name, settings in _LETOR.items() for study in _of_steps_and_bounds(name, *settings)),
         *_STUDIES,
