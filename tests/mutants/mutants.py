@@ -165,12 +165,6 @@ MUTANTS = [
             "0.0 * same_score",
         ),
         (
-            "PrecisionAtPercent counts each pair as far apart as the last one completely",
-            "kernels.metrics.precision_at_percent.precision_at_percent",
-            "np.divide(wanted - beyond.n, n - beyond.n, out=np.ones(len(total)), where=n > beyond.n)",
-            "np.ones(len(total))",
-        ),
-        (
             "queries without relevant documents count 0 for any `empty`",
             "metrics.by_rank.ByRank.filled",
             "values[np.isnan(values)] = empty",
@@ -663,34 +657,10 @@ MUTANTS = [
             "row.p is not None",
         ),
         (
-            "the test part influences the recommendation",
-            "comparison.outcomes.Runs.best",
-            "self.finished(method)[run].validation",
-            "self.finished(method)[run].test[self.plan.metric.name]",
-        ),
-        (
-            "the loss with the greatest error is recommended",
-            "comparison.outcomes.Runs.best",
-            "self.plan.metric.greater_is_better",
-            "True",
-        ),
-        (
             "compare trains on labels that the rankers would merge",
             "comparison.training.frameworks.lightgbm_dataset",
             "queries = with_float32_labels(queries, warn=False)",
             "pass",
-        ),
-        (
-            "folds that share queries count as independent samples",
-            "comparison.significance.merge_repeated",
-            "component",
-            "strata",
-        ),
-        (
-            "a damaged result on disk is accepted",
-            "comparison.training.store._results",
-            "_digest_of_row(*row) != found",
-            "False",
         ),
     ),
     *_caught_by(
@@ -728,9 +698,42 @@ MUTANTS = [
         ["test_warm_up.py"],
         ("the warm-up calls losses with small score differences only", "warm_up", "(0.1, 3.0, 1000.0)", "(0.1,)"),
     ),
+    *_caught_by(
+        ["comparison/test_store.py"],
+        (
+            "a damaged result on disk is accepted",
+            "comparison.training.store._results",
+            "_digest_of_row(*row) != found",
+            "False",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_recommendation.py"],
+        (
+            "the test part influences the recommendation",
+            "comparison.outcomes.Runs.best",
+            "self.finished(method)[run].validation",
+            "self.finished(method)[run].test[self.plan.metric.name]",
+        ),
+        (
+            "the loss with the greatest error is recommended",
+            "comparison.outcomes.Runs.best",
+            "self.plan.metric.greater_is_better",
+            "True",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_shared_data.py"],
+        (
+            "folds that share queries count as independent samples",
+            "comparison.significance.merge_repeated",
+            "component",
+            "strata",
+        ),
+    ),
     # Kernels, caught through the losses, metrics and adapters that call them.
     *_caught_by(
-        ["losses"],
+        ["losses/test_lambda_rank.py"],
         (
             "both halves of a LambdaRank list see each other from above",
             "kernels.lists.lambda_halves._seen",
@@ -738,6 +741,9 @@ MUTANTS = [
             "up",
         ),
         ("LambdaRank weighs distant pairs more than the frameworks", "kernels.lists.lambdas", "0.01", "0.02"),
+    ),
+    *_caught_by(
+        ["losses/test_list_net.py"],
         (
             "ListNet loses probabilities that vanish beside the largest",
             "kernels.lists.softmax.derivatives",
@@ -745,18 +751,18 @@ MUTANTS = [
             "-_VANISHED",
         ),
         ("ListNet's noise is the same for all rows", "kernels.lists.softmax._noise", "row", "unsigned(0)"),
+    ),
+    *_caught_by(
+        ["losses/test_squared_error.py"],
         (
             "centred SquaredError loses digits to a common offset",
             "kernels.lists.centred._error",
             "labels[row] - labels[other] - (scores[row] - scores[other])",
             "labels[row] - scores[row]",
         ),
-        (
-            "a Hessian underflows beside its gradient",
-            "kernels.base.single_precision.positive_beside",
-            "max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0",
-            "_LEAST_HESSIAN * size",
-        ),
+    ),
+    *_caught_by(
+        ["losses/test_qbrank.py"],
         (
             "QBRank pushes a document in one direction only",
             "kernels.pairs.hinge._with",
@@ -769,6 +775,9 @@ MUTANTS = [
             "2.0 * total + step * weight",
             "2.0 * total",
         ),
+    ),
+    *_caught_by(
+        ["kernels/test_smooth_pairs.py", "losses/test_double_loops.py", "losses/test_extremes.py"],
         (
             "distant scores are summed by products of exponentials",
             "kernels.pairs.pair_by_pair._derivatives_of_part",
@@ -781,6 +790,9 @@ MUTANTS = [
             "p[i] - own",
             "p[i] + own",
         ),
+    ),
+    *_caught_by(
+        ["losses/test_mpboost.py"],
         (
             "differences of distant scores lose their rounding error",
             "kernels.pairs.exponential._difference",
@@ -789,36 +801,66 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["metrics"],
+        ["losses/test_extremes.py"],
         (
-            "long lists are sorted without regard to file order",
-            "kernels.base.sorting.sort",
-            "spare_keys[i] >= keys[j]",
-            "spare_keys[i] > keys[j]",
+            "a Hessian underflows beside its gradient",
+            "kernels.base.single_precision.positive_beside",
+            "max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0",
+            "_LEAST_HESSIAN * size",
         ),
+    ),
+    *_caught_by(
+        ["metrics/test_average_precision.py"],
         (
             "average precision treats tied relevant documents as independent",
             "kernels.metrics.dcg_ap._average_precision",
             "(inside - 1) / max(b - a - 1, 1)",
             "inside / max(b - a, 1)",
         ),
+    ),
+    *_caught_by(
+        ["metrics/test_reciprocal_rank.py"],
         (
             "reciprocal rank of ties draws with replacement",
             "kernels.metrics.dcg_ap._reciprocal_rank",
             "(tied - t - hits + 1) / max(tied - t, 1)",
             "1.0 - hits / tied",
         ),
+    ),
+    *_caught_by(
+        ["metrics/test_precision.py"],
         (
             "precision@k divides by the list's length",
             "kernels.metrics.dcg_ap.precision",
             "float(k)",
             "np.minimum(k, np.diff(boundaries))",
         ),
+    ),
+    *_caught_by(
+        ["metrics/test_correlation.py"],
         (
             "Kendall's tau counts pairs tied in score and grade twice",
             "kernels.metrics.ranks._discordance",
             "b - a - inside[of_grade]",
             "b - a",
+        ),
+    ),
+    *_caught_by(
+        ["metrics/test_dcg.py", "metrics/test_laws.py"],
+        (
+            "long lists are sorted without regard to file order",
+            "kernels.base.sorting.sort",
+            "spare_keys[i] >= keys[j]",
+            "spare_keys[i] > keys[j]",
+        ),
+    ),
+    *_caught_by(
+        ["metrics/test_pairwise.py"],
+        (
+            "PrecisionAtPercent counts each pair as far apart as the last one completely",
+            "kernels.metrics.precision_at_percent.precision_at_percent",
+            "np.divide(wanted - beyond.n, n - beyond.n, out=np.ones(len(total)), where=n > beyond.n)",
+            "np.ones(len(total))",
         ),
     ),
     *_caught_by(

@@ -3,8 +3,9 @@
     python tests/mutants/run.py [words…]
 
 The words choose the mutants whose name or place contains one of them; without words all of them run. Each defect is
-made in a copy of the repository; the tests named beside it must then fail. The command ends with 1 if a mutant
-survived. Run it when tests or mutants change; `pytest` only checks that each mutant still applies.
+made in a copy of the repository; the tests named beside it must then fail, and the one that fails must pass without the
+defect. The command ends with 1 if a mutant survived. Run it when tests or mutants change; `pytest` only checks that
+each mutant still applies.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -26,6 +28,10 @@ PACKAGE = ROOT / "boostplug"
 
 class NotApplicableError(Exception):
     """A mutant's code is no longer where the mutant says."""
+
+
+class BrokenTestError(Exception):
+    """A test fails without any defect."""
 
 
 def parsed(text):
@@ -103,27 +109,34 @@ def mutated(mutant):
 def run(mutant):
     """Return the test that noticed a mutant, or None."""
     path, text = mutated(mutant)
+    failed = first_failure(mutant.tests, {path: text})
+    if failed and fails_anyway(failed):
+        raise BrokenTestError(f"{failed} fails without the defect too; mend it first")
+    return failed
+
+
+@cache
+def fails_anyway(test):
+    """Return whether a test fails without any defect."""
+    return first_failure((test.removeprefix("tests/"),), {}) is not None
+
+
+def first_failure(tests, changed):
+    """Return the first test that fails in a copy of the repository with the texts of some files changed, or None."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.lock"))
-        (copy / path.relative_to(ROOT)).write_text(text)
+        for path, text in changed.items():
+            (copy / path.relative_to(ROOT)).write_text(text)
         result = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-xq",
-                "-p",
-                "no:cacheprovider",
-                *(f"tests/{name}" for name in mutant.tests),
-            ],
+            [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests)],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": str(copy)},
             capture_output=True,
             text=True,
             check=False,
         )
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+::\S+)", result.stdout, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+::.+?)(?: - .*)?$", result.stdout, re.MULTILINE)
     if result.returncode and not failed:
         raise RuntimeError(f"pytest ended with {result.returncode} and no failed test\n{result.stdout}{result.stderr}")
     return failed and failed[1]
@@ -139,7 +152,7 @@ def main():
     for mutant in chosen:
         try:
             failed = run(mutant)
-        except NotApplicableError as error:
+        except (NotApplicableError, BrokenTestError) as error:
             failed, report = None, str(error)
         else:
             report = f"caught by {failed}" if failed else "SURVIVED"
