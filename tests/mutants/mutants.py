@@ -66,36 +66,6 @@ MUTANTS = [
             "totals.sum",
         ),
         (
-            "the scale of a loss on pairs ignores its normalization",
-            "losses.pair_loss.PairLoss.scale_terms",
-            "(self.factors(queries) * of_query).sum",
-            "of_query.sum",
-        ),
-        (
-            "the scale of a loss on pairs ignores the weights of grades",
-            "losses.pair_loss.PairLoss.scale_terms",
-            "runs.weight_of_pairs if weight is None else weight",
-            "runs.weight_of_pairs",
-        ),
-        (
-            "the bound of a SmoothPairLoss is half of the bound",
-            "losses.smooth_pair_loss.SmoothPairLoss.compute_gradient_hessian",
-            "2.0 * s if choice == 'bound' else s",
-            "s",
-        ),
-        (
-            "global Hessians count pairs of equal grades",
-            "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
-            "of_queries[runs.query_of_run] - runs.mass",
-            "of_queries[runs.query_of_run]",
-        ),
-        (
-            "global Hessians keep the scale of an earlier call",
-            "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
-            "(SmoothPairLoss, self, scale)",
-            "(SmoothPairLoss, self)",
-        ),
-        (
             "the gradient of an explicit pair is doubled at its loser",
             "losses.smooth_pair_loss.derivatives_of_listed",
             "np.bincount(loser, g, n)",
@@ -142,6 +112,39 @@ MUTANTS = [
             "losses.sums.LossSum.hessian_kind",
             "kinds == {'bound', 'global'}",
             "'model' not in kinds",
+        ),
+    ),
+    *_caught_by(
+        ["losses/test_totals.py", "losses/test_ndcg_boost.py"],
+        (
+            "the scale of a loss on pairs ignores its normalization",
+            "losses.pair_loss.PairLoss.scale_terms",
+            "(self.factors(queries) * of_query).sum",
+            "of_query.sum",
+        ),
+        (
+            "the scale of a loss on pairs ignores the weights of grades",
+            "losses.pair_loss.PairLoss.scale_terms",
+            "runs.weight_of_pairs if weight is None else weight",
+            "runs.weight_of_pairs",
+        ),
+        (
+            "the bound of a SmoothPairLoss is half of the bound",
+            "losses.smooth_pair_loss.SmoothPairLoss.compute_gradient_hessian",
+            "2.0 * s if choice == 'bound' else s",
+            "s",
+        ),
+        (
+            "global Hessians count pairs of equal grades",
+            "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
+            "of_queries[runs.query_of_run] - runs.mass",
+            "of_queries[runs.query_of_run]",
+        ),
+        (
+            "global Hessians keep the scale of an earlier call",
+            "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
+            "(SmoothPairLoss, self, scale)",
+            "(SmoothPairLoss, self)",
         ),
     ),
     *_caught_by(
