@@ -102,10 +102,10 @@ def test_sparse_features(parts):
 class Own(bp.RankNet):
     """A user's loss, with a choice that is no word."""
 
-    numbers: tuple = (1, 2)
+    pair: tuple = (1, 2)
 
     version = "1"
-    search_ranges = {"numbers": ((1, 2), (3, 4)), "sigmoid": Range(0.5, 2.0)}  # noqa: RUF012 (frozen)
+    search_ranges = {"pair": ((1, 2), (3, 4)), "sigmoid": Range(0.5, 2.0)}  # noqa: RUF012 (frozen)
 
 
 @pytest.mark.parametrize("objective", ["lambdarank", bp.MPBoost(), Own()], ids=["lambdarank", "MPBoost", "own"])
@@ -124,8 +124,8 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
 
 
 def test_what_tuning_drew_makes_the_loss_again():
-    drawn = {"numbers": {"choice": 1}, "sigmoid": 0.75}
-    assert tuned_objective(Own(), drawn) == Own(numbers=(3, 4), sigmoid=0.75)
+    drawn = {"pair": {"choice": 1}, "sigmoid": 0.75}
+    assert tuned_objective(Own(), drawn) == Own(pair=(3, 4), sigmoid=0.75)
     assert tuned_objective("lambdarank", {}) == "lambdarank"
 
 
