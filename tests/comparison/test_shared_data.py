@@ -109,11 +109,11 @@ def test_disjoint_folds_stay_strata(apart):
 
 
 def test_queries_of_one_code_are_averaged_by_their_weights():
-    d, v, s = np.array([1.0, 2.0, 5.0, 4.0]), np.array([1.0, 3.0, 1.0, 2.0]), np.array([0, 0, 1, 2])
-    mean, weight, stratum = merge_repeated(d, v, s, np.array([7, 3, 7, 9]))
-    np.testing.assert_array_equal(mean, [(1 * 1 + 1 * 5) / 2, 2.0, 4.0])
-    np.testing.assert_array_equal(weight, [2.0, 3.0, 2.0])
-    assert stratum[0] == stratum[1] != stratum[2]
+    d, v, s = np.array([1.0, 2.0, 5.0, 4.0, 6.0]), np.array([1.0, 3.0, 1.0, 2.0, 1.0]), np.array([0, 0, 1, 2, 1])
+    mean, weight, stratum = merge_repeated(d, v, s, np.array([7, 3, 7, 9, 5]))
+    np.testing.assert_array_equal(mean, [(1 * 1 + 1 * 5) / 2, 2.0, 4.0, 6.0])
+    np.testing.assert_array_equal(weight, [2.0, 3.0, 2.0, 1.0])
+    assert stratum[0] == stratum[1] == stratum[3] != stratum[2]  # query 7 joins strata 0 and 1
     assert (mean * weight).sum() == (d * v).sum()
 
 

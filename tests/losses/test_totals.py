@@ -128,3 +128,22 @@ def test_a_machine_alone_would_get_others():
         alone = np.concatenate([loss.gradient_hessian(*half)[0] for half in halves])
         expected = loss.gradient_hessian(scores, whole)[0]
         assert np.abs(alone - expected).max() > 0.01 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [bp.NDCGBoost(hessian="global"), bp.PairwiseLoss(softplus, slope, curvature, hessian="global")],
+    ids=["NDCGBoost", "PairwiseLoss"],
+)
+def test_a_global_hessian_has_the_scale_of_each_call(loss):
+    class Other(Half):
+        """The sums of one machine and of another, which has other numbers of rows and of pairs."""
+
+        def gather(self, values):
+            return np.array([values, [5.0, 1.0] * values])
+
+    queries, scores = bp.Queries([2, 1, 0, 0, 1], group=[3, 2]), np.array([0.5, 0.0, 1.0, 0.0, 2.0])
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    theirs = loss.gradient_hessian(scores, queries, totals=Other(None, None, 0))
+    np.testing.assert_allclose(theirs[0], 3.0 * gradient, rtol=1e-9)
+    np.testing.assert_allclose(theirs[1], 3.0 * hessian, rtol=1e-9)

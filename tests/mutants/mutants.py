@@ -134,6 +134,9 @@ MUTANTS = [
             "2.0 * s if choice == 'bound' else s",
             "s",
         ),
+    ),
+    *_caught_by(
+        ["losses/test_totals.py", "losses/test_pairwise.py"],
         (
             "global Hessians count pairs of equal grades",
             "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
