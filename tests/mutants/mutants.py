@@ -798,7 +798,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["losses/test_mpboost.py"],
+        ["losses"],
         (
             "differences of distant scores lose their rounding error",
             "kernels.pairs.exponential._difference",
