@@ -59,7 +59,8 @@ def objective(
         call = _understood(a, b, weight, group, totals, inspect.currentframe())
         call = call._replace(scores=_one_per_row(call.scores, call.queries))
         job.n_queries = call.queries.n_queries
-        with threads_of_framework(call.threads, call.team):
+        most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
+        with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
             gradient, hessian = _derivatives(loss, call, job.totals if totals is None else totals)
         g, h, any_step = _as_float32(loss, gradient, hessian)
         if not job.alone:

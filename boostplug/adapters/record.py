@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Fields, ObjectiveLike, Part
+from boostplug.core.buffers import Buffers
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 
@@ -75,6 +76,8 @@ class Record:
         Of arrays that came in place of this dataset; a user's objective may pass a few different ones in each round.
     warned : Queries, or None
         Those that had their warning that there is nothing to learn.
+    buffers : Buffers
+        Arrays reused from one boosting round to the next.
     begun : deque of Beginning
         Of the trainings whose first steps were looked at: one may ask some losses in each round, some may take turns.
     """
@@ -86,6 +89,7 @@ class Record:
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None
     begun: deque[Beginning] = field(default_factory=lambda: deque(maxlen=64))
+    buffers: Buffers = field(default_factory=Buffers)
 
     def begins(self, queries: Queries, loss: ObjectiveLike, booster: Any) -> bool:
         """Return whether this is the first step of a loss in a booster's training, from now on no more.

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.data.queries import Queries
 from boostplug.losses.loss import LARGEST_VALUE
@@ -62,7 +63,7 @@ def sums_over_lists(
         The value is per query, cut at 1e299.
     """
     runs = queries.list_runs
-    sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
+    sums = ListSums(np.zeros(len(runs.query)), *buffers.zeros(2, queries.n_rows))
     work = np.r_[0, np.cumsum(np.diff(runs.start) ** 2)] if quadratic else runs.start
     run_over_queries(lambda first, last: kernel(runs.view, scores, *arguments, first, last, sums), work)
     value = np.zeros(queries.n_queries)

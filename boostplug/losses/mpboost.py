@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core import buffers
 from boostplug.core.checks import frozen, shown
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
@@ -319,7 +320,7 @@ class _PairDistances:
     def sums(self, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
         """Return the derivatives of all rows, each query's times its factor."""
         n_rows, n_queries = len(scores), len(self.how)
-        out = Sums(*np.zeros((2, n_rows)), *np.zeros((2, n_queries)))
+        out = Sums(*buffers.zeros(2, n_rows), *np.zeros((2, n_queries)))
         if len(self.parts) == 1 and not self.all_by_boxes:  # a tiny call would notice the slices below
             kernels.sum_over_pairs(scores, self.runs.view, self.kept, self.cost, curvature, factor, out)
         elif not self.all_by_boxes:

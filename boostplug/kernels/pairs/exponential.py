@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import exponential
 from boostplug.kernels.base.compiling import compiled, inlined
@@ -408,7 +409,7 @@ def _add_listed(first: int, last: int, scores: Any, pairs: Any, distance: Any, c
 
 def sum_listed(scores: Floats, pairs: Listed, distance: Floats, curvature: Curvature, factor: Floats) -> Sums:
     """Return what `sum_over_pairs` writes, of one or more explicit pairs; one shift and top stand for all queries."""
-    gradient, hessian = np.zeros((2, len(scores)))
+    gradient, hessian = buffers.zeros(2, len(scores))
     out = Sums(gradient, hessian, np.zeros(1), np.zeros(1))
     exponent = 0.0
     if distance.max() * np.ptp(scores) > SAFE_EXPONENT:
