@@ -1,4 +1,4 @@
-"""`Adapter`: what the adapters asks of a framework, and what it knows of losses and metrics."""
+"""`Adapter`: what we ask of a framework, and what we know of losses and metrics."""
 
 import sys
 from abc import abstractmethod
@@ -30,7 +30,7 @@ _FRAMES = 12  # between the framework and us: wrappers of its own and of the use
 
 
 class ObjectiveLike(Protocol):
-    """What the adapters uses of a loss."""
+    """What the adapters use of a loss."""
 
     def gradient_hessian(
         self, scores: Any, queries: Queries, *, totals: Collective = ...
@@ -39,7 +39,7 @@ class ObjectiveLike(Protocol):
 
 
 class MetricLike(Protocol):
-    """What the adapters uses of a metric."""
+    """What the adapters use of a metric."""
 
     greater_is_better: ClassVar[bool]
 

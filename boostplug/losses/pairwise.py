@@ -14,9 +14,15 @@ from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.pair_task import TABLE
-from boostplug.kernels.pairs.tables import GENERAL, Function, TabulatedFunction, Tail, layout_of
+from boostplug.kernels.pairs.tables import Function, TableLayout, layout_of
 from boostplug.losses.pair_loss import Normalization
-from boostplug.losses.smooth_pair_loss import PairFunction, PairWeights, PairWeightTotals, SmoothPairLoss, SmoothSums
+from boostplug.losses.smooth_pair_loss import (
+    PairFunction,
+    PairWeights,
+    PairWeightTotals,
+    SmoothPairLoss,
+    sums_by_tables,
+)
 
 __all__ = ["PairwiseLoss"]
 
@@ -350,24 +356,18 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
         lowest, lowest_at = float(curvature[at]), float(d[at])
         functions = (function, first, second)
         boxes = layout_of(functions)
-        width, reach, tails = (1.0, 1, ((None, None),) * 3) if boxes is None else boxes
-        of_value, of_first, of_second = (
-            TabulatedFunction(f, left or Tail(), right or Tail())
-            for f, (left, right) in zip(functions, tails, strict=True)
-        )
         pair = PairFunction(
             partial(_call, "function", function),
             partial(_call, "first", first),
             partial(_call, "second", second),
             float(largest),
-            SmoothSums.value(GENERAL, of_value, width, reach),
-            SmoothSums.derivatives(GENERAL, of_first, of_second, width, reach),
+            *sums_by_tables(functions, boxes or TableLayout(1.0, 1, ((None, None),) * 3)),
         )
         if boxes is None:
             return _Sampled(pair, "pairs", -1.0, 0.0, convex, lowest, lowest_at)
         if boxes.has_tails:
-            return _Sampled(pair, "linear", np.inf, width, convex, lowest, lowest_at)
-        return _Sampled(pair, "linear within", float(reach * width), width, convex, lowest, lowest_at)
+            return _Sampled(pair, "linear", np.inf, boxes.width, convex, lowest, lowest_at)
+        return _Sampled(pair, "linear within", boxes.reach * boxes.width, boxes.width, convex, lowest, lowest_at)
 
 
 def _call(name: str, function: Function, d: Floats) -> Floats:

@@ -19,11 +19,19 @@ from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.pairs.cost_model import Costs
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
 from boostplug.kernels.pairs.smooth import costs_of, split_by_method, sum_pairs
-from boostplug.kernels.pairs.tables import GENERAL, Functions, TabulatedFunction, Tail, layout_of, tables
+from boostplug.kernels.pairs.tables import GENERAL, Functions, TableLayout, TabulatedFunction, Tail, layout_of, tables
 from boostplug.losses.loss import LARGEST_VALUE
 from boostplug.losses.pair_loss import PairLoss
 
-__all__ = ["PairFunction", "PairWeightTotals", "PairWeights", "SmoothPairLoss", "SmoothSums", "value_per_query"]
+__all__ = [
+    "PairFunction",
+    "PairWeightTotals",
+    "PairWeights",
+    "SmoothPairLoss",
+    "SmoothSums",
+    "sums_by_tables",
+    "value_per_query",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -129,19 +137,22 @@ class PairFunction:
         boxes = layout_of((value, first, second))
         if boxes is None or not boxes.has_tails:
             raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
-        kernels = [
-            TabulatedFunction(f, left or Tail(), right or Tail())
-            for f, (left, right) in zip((value, first, second), boxes.tails, strict=True)
-        ]
-        at = boxes.width, boxes.reach
-        values = SmoothSums.value(GENERAL, kernels[0], *at)
-        derivatives = SmoothSums.derivatives(GENERAL, kernels[1], kernels[2], *at)
-        return cls(value, first, second, largest_second, values, derivatives)
+        return cls(value, first, second, largest_second, *sums_by_tables((value, first, second), boxes))
+
+
+def sums_by_tables(functions: tuple[Function, Function, Function], boxes: TableLayout) -> tuple[SmoothSums, SmoothSums]:
+    """Return the sums of a function, and those of its two derivatives, by tables."""
+    value, first, second = (
+        TabulatedFunction(f, left or Tail(), right or Tail())
+        for f, (left, right) in zip(functions, boxes.tails, strict=True)
+    )
+    at = boxes.width, boxes.reach
+    return SmoothSums.value(GENERAL, value, *at), SmoothSums.derivatives(GENERAL, first, second, *at)
 
 
 @dataclass(frozen=True, eq=False)
 class PairWeightTotals:
-    """What the pairs of different grades weigh beside their rows' weights.
+    """What the pairs of different grades weigh beside their rows' weights; totals are None if only these count.
 
     Attributes
     ----------
@@ -151,8 +162,6 @@ class PairWeightTotals:
         Sum over each query's pairs, over the unit of weights.
     of_documents : ndarray, optional
         Sum over each document's pairs, by `GradeRuns.rows`, over that unit; for "global" Hessians.
-
-    None: only the weights of rows count.
     """
 
     weights: PairWeights = PairWeights()  # noqa: RUF009 (a constant)
@@ -200,10 +209,11 @@ class SmoothPairLoss(PairLoss, ABC):
         pair, s, choice = self.pair_function, self._multiplier, getattr(self, "hessian", "newton")
         factors, times = self.factors(queries) * (scale * s), 2.0 * s if choice == "bound" else s
         if queries.pairs is not None:
-            flat = (lambda d: np.full(len(d), 2.0 * pair.largest_second)) if choice == "global" else None
-            gradient, hessian = derivatives_of_listed(
-                scores, queries, factors, lambda d: pair.first(s * d), flat or (lambda d: pair.second(s * d))
-            )
+
+            def second(d: Floats) -> Floats:
+                return np.full(len(d), 2.0 * pair.largest_second) if choice == "global" else pair.second(s * d)
+
+            gradient, hessian = derivatives_of_listed(scores, queries, factors, lambda d: pair.first(s * d), second)
         else:
             gradient, hessian = self.derivatives_of_grades(scores, queries, factors, s)
             if choice == "global":

@@ -8,11 +8,11 @@ above and j is not, wrong if j is above and i is not, and else ties it.
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly, run_over_queries
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import sort, workspace_for
 from boostplug.kernels.base.views import Runs
@@ -34,7 +34,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
-unsigned = numba.uint64  # a loop over unsigned indices needs no test for negative ones
 _CUTS_AT_ONCE = 8  # take hardly longer than one: 4.0 against 3.3 ns a pair (400,000 pairs, one core); 16 take 6.7 ns
 
 

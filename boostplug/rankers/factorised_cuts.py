@@ -20,11 +20,11 @@ exponent: none exceeds 1, whatever the scores. All weights of a call are relativ
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly, run_over_queries
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 from boostplug.weak_rankers.cuts import CutCodes
 
@@ -43,8 +43,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-unsigned = numba.uint64  # an unsigned index needs no test for being negative
 
 
 class Documents(NamedTuple):

@@ -5,16 +5,14 @@ A row of code c is above the feature's cuts 0, …, c - 1 (see `CutCodes`).
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 
 __all__ = ["keys_above", "sums_above"]
-
-unsigned = numba.uint64  # a loop over unsigned indices needs no test for negative ones
 
 
 class CutCodes(NamedTuple):

@@ -14,11 +14,11 @@ import math
 from collections import deque
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
 __all__ = ["Bins", "ValueCodes", "grow"]
@@ -33,7 +33,6 @@ _TURNS = 4  # bins of one value, in turns: adding twice in a row to one would wa
 _FEW = 4096  # values of a feature up to which each has so many
 _TIE = 1e-11  # share of a node's squares by which gains may differ for the order of summation
 
-unsigned = numba.uint64  # an unsigned index needs no test for being negative
 _WORD = unsigned(64)
 _ONE = unsigned(1)
 _SEQUENCE = 0x03F79D71B4CB0A89  # multiplied by each power of two it has other six bits on top

@@ -787,7 +787,7 @@ MUTANTS = [
         (
             "distant scores are summed by products of exponentials",
             "kernels.pairs.pair_by_pair._derivatives_of_part",
-            "not high - low <= NEAR",
+            "not high - low <= SAFE_RANGE",
             "False",
         ),
         (

@@ -6,8 +6,9 @@ import numba
 
 from boostplug.kernels.base.simd import exponent, mantissa, power_of_two
 
-__all__ = ["EXP_MAX", "exponential", "log1p"]
+__all__ = ["EXP_MAX", "exponential", "log1p", "unsigned"]
 
+unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here
 
 _TO_INTEGER = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, kept in the low bits

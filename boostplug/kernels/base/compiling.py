@@ -47,9 +47,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def inlined(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that only kernels call; their code in the cache contains it.
 
-    It counts no references to arrays, so it must not make or return any, nor views of them, except with
-    ``_nrt=True`` and an array of its own. It is always inlined: passing
-    named tuples of arrays costs more than summing a short list.
+    It counts no references to arrays. So it must neither make nor return arrays or views of them, except with
+    ``_nrt=True`` new arrays. It is always inlined: passing named tuples of arrays costs more than summing a short list.
     """
     without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, "forceinline": True}
 

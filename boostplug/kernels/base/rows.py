@@ -1,18 +1,16 @@
-"""What is done to every row."""
+"""Multiply the derivatives of each query."""
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 
 __all__ = ["multiply_queries"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
 @compiled()

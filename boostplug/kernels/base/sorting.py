@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import inlined
 
-__all__ = ["Workspace", "best_rows", "sort", "workspace_for"]
+__all__ = ["Workspace", "best_rows", "longest_list", "sort", "workspace_for"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,12 +25,19 @@ class Workspace(NamedTuple):
     spare_rows: Ints
 
 
-@inlined(_nrt=True)
-def workspace_for(boundaries: Ints, first: int, last: int) -> Workspace:
-    """Return workspace for the longest of the queries ``first <= q < last``."""
+@inlined()
+def longest_list(boundaries: Ints, first: int, last: int) -> int:
+    """Return the length of the longest of the queries ``first <= q < last``."""
     n = 0
     for q in range(first, last):
         n = max(n, boundaries[q + 1] - boundaries[q])
+    return n
+
+
+@inlined(_nrt=True)
+def workspace_for(boundaries: Ints, first: int, last: int) -> Workspace:
+    """Return a workspace for the longest of the queries ``first <= q < last``."""
+    n = longest_list(boundaries, first, last)
     return Workspace(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
 
 

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import numba
-
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
 __all__ = ["centred_squares"]
 
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 _LARGEST = 1e150  # of |r - F|: its square is finite
 
 

@@ -8,13 +8,13 @@ the others vanish beside it their shares among themselves are taken relative to 
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
+from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, largest_of, load, store, sum_of
+from boostplug.kernels.base.sorting import longest_list
 
 __all__ = ["derivatives", "exp2_targets", "targets", "values"]
 
@@ -27,7 +27,6 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
 _UNIT = 2.0**-53
 _NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 does
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
 class _Workspace(NamedTuple):
@@ -49,10 +48,7 @@ class _Whole(NamedTuple):
 
 @inlined(_nrt=True)
 def _workspace_for(start: Any, first: int, last: int) -> Any:
-    n = 0
-    for q in range(first, last):
-        n = max(n, start[q + 1] - start[q])
-    n += WIDTH
+    n = longest_list(start, first, last) + WIDTH
     return _Workspace(np.empty(n), np.empty(n), np.empty(n))
 
 

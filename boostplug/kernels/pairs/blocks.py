@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.pairs.boxes import Boxes, SourceWeights, add_moments, evaluate, fields_of, into_boxes
 from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
@@ -22,7 +23,6 @@ from boostplug.kernels.pairs.pair_task import (
     longest,
     scatter,
     spread_levels,
-    unsigned,
 )
 from boostplug.kernels.pairs.tables import MOMENTS, Functions
 

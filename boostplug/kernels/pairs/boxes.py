@@ -14,8 +14,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
-from boostplug.kernels.pairs.pair_task import unsigned
 from boostplug.kernels.pairs.tables import MOMENTS, Tables
 
 __all__ = ["Boxes", "SourceWeights", "add_moments", "evaluate", "fields_of", "into_boxes"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.pairs.boxes import Boxes, SourceWeights, add_moments, evaluate, fields_of, into_boxes
 from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
@@ -14,7 +15,6 @@ from boostplug.kernels.pairs.pair_task import (
     gather,
     longest,
     scatter,
-    unsigned,
 )
 from boostplug.kernels.pairs.tables import MOMENTS, Functions
 

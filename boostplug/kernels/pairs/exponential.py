@@ -134,7 +134,7 @@ def _factorised_any_range(
 ) -> float:
     """Do what `_factorised` does for scores of any range; return the shift: results are relative to e^shift.
 
-    `lowest` and `highest` are workspace for the extreme scores of each run.
+    `lowest` and `highest` hold the extreme scores of each run.
     """
     f, _, g, h, s = scratch
     start = runs.run_start

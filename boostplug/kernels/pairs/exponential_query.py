@@ -7,10 +7,10 @@ query has by document, `finish` writes what its rows get.
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.simd import (
     WIDTH,
@@ -48,17 +48,15 @@ __all__ = [
     "padded_size",
     "power_of",
     "scratch_for",
-    "unsigned",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 MIN_HESSIAN = 1e-300  # a Hessian below it has lost its digits: no step, rather than one of rounding errors
 MAX_LOST_SHARE = 1e-12  # of a query's largest gradient: where rows without a step have more, the query takes none
-SAFE_EXPONENT = 600.0  # largest exponent that leaves workspace for sums of 1e40 in float64
+SAFE_EXPONENT = 600.0  # largest exponent that leaves room for sums of 1e40 in float64
 LARGEST_POWER = 66  # of 2: a query's sums are multiplied with as much; what is more goes into its shift
 SMALLEST = 1e-300  # of a unit: its inverse is finite
 
@@ -133,7 +131,7 @@ def scratch_for(runs: Runs) -> Scratch:
 
 @inlined()
 def padded_size(runs: Any, u: int) -> int:
-    """Return how much workspace a run takes that has lanes of its own."""
+    """Return the size of a run that is padded to complete lanes."""
     n: int = runs.run_start[u + 1] - runs.run_start[u]
     return (n + WIDTH - 1) & -WIDTH
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, load, store, sum_of, where_positive
 from boostplug.kernels.base.views import Listed, Runs
@@ -30,7 +31,6 @@ __all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squ
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 _BLOCK = 32  # documents; sorted by counting, in vectors, then merged
 _SHORT = 768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
 _LARGEST = 1e150  # of |z|: its square is finite
@@ -73,7 +73,7 @@ class Sums(NamedTuple):
 
 
 class _Sorted(NamedTuple):
-    """z of a query's documents, sorted part by part, the documents that they are of, and workspace to sort them."""
+    """z of a query's documents, sorted part by part, the documents that they are of, and space to sort them."""
 
     z: Floats
     order: Ints

@@ -11,15 +11,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
+from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.pairs.cost_model import SAFE_RANGE
 from boostplug.kernels.pairs.pair_loop import (
-    NEAR,
     Documents,
     documents_in,
     exponentiate,
     pair_loop,
-    softplus,
     space_for,
     value_loop,
 )
@@ -33,7 +32,6 @@ from boostplug.kernels.pairs.pair_task import (
     longest,
     scatter,
     spread_levels,
-    unsigned,
 )
 from boostplug.kernels.pairs.tables import PIECES, Functions
 
@@ -68,10 +66,15 @@ def _ndcg_near(w: float, e_i: float, e_k: float, e_j: float) -> Any:
 
 
 @numba.njit(inline="always")
+def _vanishing(x: float) -> Any:
+    """Return e^-x of x ≥ 0, and 0 where it is next to nothing."""
+    return exponential(-x) if x <= EXP_MAX else 0.0
+
+
+@numba.njit(inline="always")
 def _shares(d: float) -> Any:
     """Return σ(-d) and σ(d)σ(-d)."""
-    t = abs(d)
-    t = exponential(-t) if t <= EXP_MAX else 0.0
+    t = _vanishing(abs(d))
     z = 1.0 / (1.0 + t)
     return z * (1.0 if d < 0.0 else t), t * z * z
 
@@ -90,7 +93,8 @@ def _ndcg(w: float, f_i: float, f_k: float, f_j: float) -> Any:
 
 @numba.njit(inline="always")
 def _ranknet_value(w: float, f_i: float, f_j: float) -> Any:
-    return w * softplus(f_i - f_j)
+    d = f_i - f_j
+    return w * (log1p(_vanishing(abs(d))) + (0.0 if d > 0.0 else -d))
 
 
 @numba.njit(inline="always")
@@ -124,7 +128,7 @@ def _derivatives_of_part(terms: Callable[..., Any], *, near: bool, even: bool = 
         documents = documents_in(space, task.weights.loser.shape[0] > 0)
         start, u0, u1, by_gap = task.runs.run_start, parts.first[p], parts.last[p], task.weights.what == GAINS
         low, high = _gathered(task, parts, p, documents, ranges)
-        if near and not high - low <= NEAR:
+        if near and not high - low <= SAFE_RANGE:
             ranges[p] = high - low
         if ranges[p] != DONE:
             return 1
@@ -157,6 +161,8 @@ def _values_of_part(terms: Callable[..., Any]) -> Any:
     return add
 
 
+# Each function has a kernel of its own, so that a loss compiles only what it needs. They stand here one by one, because
+# numba's cache does not find kernels again that a function returns with another function in them.
 _ranknet_by_pair = _derivatives_of_part(_ranknet_near, near=True)
 _ranknet_far_by_pair = _derivatives_of_part(_ranknet, near=False)
 _ndcg_by_pair = _derivatives_of_part(_ndcg_near, near=True, even=True)
@@ -170,7 +176,7 @@ def ranknet_by_pair(begin: int, end: int, task: Task, parts: Parts, ranges: Any)
     """Add the parts ``begin <= p < end`` of RankNet's derivatives whose scores are near each other.
 
     Write the range of the scores of each part that is left, or `DONE`, and return the number of those left. So do the
-    other kernels here: each function has its own, so that a loss compiles only what it needs.
+    other kernels here.
     """
     space, left = space_for(longest(task.runs, parts, begin, end)), 0
     for p in range(begin, end):
@@ -280,7 +286,7 @@ def _tail(d: float, tail: Any) -> float:
     q0, q1, q2, c, rate = tail[1 if d > 0.0 else 0]
     x = abs(d)
     z: float = q0 + x * (q1 + x * q2)
-    return z + c * exponential(-rate * x) if c != 0.0 and rate * x <= EXP_MAX else z
+    return z + c * _vanishing(rate * x) if c != 0.0 else z
 
 
 @inlined()

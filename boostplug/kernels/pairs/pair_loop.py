@@ -11,33 +11,28 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
+from boostplug.kernels.base.arithmetic import exponential, unsigned
 from boostplug.kernels.base.compiling import inlined
 
 __all__ = [
-    "NEAR",
     "Documents",
     "documents_in",
     "exponentiate",
     "pair_loop",
-    "softplus",
     "space_for",
-    "unsigned",
     "value_loop",
 ]
 
 Floats = NDArray[np.float64]
 
-NEAR = 600.0  # range of scores within which e^F of each document serves all of its pairs
 SPACE = 11  # rows of numbers for the documents of a query
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
 class Documents(NamedTuple):
     """Documents by ascending level.
 
-    A pair of document i and one of lower level weighs ``winner[i] * loser[j]``, times the gap of their levels if the
-    loop is told so.
+    A pair of document i and one of lower level weighs ``winner[i] * loser[j]``, times the gap of their levels if
+    the loop is called with `by_gap`.
     """
 
     f: Floats  # scores, in units of the pair function
@@ -75,19 +70,6 @@ def exponentiate(documents: Documents, n: int, middle: float) -> None:
     for i in range(unsigned(n)):
         e[i] = exponential(f[i] - middle)
         loser_e[i] = loser[i] * e[i]
-
-
-@numba.njit(inline="always")
-def softplus(d: float) -> float:
-    """Return log(1 + e^-d), in a form that vectorises: log(1 + t) = 2 artanh(t / (2 + t)) by its series."""
-    t = abs(d)
-    t = exponential(-t) if t <= EXP_MAX else 0.0
-    x = t / (2.0 + t)
-    square = x * x
-    series = 0.0
-    for k in range(16):
-        series = series * square + 2.0 / (31.0 - 2.0 * k)
-    return x * series + (0.0 if d > 0.0 else -d)
 
 
 @numba.njit(inline="always")

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.views import Runs
 from boostplug.kernels.pairs.pair_loop import Documents
@@ -28,7 +28,6 @@ Ints = NDArray[np.int64]
 
 ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
 DONE = -1.0  # in place of the range of a part's scores
-unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 
 
 class PairWeights(NamedTuple):
