@@ -3,8 +3,9 @@
 Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by grades, `GradeRuns.pairs` one by one.
 """
 
+import copy
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -92,6 +93,9 @@ class GradeRuns:
         Square roots of the row weights over `unit`, empty where all weights are 1: a pair weighs unit · s_i s_j.
     unit : float
         See `roots_and_unit`; what is summed with the roots is to be multiplied with it.
+    pair_weight : tuple of two ndarrays of shape (n_paired,), optional
+        What a document weighs in its pairs with lower grades, and in those with higher ones, over `unit`; else both
+        are `sqrt_weight`.
     """
 
     rows: Ints
@@ -103,12 +107,28 @@ class GradeRuns:
     n_judged: Floats
     sqrt_weight: Floats
     unit: float
+    pair_weight: tuple[Floats, Floats] | None = None
+
+    def weighted(self, winner: Floats, loser: Floats) -> "GradeRuns":
+        """Return the same documents, whose pairs weigh ``winner[i] * loser[j]``, i of the higher grade; one per place.
+
+        What was computed of the documents is kept; `mass` and `weight_of_pairs` are those of the rows' weights.
+        """
+        out = copy.copy(self)
+        out.__dict__.update(pair_weight=(frozen(winner), frozen(loser)), _remembered=self._remembered)
+        out.__dict__.pop("view", None)
+        return out
+
+    def unweighted(self) -> "GradeRuns":
+        """Return the same documents, whose pairs weigh what their rows do."""
+        return self if self.pair_weight is None else replace(self, pair_weight=None)
 
     @Computed
     def view(self) -> Runs:
         """What kernels read of it."""
         longest, most_grades = int(self.n_documents.max(initial=0)), int(self.n_grades.max(initial=0))
-        return Runs(self.rows, self.sqrt_weight, self.run_start, self.run_grade, self.query_run, longest, most_grades)
+        weights = (self.sqrt_weight, self.sqrt_weight, False) if self.pair_weight is None else (*self.pair_weight, True)
+        return Runs(self.rows, *weights, self.run_start, self.run_grade, self.query_run, longest, most_grades)
 
     @Computed
     def _remembered(self) -> dict[Hashable, Any]:
@@ -244,6 +264,10 @@ class PairRuns:
     def weight_of_pairs(self) -> Floats:
         """What the pairs of each query that holds one weigh together, over `unit`."""
         return self.sums(self.weight)
+
+    def weighted(self, factor: Floats) -> "PairRuns":
+        """Return the same pairs, whose weights are times a factor each."""
+        return replace(self, weight=frozen(self.weight * factor))
 
     def sums(self, of_pair: Floats) -> Floats:
         """Return the sum of a number per pair over each query that holds one."""

@@ -162,6 +162,22 @@ class Queries:
             labelled=None if self.labelled is None else self.labelled[kept],
         )
 
+    def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
+        """Return the same queries, whose pairs weigh ``winner[i] * loser[j]`` times as much, i the preferred row.
+
+        Both hold a positive number per row. What was computed of the data is kept, with the totals of weights from
+        which losses take their scale.
+        """
+        runs = self.grade_runs
+        root = runs.sqrt_weight if len(runs.sqrt_weight) else 1.0
+        out = object.__new__(Queries)
+        out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}))
+        out.__dict__["grade_runs"] = runs.weighted(winner[runs.rows] * root, loser[runs.rows] * root)
+        if self.pairs is not None:
+            pairs = self.pair_runs
+            out.__dict__["pair_runs"] = pairs.weighted(winner[pairs.winner] * loser[pairs.loser])
+        return out
+
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
         """Return ``build()``, kept for as long as these queries live: what depends on the data alone is computed once.
 

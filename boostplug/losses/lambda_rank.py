@@ -170,8 +170,12 @@ class LambdaRank(Loss):
         """Return the sums in the unit of weights, by the score times sigmoid."""
         plan, runs, s = self._swap_weights(queries), queries.grade_runs, float(self.sigmoid)
         if self.truncation is not None:
-            level, root = queries.remember((_SwapWeights, self.metric, self.truncation), lambda: plan.of_rows(queries))
-            given: tuple[Any, ...] = (s, level, root, plan.worth, self.truncation, self.norm, with_value)
+            rows = queries.remember((_SwapWeights, self.metric, self.truncation), lambda: plan.of_rows(queries))
+            if runs.pair_weight is not None:
+                winner, loser = np.ones((2, queries.n_rows))
+                winner[runs.rows], loser[runs.rows] = runs.pair_weight
+                rows = rows._replace(winner=frozen(winner), loser=frozen(loser))
+            given: tuple[Any, ...] = (s, rows, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
         sums = ListSums(np.zeros(len(runs.query)), *buffers.zeros(2, queries.n_rows))
         start = frozen(runs.query_start.view())
@@ -185,6 +189,8 @@ class LambdaRank(Loss):
 class _OfRows(NamedTuple):
     level: Floats
     root: Floats
+    winner: Floats
+    loser: Floats
 
 
 class _SwapWeights:
@@ -232,13 +238,13 @@ class _SwapWeights:
         self.mass = frozen(np.where(known, apart * of_pairs, 0.0))
 
     def of_rows(self, queries: Queries) -> _OfRows:
-        """Return level and root of the weight of each row; level 0 where it stands in no pair."""
+        """Return level, root of the weight and weights in pairs of each row; level 0 where it stands in no pair."""
         runs = queries.grade_runs
         level, root = np.zeros(queries.n_rows), np.ones(queries.n_rows)
         level[runs.rows] = np.repeat(self.level, np.diff(runs.run_start))
         if len(runs.sqrt_weight):
             root[runs.rows] = runs.sqrt_weight
-        return _OfRows(frozen(level), frozen(root))
+        return _OfRows(frozen(level), frozen(root), frozen(root), frozen(root))
 
 
 def _mean_apart(worth: Floats, truncation: int | None) -> Floats:

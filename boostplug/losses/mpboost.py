@@ -12,7 +12,6 @@ from boostplug.core import buffers
 from boostplug.core.checks import frozen, shown
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.views import Runs
 from boostplug.kernels.pairs import exponential as kernels
 from boostplug.kernels.pairs import grade_boxes
 from boostplug.kernels.pairs.exponential import Table
@@ -160,7 +159,7 @@ class MPBoost(PairLoss):
         return documents, weight
 
     def _distances(self, queries: Queries, runs: GradeRuns) -> "_PairDistances":
-        return queries.remember((MPBoost, self.distance), lambda: _PairDistances(runs, self.distance))
+        return queries.remember((MPBoost, self.distance), lambda: _PairDistances(runs.unweighted(), self.distance))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -174,7 +173,7 @@ class MPBoost(PairLoss):
             return np.minimum(out, LARGEST_VALUE)
         if len(runs.query):
             distances = self._distances(queries, runs)
-            of_rows = distances.sums(scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
+            of_rows = distances.sums(runs, scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
             with np.errstate(divide="ignore"):
                 pairs_twice = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
                 log_value = np.log(0.5 * pairs_twice) + of_rows.shift
@@ -195,7 +194,7 @@ class MPBoost(PairLoss):
             # One shift for all, since a pair may cross queries.
             shift, top = (np.full(queries.n_queries, value[0]) for value in (sums.shift, sums.top))
         else:
-            sums = self._distances(queries, runs).sums(scores, factor, _CURVATURE[self.hessian])
+            sums = self._distances(queries, runs).sums(runs, scores, factor, _CURVATURE[self.hessian])
             shift, top = np.zeros((2, queries.n_queries))
             shift[runs.query], top[runs.query] = sums.shift, sums.top
         return ScaledDerivatives(sums.gradient, sums.hessian, shift, top)
@@ -264,9 +263,6 @@ class _PairDistances:
                 if self.any_by_boxes:
                     self.squares += self._squares_by_boxes()
 
-    def _runs(self, part: slice) -> Runs:
-        return self.runs.view._replace(query_run=self.runs.query_run[part.start : part.stop + 1])
-
     def _table(self, part: slice) -> Table:
         return self._build(part) if part.start else self.kept
 
@@ -308,29 +304,30 @@ class _PairDistances:
         n_rows = int(runs.rows.max()) + 1
         out = Sums(*np.zeros((2, n_rows)), *np.zeros((2, n_queries)))
         scores = frozen(np.zeros(n_rows))  # as those of a call are: others would be a type of their own to compile for
-        self._sum_by_boxes(scores, np.ones(n_queries), _CURVATURE["newton"], out)
+        self._sum_by_boxes(self.runs, scores, np.ones(n_queries), _CURVATURE["newton"], out)
         twice: Floats = np.add.reduceat(out.hessian[runs.rows], runs.query_start[:-1]) * np.exp(out.shift)
         return 0.5 * twice
 
-    def _sum_by_boxes(self, scores: Floats, factor: Floats, curvature: Curvature, out: Sums) -> None:
+    def _sum_by_boxes(self, runs: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature, out: Sums) -> None:
         kept = self.kept
         distances = grade_boxes.Distances(self.by_boxes, kept.longest, kept.kind, kept.parameter)
-        grade_boxes.sum_by_boxes(scores, self.runs.view, distances, curvature, factor, out)
+        grade_boxes.sum_by_boxes(scores, runs.view, distances, curvature, factor, out)
 
-    def sums(self, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
-        """Return the derivatives of all rows, each query's times its factor."""
+    def sums(self, runs: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
+        """Return the derivatives of all rows, each query's times its factor; `runs` may weigh pairs otherwise."""
         n_rows, n_queries = len(scores), len(self.how)
         out = Sums(*buffers.zeros(2, n_rows), *np.zeros((2, n_queries)))
         if len(self.parts) == 1 and not self.all_by_boxes:  # a tiny call would notice the slices below
-            kernels.sum_over_pairs(scores, self.runs.view, self.kept, self.cost, curvature, factor, out)
+            kernels.sum_over_pairs(scores, runs.view, self.kept, self.cost, curvature, factor, out)
         elif not self.all_by_boxes:
             for part in self.parts:
+                view = runs.view._replace(query_run=runs.query_run[part.start : part.stop + 1])
                 kernels.sum_over_pairs(
-                    scores, self._runs(part), self._table(part), self.cost[part.start : part.stop + 1], curvature,
+                    scores, view, self._table(part), self.cost[part.start : part.stop + 1], curvature,
                     factor[part], out._replace(shift=out.shift[part], top=out.top[part]),
                 )  # fmt: skip
         if self.any_by_boxes:  # last, for `sum_over_pairs` marks what it leaves
-            self._sum_by_boxes(scores, factor, curvature, out)
+            self._sum_by_boxes(runs, scores, factor, curvature, out)
         return out
 
 

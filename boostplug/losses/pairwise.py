@@ -311,8 +311,8 @@ def _pairs(runs: GradeRuns, weight: Weight | None, chosen: Bools) -> Iterator[_P
     query_of = runs.query_of_run[run_of]
     for i, j in runs.pairs(chosen):
         w = np.ones(len(i)) if weight is None else _weight_of_grades(runs, weight, run_of[i], run_of[j])
-        if len(runs.sqrt_weight):
-            w = w * runs.sqrt_weight[i] * runs.sqrt_weight[j]
+        if len(runs.view.winner):
+            w = w * runs.view.winner[i] * runs.view.loser[j]
         yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
 
 

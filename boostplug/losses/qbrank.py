@@ -194,13 +194,14 @@ class QBRank(PairLoss):
             slope = w * self.factors(queries)
             factors = kernels.Factors(scale * slope, curvature_of_pair * scale * slope)
             every_pair = self.hessian == "global" or self.normalization == "documents"
-            margin = None if self.margin == "grade" else float(self.margin)
+            by_grade = self.margin == "grade"
+            margin = 0.0 if by_grade else float(self.margin)
             if isinstance(runs, GradeRuns):
-                hinge = kernels.Hinge(margin, every_pair, squares_too)
+                hinge = kernels.Hinge(by_grade, margin, every_pair, squares_too)
                 squares = kernels.add_pairs(scores, runs.view, hinge, factors, out)
             else:
                 pairs = runs.view
-                if margin is not None:
+                if not by_grade:
                     pairs = pairs._replace(margin=np.full(len(runs.margin), margin))
                 squares = kernels.add_listed(scores, pairs, every_pair, factors, out)
         return out, squares

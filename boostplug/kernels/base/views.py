@@ -15,12 +15,15 @@ class Runs(NamedTuple):
     """The documents that stand in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeRuns.view`).
 
     Query q is the runs ``query_run[q]:query_run[q + 1]``; run u the documents ``rows[run_start[u]:run_start[u + 1]]``
-    of grade ``run_grade[u]``, ascending. `sqrt_weight` has an entry per document, or none where all weights are 1. No
-    query has more documents than `longest`, or more runs than `most_grades`.
+    of grade ``run_grade[u]``, ascending. Document i of the higher grade and j of the lower one weigh together
+    ``winner[i] * loser[j]``, with an entry per document, or none where all weights are 1; `apart` says whether the two
+    arrays differ. No query has more documents than `longest`, or more runs than `most_grades`.
     """
 
     rows: Ints
-    sqrt_weight: Floats
+    winner: Floats
+    loser: Floats
+    apart: bool
     run_start: Ints
     run_grade: Floats
     query_run: Ints

@@ -97,7 +97,7 @@ def _workspace_of(n: int) -> _Workspace:
     return _Workspace(
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + WIDTH), np.zeros(n + WIDTH), np.zeros(n, np.int64),
         np.zeros((2, _PIECES, 2)), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * _SUMS),
-        np.zeros((9, _SHORT + WIDTH)), np.empty((_DEPTH, 2), np.int64),
+        np.zeros((10, _SHORT + WIDTH)), np.empty((_DEPTH, 2), np.int64),
     )  # fmt: skip
 
 
@@ -105,13 +105,15 @@ def _workspace_of(n: int) -> _Workspace:
 def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
     """Add the pairs of the positions first..last, at most `_SHORT`, and return their value."""
     own = workspace.own
-    x, e, s, level, u, v, c, g, h = own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7], own[8]
+    x, e, winner, loser, level, u, v = own[0], own[1], own[2], own[3], own[4], own[5], own[6]
+    c, g, h = own[7], own[8], own[9]
     order, n = workspace.order, last - first
     middle = 0.5 * (ordered.x[first] + ordered.x[last - 1])
     near = ordered.x[first] - ordered.x[last - 1] <= NEAR
     for k in range(n):
         j = order[first + k]
-        x[k], s[k], level[k], u[k] = ordered.x[j], ordered.root[j], ordered.level[j], ordered.kept[j]
+        x[k], level[k], u[k] = ordered.x[j], ordered.level[j], ordered.kept[j]
+        winner[k], loser[k] = ordered.winner[j], ordered.loser[j]
         if two:
             v[k] = ordered.won[j]
         g[k] = h[k] = 0.0
@@ -123,7 +125,7 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
         if i > 0 and level[i] > level[i - 1]:
             below = i
             for j in range(0, below, WIDTH):
-                store(c, j, first_lanes(below - j, (level[i] - load(level, j)) * load(s, j), 0.0))
+                store(c, j, first_lanes(below - j, (level[i] - load(level, j)) * load(loser, j), 0.0))
         g_i, h_i, value_i = broadcast(0.0), broadcast(0.0), broadcast(0.0)
         for j in range(0, below, WIDTH):
             w = u[i] - load(u, j)
@@ -139,13 +141,13 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
                 value_i = value_i + w * softplus(x[i] - load(x, j))
             w = w * wrong
             g_i = g_i + w
-            store(g, j, load(g, j) + w * s[i])
+            store(g, j, load(g, j) + w * winner[i])
             w = w * right
             h_i = h_i + w
-            store(h, j, load(h, j) + w * s[i])
-        g[i] -= s[i] * sum_of(g_i)
-        h[i] += s[i] * sum_of(h_i)
-        value = value + value_i * s[i]
+            store(h, j, load(h, j) + w * winner[i])
+        g[i] -= winner[i] * sum_of(g_i)
+        h[i] += winner[i] * sum_of(h_i)
+        value = value + value_i * winner[i]
     for k in range(n):
         j = order[first + k]
         ordered.gradient[j] += g[k]
@@ -205,7 +207,8 @@ def _seen(
     what positions are worth where these pairs stand as they do.
     """
     order, far, power, piece, sums = workspace.order, workspace.far, workspace.power, workspace.piece, workspace.sums
-    level, root = ordered.level, ordered.root
+    level, winner, loser = ordered.level, ordered.winner, ordered.loser
+    own, other = (winner, loser) if up else (loser, winner)  # of the one that sees, and of those seen
     right = up == upper  # the higher level stands above
     zero = broadcast(0.0)
     node = workspace.node
@@ -236,16 +239,16 @@ def _seen(
             for p in range(1, WIDTH):
                 t = t * y + load(_POWERS[p], 0)
             o = k * _SUMS + 4 * WIDTH
-            first_sum = root[j] * sum_of((load(sums, o) * apart + load(sums, o + WIDTH)) * t)
+            first_sum = own[j] * sum_of((load(sums, o) * apart + load(sums, o + WIDTH)) * t)
             if with_value:
                 value += first_sum * (power[j] if right else 1.0)
                 continue
-            second_sum = root[j] * sum_of((load(sums, o + 2 * WIDTH) * apart + load(sums, o + 3 * WIDTH)) * t)
+            second_sum = own[j] * sum_of((load(sums, o + 2 * WIDTH) * apart + load(sums, o + 3 * WIDTH)) * t)
             first_sum *= power[j] if right else 1.0
             ordered.gradient[j] += -first_sum if up else first_sum
             ordered.hessian[j] += power[j] * second_sum
         else:
-            s, e = root[j], power[j]
+            s, e = other[j], power[j]
             s_apart = s * apart
             for k in range(count):
                 o = k * _SUMS
@@ -324,7 +327,7 @@ def sum_lists(
     """
     workspace = workspace_for(start, begin, end)
     two = len(worth.discount) == 0
-    ordered = ordered_workspace(len(workspace.keys), two)
+    ordered = ordered_workspace(len(workspace.keys), two, runs.apart)
     space, spare = _workspace_of(len(workspace.keys)), np.empty((3 if two else 0, len(workspace.keys)))
     levels = np.empty(len(workspace.keys))
     for q in range(begin, end):
@@ -341,8 +344,10 @@ def sum_lists(
             space.order[k] = j
             ordered.x[j], ordered.level[j] = in_range(multiplier * workspace.keys[j]), levels[k]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
-            if len(runs.sqrt_weight):
-                ordered.root[j] = runs.sqrt_weight[base + k]
+            if len(runs.winner):
+                ordered.winner[j] = runs.winner[base + k]
+            if runs.apart:
+                ordered.loser[j] = runs.loser[base + k]
         worth_of_positions(workspace.keys, n, worth, ordered, spare)
         value[q] = sum_within(workspace.keys, n, ordered) + _sum_part(n, two, with_value, ordered, space)
         for j in range(n):

@@ -4,12 +4,13 @@ Of a list in the order of its scores, position j is worth :math:`u_j` to a docum
 grades, and :math:`v_j` to one that is to rise above those of higher ranks; neither rises down the list. The documents i
 and j, i of the higher grade, weigh
 
-.. math:: \sqrt{v_i v_j}\,(l_i - l_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
+.. math:: a_i b_j\,(l_i - l_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
                                                           v_j - v_i & \text{otherwise} \end{cases}
 
-with l the levels of their grades. NDCG's levels are gains, and both worths are the discounts. MAP's levels are 0 and 1;
-with P_j relevant documents among the best j and S_j = Σ rel/position over them, :math:`u_j = P_j/j - S_j` and
-:math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the two is in the S.
+with a and b their weights as winner and loser, and l the levels of their grades. NDCG's levels are gains, and both
+worths are the discounts. MAP's levels are 0 and 1; with P_j relevant documents among the best j and S_j = Σ
+rel/position over them, :math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the
+two is in the S.
 
 Here lists are summed pair by pair. `lambda_halves` has those too long for that.
 """
@@ -79,7 +80,8 @@ class Ordered(NamedTuple):
     """One list by position, best first. Each array has `WIDTH` entries more than there are documents."""
 
     x: Floats  # score times the multiplier, within ±1e300
-    root: Floats  # of the weight
+    winner: Floats  # weight in pairs with lower levels
+    loser: Floats  # and in those with higher ones; may be the array `winner` itself
     level: Floats
     kept: Floats  # u: worth to a document that stands above those of lower grades
     won: Floats  # v; the array `kept` itself where the two are the same
@@ -89,13 +91,14 @@ class Ordered(NamedTuple):
 
 
 @inlined(_nrt=True)
-def ordered_workspace(n: int, two: bool) -> Ordered:
-    """Return workspace for a list of n documents; `two` says that both worths differ."""
+def ordered_workspace(n: int, two: bool, apart: bool) -> Ordered:
+    """Return workspace for a list of n documents; both worths differ if `two`, both weights if `apart`."""
     m = n + WIDTH
-    kept = np.zeros(m)
+    kept, winner = np.zeros(m), np.ones(m)
     return Ordered(
-        np.zeros(m), np.ones(m), np.zeros(m), kept, np.zeros(m) if two else kept, np.zeros(m), np.zeros(m), np.zeros(m)
-    )
+        np.zeros(m), winner, np.ones(m) if apart else winner, np.zeros(m), kept, np.zeros(m) if two else kept,
+        np.zeros(m), np.zeros(m), np.zeros(m),
+    )  # fmt: skip
 
 
 @inlined()
@@ -151,14 +154,15 @@ def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
             b += 1
         if b - a > 1 and ordered.apart[a] > 0.0 and ordered.level[b - 1] > ordered.level[a]:
             for up in (True, False):
+                own, other = (ordered.winner, ordered.loser) if up else (ordered.loser, ordered.winner)
                 passed = gaps = 0.0
                 before = ordered.level[a if up else b - 1]
                 for k in range(b - a):
                     j = a + k if up else b - 1 - k
                     gaps += abs(ordered.level[j] - before) * passed
                     before = ordered.level[j]
-                    passed += ordered.root[j]
-                    w = ordered.apart[a] * ordered.root[j] * gaps
+                    passed += other[j]
+                    w = ordered.apart[a] * own[j] * gaps
                     ordered.gradient[j] += -0.5 * w if up else 0.5 * w
                     ordered.hessian[j] += 0.25 * w
                     value += w if up else 0.0
@@ -195,16 +199,18 @@ def _sum_of_tops(
 
     `f` are the scores by position, `e` powers of e where they are `near` each other.
     """
-    x, root, level, u, v = ordered.x, ordered.root, ordered.level, ordered.kept, ordered.won
+    x, level, u, v = ordered.x, ordered.level, ordered.kept, ordered.won
+    winner, loser = ordered.winner, ordered.loser
     g, h = ordered.gradient, ordered.hessian
     value, total = broadcast(0.0), broadcast(0.0)
     for i in range(top):
         g_i, h_i, value_i, total_i = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
         for j in range(i + 1, n, WIDTH):
             gap = first_lanes(n - j, level[i] - load(level, j), 0.0)
-            w = load(root, j) * (u[i] - load(u, j))
+            w = u[i] - load(u, j)
             if two:
-                w = where_positive(gap, w, load(root, j) * (v[i] - load(v, j)))
+                w = where_positive(gap, w, v[i] - load(v, j))
+            w = w * where_positive(gap, load(loser, j) * winner[i], load(winner, j) * loser[i])
             if normed:
                 w = w / first_lanes(n - j, f[i] - load(f, j) + _NORM, 1.0)
             if near:
@@ -218,32 +224,34 @@ def _sum_of_tops(
             total_i = total_i + y
             y = where_positive(gap, y, y * -1.0)
             g_i = g_i + y
-            store(g, j, load(g, j) + y * root[i])
+            store(g, j, load(g, j) + y)
             y = size * wrong * right
             h_i = h_i + y
-            store(h, j, load(h, j) + y * root[i])
+            store(h, j, load(h, j) + y)
             if with_value:
                 d = x[i] - load(x, j)
                 value_i = value_i + size * softplus(where_positive(gap, d, d * -1.0))
-        g[i] -= root[i] * sum_of(g_i)
-        h[i] += root[i] * sum_of(h_i)
-        total, value = total + total_i * root[i], value + value_i * root[i]
+        g[i] -= sum_of(g_i)
+        h[i] += sum_of(h_i)
+        total, value = total + total_i, value + value_i
     return sum_of(value), sum_of(total)
 
 
 @compiled()
 def sum_tops(
-    lists: Any, scores: Any, multiplier: float, level: Any, root: Any, worth: PositionValues, top: int, norm: bool,
+    lists: Any, scores: Any, multiplier: float, rows: Any, worth: PositionValues, top: int, norm: bool,
     with_value: bool, first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
     """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
 
-    ``level`` and ``root`` have an entry per row. With `norm` as LightGBM does: a pair is divided by its difference of
-    scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its lambdas.
+    ``rows`` has arrays with an entry per row: `level`, `root` of the weight, `winner`, `loser`. With `norm` as LightGBM
+    does: a pair is divided by its difference of scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its
+    lambdas.
     """
     workspace = workspace_for(lists.start, first, last)
     two = len(worth.discount) == 0
-    ordered = ordered_workspace(len(workspace.keys), two)
+    ordered = ordered_workspace(len(workspace.keys), two, True)
+    level, root = rows.level, rows.root
     x, f, e = ordered.x, np.zeros(len(ordered.x)), np.ones(len(ordered.x))
     for q in range(first, last):
         n = order_by_score(scores, lists, q, workspace)
@@ -252,7 +260,7 @@ def sum_tops(
         for j in range(n):
             row = lists.rows[workspace.rows[j]]
             f[j], x[j] = in_range(keys[j]), in_range(multiplier * keys[j])
-            ordered.root[j], ordered.level[j] = root[row], level[row]
+            ordered.winner[j], ordered.loser[j], ordered.level[j] = rows.winner[row], rows.loser[row], level[row]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
             mass += root[row] * root[row]
             highest = max(highest, level[row])

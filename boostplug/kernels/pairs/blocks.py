@@ -175,14 +175,14 @@ def by_blocks(
     one where a block begins. Write the range of the scores of each part that is left, or `DONE`, and return the number
     of those left.
     """
-    run_start, apart = task.runs.run_start, task.weights.loser.shape[0] > 0
+    run_start, apart = task.runs.run_start, task.runs.apart
     n_functions, n_outputs = functions.lower.shape
     n_slots, n_sums = (2, 2 * n_outputs) if apart else (1, n_outputs)
     if task.weights.what == GAINS:
         n_slots, n_sums = n_slots + 2, n_sums + 2 * n_functions
     n = longest(task.runs, parts, begin, end)
     x, y, k = space_for(n), np.empty(n), np.empty(4 * n + 1, np.int64)
-    documents = documents_in(x, task.weights.loser.shape[0] > 0)
+    documents = documents_in(x, task.runs.apart)
     boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
     space, left = np.empty(0), 0
     for p in range(begin, end):

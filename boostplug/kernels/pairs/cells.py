@@ -67,7 +67,7 @@ def by_cells(begin: int, end: int, task: Task, parts: Parts, functions: Function
     n_outputs = functions.lower.shape[1]
     n = longest(task.runs, parts, begin, end)
     x, y, k = space_for(n), np.empty(n), np.empty(4 * n + 1, np.int64)
-    documents = documents_in(x, task.weights.loser.shape[0] > 0)
+    documents = documents_in(x, task.runs.apart)
     boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
     space, left = np.empty(0), 0
     for p in range(begin, end):

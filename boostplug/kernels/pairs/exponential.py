@@ -1,9 +1,10 @@
-r"""Sums of :math:`w_{ij} = s_i s_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, document by document.
+r"""Sums of :math:`w_{ij} = a_i b_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, document by document.
 
-Documents come by query and grade (`boostplug.kernels.base.views.Runs`); i has the higher grade, j the lower one.
-For one pair of grades d is one number, and the sum over all its pairs factorises:
+Documents come by query and grade (`boostplug.kernels.base.views.Runs`); i has the higher grade, j the lower one, and a
+and b are their weights as winner and loser. For one pair of grades d is one number, and the sum over its pairs
+factorises:
 
-.. math:: \sum_j w_{ij} = s_i e^{-d F_i} \cdot \sum_j s_j e^{d F_j}
+.. math:: \sum_j w_{ij} = a_i e^{-d F_i} \cdot \sum_j b_j e^{d F_j}
 
 so all pairs of a query with K grades cost O(nK) exponentials and O(n) memory. For a distance that is the same for all
 pairs, running sums over the grades do in O(n). For many grades there is `grade_boxes`.
@@ -79,14 +80,14 @@ class Table(NamedTuple):
 
 
 @inlined(fastmath={"contract"})
-def _exponentials(scratch: Any, first: int, last: int, d: float) -> float:
-    """Write s e^(d f) of a run, 0 in what lanes reach past it, and return its sum."""
-    f, e, _, _, s = scratch
+def _exponentials(scratch: Any, weight: Any, first: int, last: int, d: float) -> float:
+    """Write weight · e^(d f) of a run, 0 in what lanes reach past it, and return its sum."""
+    f, e = scratch.f, scratch.e
     total_of_run = broadcast(0.0)
     for k in range(first, last, WIDTH):
         x = exponential(d * load(f, k))
-        if s.shape[0] > 0:
-            x = x * load(s, k)
+        if weight.shape[0] > 0:
+            x = x * load(weight, k)
         x = first_lanes(last - k, x, 0.0)
         store(e, k, x)
         total_of_run = total_of_run + x
@@ -97,7 +98,7 @@ def _exponentials(scratch: Any, first: int, last: int, d: float) -> float:
 @inlined(fastmath={"contract"})
 def _add(scratch: Any, first: int, last: int, of_g: float, of_h: float) -> None:
     """Add multiples of a run's exponentials to its derivatives."""
-    _, e, g, h, _ = scratch
+    e, g, h = scratch.e, scratch.g, scratch.h
     for k in range(first, last, WIDTH):
         x = load(e, k)
         store(g, k, load(g, k) + of_g * x)
@@ -118,8 +119,8 @@ def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: f
             u_last = u_first + start[u + 1] - start[u]
             d = values[t]
             t += 1
-            below = _exponentials(scratch, u_first, u_last, d)
-            above = _exponentials(scratch, v_first, v_last, -d)
+            below = _exponentials(scratch, scratch.loser, u_first, u_last, d)
+            above = _exponentials(scratch, scratch.winner, v_first, v_last, -d)
             d *= per_unit
             curvature = c.squared * d * d + c.constant
             _add(scratch, u_first, u_last, d * above, curvature * above)
@@ -136,10 +137,10 @@ def _factorised_any_range(
 
     `lowest` and `highest` hold the extreme scores of each run.
     """
-    f, _, g, h, s = scratch
+    f, _, g, h, winner, loser = scratch
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    weighted = s.shape[0] > 0
+    weighted = winner.shape[0] > 0
     base = start[u0]
     for u in range(u0, u1):
         low = high = f[start[u] - base]
@@ -165,17 +166,17 @@ def _factorised_any_range(
             top = (d * (f_u - f_v) - largest) + SAFE_EXPONENT
             above = below = 0.0
             for i in range(v_first, v_last):
-                above += math.exp(-d * (f[i] - f_v)) * (s[i] if weighted else 1.0)
+                above += math.exp(-d * (f[i] - f_v)) * (winner[i] if weighted else 1.0)
             for j in range(u_first, u_last):
-                below += math.exp(d * (f[j] - f_u)) * (s[j] if weighted else 1.0)
+                below += math.exp(d * (f[j] - f_u)) * (loser[j] if weighted else 1.0)
             x = d * per_unit
             curvature = c.squared * x * x + c.constant
             for i in range(v_first, v_last):
-                w = math.exp(top - d * (f[i] - f_v)) * below * (s[i] if weighted else 1.0)
+                w = math.exp(top - d * (f[i] - f_v)) * below * (winner[i] if weighted else 1.0)
                 g[i] -= x * w
                 h[i] += curvature * w
             for j in range(u_first, u_last):
-                w = math.exp(top + d * (f[j] - f_u)) * above * (s[j] if weighted else 1.0)
+                w = math.exp(top + d * (f[j] - f_u)) * above * (loser[j] if weighted else 1.0)
                 g[j] += x * w
                 h[j] += curvature * w
     return largest - SAFE_EXPONENT
@@ -184,11 +185,12 @@ def _factorised_any_range(
 @inlined(fastmath={"contract"})
 def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
     """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
-    f, _, g, h, s = scratch
+    f, _, g, h, winner, loser = scratch
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     for sign in (1.0, -1.0):
         passed = 0.0
+        own, other = (loser, winner) if sign > 0.0 else (winner, loser)  # as one of those passed, and beside them
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
             last = start[u + 1] - start[u0]
@@ -196,8 +198,8 @@ def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
             for i in range(start[u] - start[u0], last, WIDTH):
                 x = load(f, i) * sign
                 mine, theirs = exponential(x), passed * exponential(0.0 - x)
-                if s.shape[0] > 0:
-                    mine, theirs = mine * load(s, i), theirs * load(s, i)
+                if own.shape[0] > 0:
+                    mine, theirs = mine * load(own, i), theirs * load(other, i)
                 theirs = first_lanes(last - i, theirs, 0.0)
                 store(g, i, load(g, i) - sign * theirs)
                 store(h, i, load(h, i) + (c.squared + c.constant) * theirs)
@@ -216,10 +218,10 @@ def _difference(a: float, b: float) -> tuple[float, float]:
 @inlined()
 def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
     """Do what `_running` does for scores of any range; return the shift: results are relative to e^shift."""
-    f, _, g, h, s = scratch
+    f, _, g, h, winner, loser = scratch
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    weighted = s.shape[0] > 0
+    weighted = winner.shape[0] > 0
     base = start[u0]
     curvature = c.squared + c.constant
     largest, rest = SAFE_EXPONENT, 0.0
@@ -234,6 +236,7 @@ def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
             highest = max(highest, f[i])
     for sign in (1.0, -1.0):
         passed, extreme = 0.0, -np.inf  # the sum passed so far is passed · e^extreme
+        own, other = (loser, winner) if sign > 0.0 else (winner, loser)
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
             for i in range(start[u] - base, start[u + 1] - base):
@@ -241,14 +244,14 @@ def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
                     high, low = _difference(extreme, sign * f[i])
                     w = passed * math.exp((high - largest) + (low - rest) + SAFE_EXPONENT)
                     if weighted:
-                        w *= s[i]
+                        w *= other[i]
                     g[i] -= sign * w
                     h[i] += curvature * w
             for i in range(start[u] - base, start[u + 1] - base):
                 if sign * f[i] > extreme:
                     passed *= math.exp(extreme - sign * f[i])
                     extreme = sign * f[i]
-                passed += math.exp(sign * f[i] - extreme) * (s[i] if weighted else 1.0)
+                passed += math.exp(sign * f[i] - extreme) * (own[i] if weighted else 1.0)
     return largest - SAFE_EXPONENT
 
 

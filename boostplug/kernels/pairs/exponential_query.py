@@ -81,13 +81,14 @@ class Sums(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Workspace for the documents of one query: scores, exponentials, gradient, Hessian, roots of weights (or none)."""
+    """Workspace for the documents of one query: scores, exponentials, gradient, Hessian, and weights (or none)."""
 
     f: Floats
     e: Floats
     g: Floats
     h: Floats
-    s: Floats
+    winner: Floats
+    loser: Floats
 
 
 class Units(NamedTuple):
@@ -126,7 +127,8 @@ def scratch_for(runs: Runs) -> Scratch:
     """Return space for the longest query, each grade of it in lanes of its own."""
     size = runs.longest + WIDTH * runs.most_grades
     f, e, g, h = np.empty((4, size))
-    return Scratch(f, e, g, h, np.empty(size if len(runs.sqrt_weight) else 0))
+    winner = np.empty(size if len(runs.winner) else 0)
+    return Scratch(f, e, g, h, winner, np.empty(size) if runs.apart else winner)
 
 
 @inlined()
@@ -138,8 +140,8 @@ def padded_size(runs: Any, u: int) -> int:
 
 @inlined()
 def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int]:
-    """Fill f and s, clear g and h; return the lowest and the highest score, and the power of 2 that s is over."""
-    f, _, g, h, s = scratch
+    """Fill f and the weights, clear g and h; return the lowest and the highest score, and the power of 2 of weights."""
+    f, _, g, h, winner, _ = scratch
     rows, start = runs.rows, runs.run_start
     base = unsigned(start[runs.query_run[q]])
     n = start[runs.query_run[q + 1]] - start[runs.query_run[q]]
@@ -151,18 +153,30 @@ def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, 
         low, high = smaller(low, x), larger(high, x)
         store(g, k, broadcast(0.0))
         store(h, k, broadcast(0.0))
-    of_weight = 0
-    if s.shape[0] > 0:
+    if winner.shape[0] == 0:
+        return least_of(low), largest_of(high), 0
+    for i in range(unsigned(n)):
+        winner[i] = runs.winner[base + i]
+    if runs.apart:
         for i in range(unsigned(n)):
-            s[i] = runs.sqrt_weight[base + i]
-        heaviest = broadcast(0.0)
-        for k in range(0, n, WIDTH):
-            heaviest = larger(heaviest, first_lanes(n - k, load(s, k), 0.0))
-        of_weight = power_of(largest_of(heaviest))
-        per_weight = math.ldexp(1.0, -of_weight)
-        for k in range(0, n, WIDTH):
-            store(s, k, load(s, k) * per_weight)
-    return least_of(low), largest_of(high), of_weight
+            scratch.loser[i] = runs.loser[base + i]
+    return least_of(low), largest_of(high), _in_units(scratch, runs.apart, n)
+
+
+@inlined()
+def _in_units(scratch: Any, apart: bool, n: int) -> int:
+    """Divide the weights of n documents by a power of 2 of about the largest one, and return the power."""
+    _, _, _, _, winner, loser = scratch
+    heaviest = broadcast(0.0)
+    for k in range(0, n, WIDTH):
+        heaviest = larger(heaviest, first_lanes(n - k, larger(load(winner, k), load(loser, k)), 0.0))
+    of_weight: int = power_of(largest_of(heaviest))
+    per_weight = math.ldexp(1.0, -of_weight)
+    for k in range(0, n, WIDTH):
+        store(winner, k, load(winner, k) * per_weight)
+        if apart:
+            store(loser, k, load(loser, k) * per_weight)
+    return of_weight
 
 
 @inlined()
@@ -191,7 +205,7 @@ def _multipliers(units: Any) -> tuple[float, float, int]:
 @inlined()
 def _multiply(scratch: Any, first: int, last: int, of_g: float, of_h: float, extremes: Any) -> Any:
     """Multiply both in place; return the largest abs(g), the largest h and the smallest, in lanes."""
-    _, _, g, h, _ = scratch
+    g, h = scratch.g, scratch.h
     most_g, most_h, least_h = extremes
     for k in range(first, last, WIDTH):
         x, y = load(g, k) * of_g, load(h, k) * of_h
@@ -217,7 +231,7 @@ def _top(scratch: Any, n: int, extremes: Any) -> float:
 @inlined()
 def _write(scratch: Any, at: int, first: int, last: int, rows: Any, out: Any) -> None:
     """Write the derivatives from a place in scratch on to the rows of the documents ``first <= i < last``."""
-    _, _, g, h, _ = scratch
+    g, h = scratch.g, scratch.h
     gradient, hessian = out.gradient, out.hessian
     place = unsigned(at)
     for i in range(unsigned(first), unsigned(last)):
@@ -242,24 +256,22 @@ def finish(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
 def gather_padded(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int, int]:
     """Do what `gather` does, with each run in lanes of its own; return the end of the last one as well.
 
-    What is stored in lanes that overlap is slow to load again. Past a run f repeats its last document, and s is 0.
+    What is stored in lanes that overlap is slow to load again. Past a run f repeats its last document; weights are 0.
     """
-    f, _, g, h, s = scratch
-    rows, start, root = runs.rows, runs.run_start, runs.sqrt_weight
-    weighted = s.shape[0] > 0
+    f, _, g, h, winner, loser = scratch
+    rows, start = runs.rows, runs.run_start
+    weighted = winner.shape[0] > 0
     to = unsigned(0)
-    heaviest = 0.0
     for u in range(runs.query_run[q], runs.query_run[q + 1]):
         for i in range(unsigned(start[u]), unsigned(start[u + 1])):
             f[to] = scores[unsigned(rows[i])]
             if weighted:
-                s[to] = root[i]
-                heaviest = max(heaviest, root[i])
+                winner[to], loser[to] = runs.winner[i], runs.loser[i]
             to += unsigned(1)
         while to & unsigned(WIDTH - 1):
             f[to] = f[to - unsigned(1)]
             if weighted:
-                s[to] = 0.0
+                winner[to] = loser[to] = 0.0
             to += unsigned(1)
     n = int(to)
     low = high = load(f, 0)
@@ -267,12 +279,7 @@ def gather_padded(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, 
         low, high = smaller(low, load(f, k)), larger(high, load(f, k))
         store(g, k, broadcast(0.0))
         store(h, k, broadcast(0.0))
-    of_weight = 0
-    if weighted:
-        of_weight = power_of(heaviest)
-        per_weight = math.ldexp(1.0, -of_weight)
-        for k in range(0, n, WIDTH):
-            store(s, k, load(s, k) * per_weight)
+    of_weight = _in_units(scratch, runs.apart, n) if weighted else 0
     return least_of(low), largest_of(high), of_weight, n
 
 

@@ -1,9 +1,9 @@
-r"""Sums of :math:`w_{ij} = s_i s_j e^{-d(r_i - r_j)(F_i - F_j)}` over many different grades, box by box of grades.
+r"""Sums of :math:`w_{ij} = a_i b_j e^{-d(r_i - r_j)(F_i - F_j)}` over many different grades, box by box of grades.
 
 For one distance the sum factorises, whatever the scores (`exponential`). Between two boxes, of which
 one holds the higher grades, the distance is a smooth function of the gap, so there
 
-.. math:: w_{ij} = \sum_k \ell_k(r_i - r_j)\; s_i e^{-d(\gamma_k) F_i}\; s_j e^{d(\gamma_k) F_j}
+.. math:: w_{ij} = \sum_k \ell_k(r_i - r_j)\; a_i e^{-d(\gamma_k) F_i}\; b_j e^{d(\gamma_k) F_j}
 
 with the Lagrange polynomials :math:`\ell_k` of m Chebyshev nodes :math:`\gamma_k` of the gaps. Polynomials of degree
 m - 1 of the gap are known by their values at m nodes of either box: so all pairs of two boxes cost m exponentials and
@@ -122,7 +122,7 @@ _NODES = _nodes()
 @inlined(fastmath={"contract"}, error_model="numpy")
 def _pair_by_pair(a: Any, b: Any, scratch: Any, r: Any, kind: int, parameter: float, c: Any, unit: Any) -> float:
     """Add the pairs of the documents a with those of b that have lower grades; return the largest exponent."""
-    f, _, g, h, s = scratch
+    f, _, g, h, winner, loser = scratch
     per_unit, shift = unit
     steepest, least = broadcast(0.0), exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     end = b[0]
@@ -141,8 +141,8 @@ def _pair_by_pair(a: Any, b: Any, scratch: Any, r: Any, kind: int, parameter: fl
             exponent = first_lanes(end - j, d * (load(f, j) - f[i]), -np.inf)
             steepest = larger(steepest, exponent)
             w = exponential(smaller(larger(exponent - shift, broadcast(-EXP_MAX)), broadcast(EXP_MAX))) - least
-            if s.shape[0] > 0:
-                w = w * load(s, j) * s[i]
+            if winner.shape[0] > 0:
+                w = w * load(loser, j) * winner[i]
             w = first_lanes(end - j, w, 0.0)
             x = d * per_unit
             y = (x * x * c.squared + c.constant) * w
@@ -239,7 +239,7 @@ def _box_by_box(
     parameter: float, c: Any, unit: Any,
 ) -> None:  # fmt: skip
     """Add the pairs of the documents a with those b, all of lower grades, by m nodes; m is even."""
-    f, _, g, h, s = scratch
+    f, _, g, h, winner, loser = scratch
     r, e, t, d, moment, field = workspace.r, workspace.e, workspace.t, workspace.d, workspace.moment, workspace.field
     per_unit, shift = unit
     middle, half = 0.5 * (gap[1] + gap[0]), 0.5 * (gap[1] - gap[0])
@@ -265,8 +265,8 @@ def _box_by_box(
                         score = load(f, first + i) - start
                         for k in range(m):
                             w = exponential(larger(score * (sign * d[k]), broadcast(-EXP_MAX))) - least
-                            if s.shape[0] > 0:
-                                w = w * load(s, first + i)
+                            if winner.shape[0] > 0:
+                                w = w * load(winner if side == 0 else loser, first + i)
                             store(e, first_of + k * _BLOCK + i, first_lanes(n - i, w, 0.0))
                         x = first_lanes(n - i, (load(r, first + i) - low) * per_half - 1.0, 0.0)
                         _lagrange(x, t, first_of + i, _BLOCK, m, nodes)

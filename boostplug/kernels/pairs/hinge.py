@@ -1,10 +1,10 @@
-r"""Sums of squared hinges :math:`s_i s_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, document by document.
+r"""Sums of squared hinges :math:`w_i w_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, document by document.
 
 Documents come by query and grade (`boostplug.kernels.base.views.Runs`); i has the higher grade, j the lower one. With
 :math:`z = r - F` and τ = 0 a pair's margin is its grade gap; with :math:`z = -F` it is the constant τ.
 
 A query is cut into two parts at a grade near its middle, and each part again, until a part is one grade or short.
-Short parts are summed pair by pair, in vectors. All pairs between two longer parts, each sorted by z, take two
+Short parts are summed pair by pair. All pairs between two longer parts, each sorted by z, take two
 pointers, which move the same way; then the parts are merged. That is one merge sort, O(n log n) for any number of
 grades.
 
@@ -23,8 +23,8 @@ from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
-from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, load, store, sum_of, where_positive
 from boostplug.kernels.base.views import Listed, Runs
+from boostplug.kernels.pairs.pair_loop import Documents, documents_in, pair_loop, space_for, value_loop
 
 __all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
 
@@ -47,12 +47,13 @@ class Labels(NamedTuple):
 
 
 class Hinge(NamedTuple):
-    """A pair's margin is `margin`, None: its grade gap; Hessians count active pairs, or `every_pair`.
+    """A pair's margin is `margin`, and its grade gap `by_grade`; Hessians count active pairs, or `every_pair`.
 
-    Squares of pairs are summed where they are asked for.
+    Squares of pairs are summed where they are asked for, and derivatives where they are not.
     """
 
-    margin: float | None
+    by_grade: bool
+    margin: float
     every_pair: bool
     squares: bool
 
@@ -65,7 +66,7 @@ class Factors(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Gradient and Hessian of every row, and each query's Σ s s max(0, ·)², which is not multiplied."""
+    """Gradient and Hessian of every row, and each query's Σ w w max(0, ·)², which is not multiplied."""
 
     gradient: Floats
     hessian: Floats
@@ -81,121 +82,54 @@ class _Sorted(NamedTuple):
     spare_order: Ints
 
 
-class _Documents(NamedTuple):
-    """Of a query's documents: s, the gradient, and Σ s over active partners, both without the document's own s."""
-
-    s: Floats
-    g: Floats
-    n: Floats
-
-
-@inlined()
-def _shortfall(upper: Any, lower: Any, margin: Any) -> Any:
-    """Return (upper - lower) + margin of two numbers, one of them lanes perhaps; `margin` is None where it is 0."""
-    x = upper - lower
-    if margin is not None:
-        x = x + margin
-    return x
-
-
 @inlined()
 def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-@inlined(fastmath={"contract"}, forceinline=True)
-def _with(mine: Any, theirs: float, weight: float, above: bool, margin: Any, sums: Any) -> Any:
-    """Add the pairs of some documents, lanes, with one that is below or above to their gradient by -z and Σ s."""
-    slope, count = sums
-    x = _shortfall(mine, theirs, margin) if above else _shortfall(theirs, mine, margin)
-    step = x * weight
-    return where_positive(x, slope - step if above else slope + step, slope), where_positive(x, count + weight, count)
+# A pair is active where z_i - z_j > -τ: in float64 that is the same as (z_i - z_j) + τ > 0, and no compiler may
+# reorder it.
+@numba.njit(inline="always")
+def _hinge(w: float, z_i: float, z_k: float, z_j: float, margin: float) -> Any:
+    x, y = z_i - z_j, z_k - z_j
+    n_i, n_k = w if x > -margin else 0.0, w if y > -margin else 0.0
+    return n_i * (x + margin), n_i, n_k * (y + margin), n_k
 
 
-@inlined(forceinline=True)
-def _sums(mine: Any, z: Any, s: Any, first: int, last: int, above: bool, margin: Any) -> Any:
-    """Return the sums of some documents over those ``first <= j < last``, in two halves: a sum waits for its last."""
-    left = right = (broadcast(0.0), broadcast(0.0))
-    half = (last - first) >> unsigned(1)
-    for j in range(first, first + half):
-        left = _with(mine, z[j], s[j], above, margin, left)
-        right = _with(mine, z[j + half], s[j + half], above, margin, right)
-    if first + half + half < last:
-        right = _with(mine, z[last - unsigned(1)], s[last - unsigned(1)], above, margin, right)
-    return left[0] + right[0], left[1] + right[1]
+@numba.njit(inline="always")
+def _squared(w: float, z_i: float, z_j: float, margin: float) -> Any:
+    x = z_i - z_j
+    return w * (x + margin) * (x + margin) if x > -margin else 0.0
 
 
-@inlined(fastmath={"contract"})
-def _squares(mine: Any, z: Any, s: Any, first: int, last: int, margin: Any) -> Any:
-    """Return Σ s x² of some documents over the lower ones ``first <= j < last``."""
-    square = broadcast(0.0)
-    for j in range(first, last):
-        x = larger(_shortfall(mine, z[j], margin), broadcast(0.0))
-        square = square + s[j] * x * x
-    return square
-
-
-@inlined(fastmath={"contract"})
-def _beside(mine: Any, z: Any, s: Any, first: int, last: int, below: int, margin: Any, sums: Any) -> Any:
-    """Add the pairs of the documents in the lanes with those of one run among them, below which there are `below`."""
-    slope, count, square = sums
-    above = below + last - first
-    for j in range(first, last):
-        higher, n_higher = _with(mine, z[j], s[j], True, margin, (slope, count))
-        lower, n_lower = _with(mine, z[j], s[j], False, margin, (slope, count))
-        x = larger(_shortfall(mine, z[j], margin), broadcast(0.0))
-        slope = first_lanes(below, lower, first_lanes(above, slope, higher))
-        count = first_lanes(below, n_lower, first_lanes(above, count, n_higher))
-        square = first_lanes(above, square, square + s[j] * x * x)
-    return slope, count, square
+_derivatives = pair_loop(_hinge)
+_values = value_loop(_squared)
 
 
 @inlined()
-def _pair_by_pair(
-    z: Any, documents: Any, start: Any, u0: int, u1: int, base: int, margin: Any, squares_too: bool
-) -> float:
-    """Write what `_between` adds up, pair by pair, z not being sorted. Squares are right if asked for.
-
-    Each document sums what it gets of all others: a pair is looked at twice, and nothing is written for it. Short runs
-    share the lanes.
-    """
-    s, g, n = documents
-    first, last = start[u0] - base, start[u1] - base
-    squares = 0.0
-    u = u0
-    while u < u1:
-        to = u + 1
-        while to < u1 and start[to + 1] - start[u] <= WIDTH:
-            to += 1
-        a, b = start[u] - base, start[to] - base
-        for k in range(a, b, WIDTH):
-            mine = load(z, k)
-            down, n_below = _sums(mine, z, s, unsigned(first), unsigned(a), True, margin)
-            up, n_above = _sums(mine, z, s, unsigned(b), unsigned(last), False, margin)
-            square = _squares(mine, z, s, unsigned(first), unsigned(a), margin) if squares_too else broadcast(0.0)
-            sums = down + up, n_below + n_above, square
-            if to > u + 1:
-                for v in range(u, to):
-                    lane = start[v] - start[u]
-                    sums = _beside(mine, z, s, start[v] - base, start[v + 1] - base, lane, margin, sums)
-            store(g, k, sums[0])  # what is past a run is written again with the next
-            store(n, k, sums[1])
-            squares += sum_of(first_lanes(b - k, load(s, k) * sums[2], 0.0))
-        u = to
-    return squares
+def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int, margin: float, squares: bool) -> float:
+    """Write what `_between` adds up, pair by pair, z not being sorted; or return the sum of squares, if asked for."""
+    total = 0.0
+    if squares:
+        _values(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
+        for i in range(start[u0 + 1] - base, start[u1] - base):
+            total += documents.first[i]
+    else:
+        _derivatives(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
+    return total
 
 
 @inlined()
-def _between(places: Any, documents: Any, first: int, middle: int, last: int, margin: Any) -> float:
+def _between(places: Any, documents: Documents, first: int, middle: int, last: int, margin: float) -> float:
     """Sum all pairs of lower grades at first..middle and higher ones at middle..last, both sorted by z.
 
-    Adds the derivatives of half the sum of squares by -z to g and Σ s over active partners to n, without the
-    document's own s; returns the sum of squares.
+    Adds each document's derivative by the score to `Documents.first`, and the weights of its active pairs to
+    `Documents.second`; returns the sum of squares.
     """
     z, order, _, _ = places
-    s, g, n = documents
+    winner, loser, g, n = documents.winner, documents.loser, documents.first, documents.second
     squares = 0.0
-    total = weight = square = 0.0  # Σ s x, Σ s, Σ s x² over the lower documents that are active with i
+    total = weight = square = 0.0  # Σ w x, Σ w, Σ w x² over the lower documents that are active with i
     j = first
     for i in range(middle, last):
         if i > middle:
@@ -203,32 +137,34 @@ def _between(places: Any, documents: Any, first: int, middle: int, last: int, ma
             square += step * (2.0 * total + step * weight)
             total += step * weight
         while j < middle:
-            x = _shortfall(z[i], z[j], margin)
+            x = (z[i] - z[j]) + margin
             if x <= 0.0:
                 break
-            s_j = s[order[j]]
-            weight += s_j
-            total += s_j * x
-            square += s_j * x * x
+            w = loser[order[j]]
+            weight += w
+            total += w * x
+            square += w * x * x
             j += 1
-        g[order[i]] -= total
-        n[order[i]] += weight
-        squares += s[order[i]] * square
+        k = order[i]
+        g[k] -= winner[k] * total
+        n[k] += winner[k] * weight
+        squares += winner[k] * square
     total = weight = 0.0
     i = last - 1
     for j in range(middle - 1, first - 1, -1):
         if j < middle - 1:
             total += (z[j + 1] - z[j]) * weight
         while i >= middle:
-            x = _shortfall(z[i], z[j], margin)
+            x = (z[i] - z[j]) + margin
             if x <= 0.0:
                 break
-            s_i = s[order[i]]
-            weight += s_i
-            total += s_i * x
+            w = winner[order[i]]
+            weight += w
+            total += w * x
             i -= 1
-        g[order[j]] += total
-        n[order[j]] += weight
+        k = order[j]
+        g[k] += loser[k] * total
+        n[k] += loser[k] * weight
     return squares
 
 
@@ -294,11 +230,11 @@ def _middle_run(start: Any, u0: int, u1: int) -> int:
 
 @inlined()
 def _all_pairs(
-    places: Any, documents: Any, start: Any, u0: int, u1: int, margin: Any, squares_too: bool, stack: Any
+    places: Any, documents: Documents, start: Any, u0: int, u1: int, margin: float, squares: bool, stack: Any
 ) -> float:
     """Sum all pairs of a query, the runs u0..u1; its places are sorted on the way."""
     base = start[u0]
-    squares = 0.0
+    total = 0.0
     stack[0, 0], stack[0, 1], stack[0, 2] = u0, u1, 0
     depth = 1
     while depth > 0:
@@ -306,16 +242,12 @@ def _all_pairs(
         first, last = start[a] - base, start[b] - base
         if cut > 0:  # both parts are done
             middle = start[cut] - base
-            squares += _between(places, documents, first, middle, last, margin)
+            total += _between(places, documents, first, middle, last, margin)
             if depth > 1:
                 _merge(places, first, middle, last)
             depth -= 1
         elif b - a == 1 or last - first <= _SHORT:
-            if b - a > 1:
-                squares += _pair_by_pair(places.z, documents, start, a, b, base, margin, squares_too)
-            else:
-                for i in range(first, last):
-                    documents.g[i] = documents.n[i] = 0.0
+            total += _pair_by_pair(documents, start, a, b, base, margin, squares)
             _sort(places, first, last)
             depth -= 1
         else:
@@ -324,111 +256,103 @@ def _all_pairs(
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = cut, b, 0
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = a, cut, 0
             depth += 2
-    return squares
+    return total
 
 
 @inlined()
-def _partners(documents: Any, start: Any, u0: int, u1: int) -> None:
-    """Write Σ s over all documents of other grades, active or not."""
-    s, _, n = documents
+def _weights_of_all_pairs(documents: Documents, start: Any, u0: int, u1: int) -> None:
+    """Write the weights of each document's pairs, active or not."""
+    winner, loser, n = documents.winner, documents.loser, documents.second
     base = start[u0]
     for upwards in (True, False):
         passed = 0.0
         for k in range(u1 - u0):
             u = u0 + k if upwards else u1 - 1 - k
-            own = 0.0
+            of_run = 0.0
             for i in range(start[u] - base, start[u + 1] - base):
-                n[i] = passed if upwards else n[i] + passed
-                own += s[i]
-            passed += own
-
-
-@numba.njit(inline="always")
-def _parts(space: Any) -> Any:
-    """Return z and the documents of a query, in one array, their weights 1 (a function would lose count of views)."""
-    n = space.shape[0] // 4
-    s = space[n : 2 * n]
-    for i in range(n):
-        s[i] = 1.0
-    return space[:n], _Documents(s, space[2 * n : 3 * n], space[3 * n : 4 * n])
+                n[i] = winner[i] * passed if upwards else n[i] + loser[i] * passed
+                of_run += loser[i] if upwards else winner[i]
+            passed += of_run
 
 
 @inlined()
-def _begin(q: int, scores: Any, runs: Any, hinge: Any, z: Any, documents: Any) -> int:
-    """Fill z and s of a query; return the number of its documents."""
-    s = documents.s
-    start = runs.run_start
+def _begin(q: int, scores: Any, runs: Any, hinge: Any, documents: Documents) -> int:
+    """Fill z and the weights of a query's documents; return their number."""
+    start, z, winner, loser = runs.run_start, documents.f, documents.winner, documents.loser
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     base = start[u0]
     size: int = start[u1] - base
     for u in range(u0, u1):
-        label = runs.run_grade[u] if hinge.margin is None else 0.0
+        label = runs.run_grade[u] if hinge.by_grade else 0.0
         for i in range(unsigned(start[u]), unsigned(start[u + 1])):
             z[i - unsigned(base)] = _clipped(label - scores[unsigned(runs.rows[i])])
-    if runs.sqrt_weight.shape[0] > 0:
+    if runs.winner.shape[0] > 0:
         for i in range(unsigned(size)):
-            s[i] = runs.sqrt_weight[unsigned(base) + i]
+            winner[i] = runs.winner[unsigned(base) + i]
+    if runs.apart:
+        for i in range(unsigned(size)):
+            loser[i] = runs.loser[unsigned(base) + i]
     return size
 
 
 @inlined()
-def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Any, out: Any) -> None:
+def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Documents, out: Any) -> None:
     """Add a query's sums to its rows."""
-    s, g, n = documents
     rows, gradient, hessian = runs.rows, out.gradient, out.hessian
+    first, second = documents.first, documents.second
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
     base = unsigned(runs.run_start[u0])
     if hinge.every_pair:
-        _partners(documents, runs.run_start, u0, u1)
+        _weights_of_all_pairs(documents, runs.run_start, u0, u1)
     slope, curvature = factors.slope[q], factors.curvature[q]
     for i in range(unsigned(runs.run_start[u1]) - base):
         row = unsigned(rows[base + i])
-        gradient[row] += slope * s[i] * g[i]
-        hessian[row] += curvature * s[i] * n[i]
+        gradient[row] += slope * first[i]
+        hessian[row] += curvature * second[i]
 
 
 @compiled()
-def _add_short(
-    first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, workspace: Any
-) -> None:
+def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
     """Do what `add_pairs` does of the queries ``first <= q < last``, none of them long."""
-    z, documents = _parts(workspace)
+    space = space_for(runs.longest)
+    documents = documents_in(space, runs.apart)
     start = runs.run_start
     for q in range(first, last):
         u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-        _begin(q, scores, runs, hinge, z, documents)
-        out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
-        _finish(q, runs, hinge, factors, documents, out)
+        _begin(q, scores, runs, hinge, documents)
+        out.squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
+        if not hinge.squares:
+            _finish(q, runs, hinge, factors, documents, out)
 
 
 @compiled()
-def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any, workspace: Any) -> None:
+def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
     """Do what `add_pairs` does of the queries ``first <= q < last``, some of them long."""
-    z, documents = _parts(workspace)
+    size = runs.longest
+    space = space_for(size)
+    documents = documents_in(space, runs.apart)
     start = runs.run_start
     stack = np.empty((_DEEPEST, 3), np.int64)
-    size = z.shape[0]
-    places = _Sorted(z, np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64))
+    places = _Sorted(np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64))
     for q in range(first, last):
         u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-        size = _begin(q, scores, runs, hinge, z, documents)
+        size = _begin(q, scores, runs, hinge, documents)
         if size <= _SHORT:
-            out.squares[q] = _pair_by_pair(z, documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
+            out.squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
-                places.order[i] = i
+                places.z[i], places.order[i] = documents.f[i], i
             out.squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
-        _finish(q, runs, hinge, factors, documents, out)
+        if not hinge.squares:
+            _finish(q, runs, hinge, factors, documents, out)
 
 
 def add_pairs(scores: Floats, runs: Runs, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
-    """Add all pairs of different grades to gradient and Hessian; return each query's sum of squares if asked for."""
+    """Add all pairs of different grades to gradient and Hessian, or return each query's sum of squares."""
     added = out._replace(squares=np.empty(len(factors.slope)))
     kernel = _add_short if runs.longest <= _SHORT else _add_any
-    size = 4 * (runs.longest + WIDTH)
     run_over_queries(
-        lambda first, last: kernel(first, last, scores, runs, hinge, factors, added, np.empty(size)),
-        runs.run_start[runs.query_run],
+        lambda first, last: kernel(first, last, scores, runs, hinge, factors, added), runs.run_start[runs.query_run]
     )
     return added.squares
 

@@ -47,7 +47,7 @@ __all__ = [
 
 
 @numba.njit(inline="always")
-def _ranknet_near(w: float, e_i: float, e_k: float, e_j: float) -> Any:
+def _ranknet_near(w: float, e_i: float, e_k: float, e_j: float, _: float) -> Any:
     """σ(-d) and σ(d)σ(-d), from e^F; w is times e_j. Two pairs share one division: 1/x = y/(xy)."""
     x, y = e_i + e_j, e_k + e_j
     z = 1.0 / (x * y)
@@ -57,7 +57,7 @@ def _ranknet_near(w: float, e_i: float, e_k: float, e_j: float) -> Any:
 
 
 @numba.njit(inline="always")
-def _ndcg_near(w: float, e_i: float, e_k: float, e_j: float) -> Any:
+def _ndcg_near(w: float, e_i: float, e_k: float, e_j: float, _: float) -> Any:
     """σ(d)σ(-d), in the same way."""
     x, y = e_i + e_j, e_k + e_j
     z = 1.0 / (x * y)
@@ -80,25 +80,25 @@ def _shares(d: float) -> Any:
 
 
 @numba.njit(inline="always")
-def _ranknet(w: float, f_i: float, f_k: float, f_j: float) -> Any:
+def _ranknet(w: float, f_i: float, f_k: float, f_j: float, _: float) -> Any:
     wrong_i, curvature_i = _shares(f_i - f_j)
     wrong_k, curvature_k = _shares(f_k - f_j)
     return w * wrong_i, w * curvature_i, w * wrong_k, w * curvature_k
 
 
 @numba.njit(inline="always")
-def _ndcg(w: float, f_i: float, f_k: float, f_j: float) -> Any:
+def _ndcg(w: float, f_i: float, f_k: float, f_j: float, _: float) -> Any:
     return w * _shares(f_i - f_j)[1], w * _shares(f_k - f_j)[1]
 
 
 @numba.njit(inline="always")
-def _ranknet_value(w: float, f_i: float, f_j: float) -> Any:
+def _ranknet_value(w: float, f_i: float, f_j: float, _: float) -> Any:
     d = f_i - f_j
     return w * (log1p(_vanishing(abs(d))) + (0.0 if d > 0.0 else -d))
 
 
 @numba.njit(inline="always")
-def _ndcg_value(w: float, f_i: float, f_j: float) -> Any:
+def _ndcg_value(w: float, f_i: float, f_j: float, _: float) -> Any:
     return w * _shares(f_i - f_j)[0]
 
 
@@ -125,7 +125,7 @@ def _derivatives_of_part(terms: Callable[..., Any], *, near: bool, even: bool = 
 
     @inlined()
     def add(task: Task, parts: Parts, p: int, ranges: Any, space: Any) -> int:
-        documents = documents_in(space, task.weights.loser.shape[0] > 0)
+        documents = documents_in(space, task.runs.apart)
         start, u0, u1, by_gap = task.runs.run_start, parts.first[p], parts.last[p], task.weights.what == GAINS
         low, high = _gathered(task, parts, p, documents, ranges)
         if near and not high - low <= SAFE_RANGE:
@@ -134,9 +134,9 @@ def _derivatives_of_part(terms: Callable[..., Any], *, near: bool, even: bool = 
             return 1
         if near:
             exponentiate(documents, start[u1] - start[u0], low + 0.5 * (high - low))
-            loop(documents.e, documents.loser_e, documents, start, u0, u1, by_gap)
+            loop(documents.e, documents.loser_e, documents, start, u0, u1, start[u0], by_gap, 0.0)
         else:
-            loop(documents.f, documents.loser, documents, start, u0, u1, by_gap)
+            loop(documents.f, documents.loser, documents, start, u0, u1, start[u0], by_gap, 0.0)
         scatter(task, parts, p, documents)
         return 0
 
@@ -149,12 +149,12 @@ def _values_of_part(terms: Callable[..., Any]) -> Any:
 
     @inlined()
     def add(task: Task, parts: Parts, p: int, ranges: Any, space: Any) -> int:
-        documents = documents_in(space, task.weights.loser.shape[0] > 0)
+        documents = documents_in(space, task.runs.apart)
         start, u0, u1 = task.runs.run_start, parts.first[p], parts.last[p]
         _gathered(task, parts, p, documents, ranges)
         if ranges[p] != DONE:
             return 1
-        loop(documents.f, documents.loser, documents, start, u0, u1, task.weights.what == GAINS)
+        loop(documents.f, documents.loser, documents, start, u0, u1, start[u0], task.weights.what == GAINS, 0.0)
         scatter(task, parts, p, documents)
         return 0
 
@@ -293,7 +293,7 @@ def _tail(d: float, tail: Any) -> float:
 def _add_tabulated_part(
     task: Task, parts: Parts, p: int, functions: Functions, ranges: Any, space: Any, sums: Any
 ) -> int:
-    documents = documents_in(space, task.weights.loser.shape[0] > 0)
+    documents = documents_in(space, task.runs.apart)
     _gathered(task, parts, p, documents, ranges)
     if ranges[p] != DONE:
         return 1

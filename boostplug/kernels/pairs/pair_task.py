@@ -31,7 +31,7 @@ DONE = -1.0  # in place of the range of a part's scores
 
 
 class PairWeights(NamedTuple):
-    """What a pair weighs: by its grades, times the winner's weight of the higher document and the loser's of the lower.
+    """What a pair weighs by its grades, beside the winner's and the loser's weight of `Runs`.
 
     Attributes
     ----------
@@ -41,17 +41,12 @@ class PairWeights(NamedTuple):
         For `GAINS`: the gain of each run, ascending within a query.
     table, table_start : ndarray
         For `TABLE`: from table_start[q] on, the weight of grade v with each lower grade, v ascending.
-    winner, loser : ndarray of shape (n_paired,), or (0,)
-        Positive weights of each document of `Runs.rows`: pair (i, j), i higher, weighs winner[i] · loser[j]. Without
-        them both are the square root of the row weight.
     """
 
     what: int = ONES
     level: Floats = frozen(np.zeros(0))
     table: Floats = frozen(np.zeros(0))
     table_start: Ints = frozen(np.zeros(0, np.int64))
-    winner: Floats = frozen(np.zeros(0))
-    loser: Floats = frozen(np.zeros(0))
 
 
 class Parts(NamedTuple):
@@ -98,7 +93,7 @@ def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
 @inlined()
 def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, float]:
     """Read the documents of the runs u0..u1, but for their levels, and return their lowest and their highest score."""
-    rows, run_start, own = task.runs.rows, task.runs.run_start, task.runs.sqrt_weight
+    rows, run_start = task.runs.rows, task.runs.run_start
     scores, multiplier = task.scores, task.multiplier
     f, winner, loser, first, second = documents.f, documents.winner, documents.loser, documents.first, documents.second
     base = unsigned(run_start[u0])
@@ -111,13 +106,12 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
         second[i] = 0.0
         low = x if x < low else low
         high = x if x > high else high
-    if task.weights.loser.shape[0]:
+    if task.runs.winner.shape[0]:
         for i in range(n):
-            winner[i] = task.weights.winner[base + i]
-            loser[i] = task.weights.loser[base + i]
-    elif own.shape[0]:
+            winner[i] = task.runs.winner[base + i]
+    if task.runs.apart:
         for i in range(n):
-            winner[i] = own[base + i]
+            loser[i] = task.runs.loser[base + i]
     return low, high
 
 
