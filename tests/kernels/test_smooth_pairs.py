@@ -193,18 +193,17 @@ def test_winners_and_losers_weigh_apart(name, what, n_grades):
     group = np.array([12, 140])
     n = int(group.sum())
     labels, scores = np.r_[rng.integers(0, 3, 12), rng.integers(0, n_grades, 140)], 4.0 * rng.normal(size=n)
-    queries = bp.Queries(labels, group=group, weight=0.5 + rng.random(n))
+    a, b = 0.2 + rng.random(n), 0.2 + rng.random(n)
+    queries = bp.Queries(labels, group=group).with_pair_weights(a, b)
     runs = queries.grade_runs
     assert len(runs.rows) == n
-    a, b = 0.2 + rng.random(n), 0.2 + rng.random(n)
     level = np.zeros(n)
     level[runs.rows] = np.repeat(np.exp(runs.run_grade / n_grades), np.diff(runs.run_start))
     table = 0.5 + rng.random(int(runs.n_cells.sum()))
     kind = {"ones": ONES, "gains": GAINS, "table": TABLE}[what]
     weights = PairWeights(
-        kind, frozen(np.exp(runs.run_grade / n_grades)), frozen(table), frozen(np.r_[0, np.cumsum(runs.n_cells)][:-1]),
-        winner=frozen(a[runs.rows]), loser=frozen(b[runs.rows]),
-    )  # fmt: skip
+        kind, frozen(np.exp(runs.run_grade / n_grades)), frozen(table), frozen(np.r_[0, np.cumsum(runs.n_cells)][:-1])
+    )
     query = queries.query_of_row
     run = np.zeros(n, np.int64)
     run[runs.rows] = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
@@ -224,21 +223,6 @@ def test_winners_and_losers_weigh_apart(name, what, n_grades):
         found = sums(scores, by_tables(queries, n_pairs), factor, weights=weights)
         for of_output, of_loop in zip(found, exact, strict=True):
             np.testing.assert_allclose(of_output, of_loop, rtol=0, atol=2e-7 * np.abs(of_loop).max())
-
-
-def test_equal_weights_of_winners_and_losers_are_row_weights():
-    """The same sums bit for bit where pairs are summed one by one, told apart or not; to rounding in boxes."""
-    rng = np.random.default_rng(6)
-    group, n = [30, 200], 230
-    labels, weight, scores = rng.integers(0, 5, n), 0.5 + rng.random(n), rng.normal(size=n)
-    queries = bp.Queries(labels, group=group, weight=weight)
-    s = queries.grade_runs.sqrt_weight
-    for way, tolerance in ((1.0, 0.0), (1e30, 1e-13)):
-        by_tables(queries, way)
-        for sums, _ in SUMS.values():
-            own = sums(scores, queries, np.ones(2))
-            told = sums(scores, queries, np.ones(2), weights=PairWeights(winner=s, loser=s))
-            np.testing.assert_allclose(told, own, rtol=tolerance, atol=tolerance * np.abs(own).max())
 
 
 FIRST_CALLS = """

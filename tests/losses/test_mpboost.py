@@ -365,3 +365,11 @@ def test_distances_whose_squares_leave_the_range_of_floats():
     pairs = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]))
     with pytest.raises(ValueError, match="so large that its square leaves float64's range"):
         bp.MPBoost(distance=bp.LinearDistance(alpha=1e300)).gradient_hessian(np.zeros(2), pairs)
+
+
+def test_gradients_sum_to_zero_where_differences_of_scores_are_rounded():
+    queries = bp.Queries([0, 0, 1, 1], group=[4])
+    scores = np.array([1e17 + 16.0, 1e17, 3.3, 0.0])  # a float64 of that size stands for a range of 16
+    gradient, _, _, _ = bp.MPBoost(distance=bp.BinaryDistance()).compute_gradient_hessian(scores, queries, 1.0)
+    assert abs(gradient.sum()) <= 1e-12 * np.abs(gradient).max()
+    np.testing.assert_allclose(gradient[2] / gradient[3], math.exp(-3.3))

@@ -770,12 +770,6 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_qbrank.py"],
         (
-            "QBRank pushes a document in one direction only",
-            "kernels.pairs.hinge._with",
-            "slope - step if above else slope + step",
-            "slope - step",
-        ),
-        (
             "QBRank's value on long lists lacks a cross term",
             "kernels.pairs.hinge._between",
             "2.0 * total + step * weight",
@@ -798,7 +792,16 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["losses"],
+        ["losses/test_pair_weights.py"],
+        (
+            "winners of long lists weigh what they weigh as losers",
+            "kernels.pairs.hinge._between",
+            "winner[order[i]]",
+            "loser[order[i]]",
+        ),
+    ),
+    *_caught_by(
+        ["losses/test_mpboost.py"],
         (
             "differences of distant scores lose their rounding error",
             "kernels.pairs.exponential._difference",
