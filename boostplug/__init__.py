@@ -54,6 +54,10 @@ _HOME = {
     "RankingData": "datasets",
     "SpearmanRho": "metrics",
     "SquaredError": "losses",
+    "CRR": "losses",
+    "CalibratedSoftmax": "losses",
+    "Correlation": "losses",
+    "LogisticError": "losses",
     "WTA": "metrics",
     "XGBRanker": "estimators.xgboost",
     "compare": "comparison.compare",
@@ -97,13 +101,17 @@ if TYPE_CHECKING:
     from boostplug.estimators.lightgbm import LGBMRanker
     from boostplug.estimators.xgboost import XGBRanker
     from boostplug.losses import (
+        CRR,
         AdaRank,
         BinaryDistance,
+        CalibratedSoftmax,
+        Correlation,
         LambdaRank,
         LinearDistance,
         ListNet,
         LogDistance,
         LogisticDistance,
+        LogisticError,
         Loss,
         LossSum,
         MPBoost,

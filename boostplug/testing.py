@@ -131,10 +131,15 @@ def _some_pairs(group: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[
 
 
 def suited(loss: Loss, queries: Queries) -> Queries:
-    """Return the queries, with labels that start at 0 where the loss takes no negative ones."""
-    if loss.takes_negative_labels or not len(queries.labels) or queries.labels.min() >= 0:
+    """Return the queries, with labels moved and shrunk to where the loss takes them."""
+    labels = queries.labels
+    if not len(labels):
         return queries
-    return _changed(queries, labels=queries.labels - queries.labels.min())
+    if not loss.takes_negative_labels and labels.min() < 0:
+        labels = labels - labels.min()
+    if labels.max() > loss.largest_label:
+        labels = labels * (loss.largest_label / labels.max())
+    return queries if labels is queries.labels else _changed(queries, labels=labels)
 
 
 def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:

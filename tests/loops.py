@@ -31,6 +31,10 @@ def expected(loss, scores, queries):
             found = lambda_rank(loss, scores, queries)
         case bp.SquaredError():
             found = squared_error(loss, scores, queries)
+        case bp.LogisticError() | bp.CalibratedSoftmax():
+            found = calibrated(loss, scores, queries)
+        case bp.Correlation():
+            found = correlation(loss, scores, queries)
         case _:
             return None
     value, g, h = found
@@ -197,6 +201,48 @@ def squared_error(loss, scores, queries):
             value[q] += weight[i] / 2 * (error - mean) ** 2
             g[i] = -weight[i] * (error - mean)
             h[i] = weight[i]
+    return value, g, h
+
+
+def calibrated(loss, scores, queries):
+    """Sum as LogisticError and CalibratedSoftmax do."""
+    value, g, h = zeros(queries)
+    weight, lists = judged_rows(queries)
+    alpha = getattr(loss, "list_weight", 0.0)
+    y = queries.labels / loss.max_grade
+    for q, judged in enumerate(lists):
+        v, relevance = weight[judged], sum(weight[judged] * y[judged])
+        mass = sum(weight[j] * logistic(scores[j]) for j in judged)
+        w = alpha * sum(v * v) / sum(v) if relevance > 0.0 else 0.0
+        for i in judged:
+            right, wrong = logistic(scores[i]), logistic(-scores[i])
+            value[q] -= (1.0 - alpha) * weight[i] * (y[i] * math.log(right) + (1.0 - y[i]) * math.log(wrong))
+            g[i] = (1.0 - alpha) * weight[i] * (right - y[i])
+            h[i] = (1.0 - alpha) * weight[i] * right * wrong
+            if w > 0.0:
+                t, p = weight[i] * y[i] / relevance, weight[i] * right / mass
+                value[q] -= w * t * math.log(p)
+                g[i] += w * wrong * (p - t)
+                h[i] += w * wrong * (t * right + p * wrong)
+    return value, g, h
+
+
+def correlation(loss, scores, queries):
+    """Sum as Correlation does."""
+    value, g, h = zeros(queries)
+    weight, lists = judged_rows(queries)
+    for q, judged in enumerate(lists):
+        labels, f, v = queries.labels[judged], scores[judged], weight[judged]
+        if len(set(labels)) < 2:
+            continue
+        z = labels - np.average(labels, weights=v)
+        z /= np.sqrt(np.average(z**2, weights=v))
+        s = f - np.average(f, weights=v)
+        tau = math.sqrt(np.average(s**2, weights=v) + loss.epsilon**2)
+        rho = np.average(s * z, weights=v) / tau
+        value[q] = sum(v) * (1.0 - rho)
+        g[judged] = -v * (z - rho * s / tau) / tau
+        h[judged] = 2.0 / math.sqrt(3.0) * v / tau**2
     return value, g, h
 
 

@@ -1,6 +1,9 @@
 """Losses. `LOSSES` is the registry: tests, command line and documentation take every loss from here."""
 
 from boostplug.losses.adarank import AdaRank
+from boostplug.losses.calibrated_softmax import CalibratedSoftmax
+from boostplug.losses.correlation import Correlation
+from boostplug.losses.crr import CRR
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -10,6 +13,7 @@ from boostplug.losses.directed_distance import (
 )
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.list_net import ListNet
+from boostplug.losses.logistic_error import LogisticError
 from boostplug.losses.loss import Loss
 from boostplug.losses.mpboost import MPBoost
 from boostplug.losses.ndcg_boost import NDCGBoost
@@ -21,15 +25,19 @@ from boostplug.losses.sums import LossSum
 from boostplug.metrics import MAP, METRICS
 
 __all__ = [
+    "CRR",
     "LOSSES",
     "AdaRank",
     "BinaryDistance",
+    "CalibratedSoftmax",
+    "Correlation",
     "DirectedDistance",
     "LambdaRank",
     "LinearDistance",
     "ListNet",
     "LogDistance",
     "LogisticDistance",
+    "LogisticError",
     "Loss",
     "LossSum",
     "MPBoost",
@@ -59,7 +67,10 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "lambda-rank": (LambdaRank(), LambdaRank(metric=MAP())),
     "listnet": (ListNet(), ListNet(target="xendcg")),
     "squared-error": (SquaredError(), SquaredError(centred=True)),
-    "ranknet-and-regression": (0.5 * RankNet(normalization="rows") + 0.5 * SquaredError(),),
+    "crr": (CRR(),),
+    "logistic-error": (LogisticError(max_grade=4.0),),
+    "calibrated-softmax": (CalibratedSoftmax(max_grade=4.0),),
+    "correlation": (Correlation(),),
 }
 """Name -> the variants that `boostplug compare` trains."""
 Loss.registry = LOSSES

@@ -154,6 +154,11 @@ class Loss(Named, ABC):
         return True
 
     @property
+    def largest_label(self) -> float:
+        """The largest label that the loss takes."""
+        return np.inf
+
+    @property
     def degree_in_labels(self) -> int | None:
         """What the unit of the labels does: labels times c > 0 learn scores times c^degree. None: no such law.
 

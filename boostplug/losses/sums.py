@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -27,7 +28,7 @@ from boostplug.data.queries import Queries
 from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, DerivativesFromSums, HessianKind, Loss, Outputs
 from boostplug.losses.relative import ScaledDerivatives, times, zero_underflowed
 
-__all__ = ["LossSum"]
+__all__ = ["CombinedLoss", "LossSum"]
 
 Floats = NDArray[np.float64]
 
@@ -36,105 +37,18 @@ _LARGE = 1e20  # what is `ScaledDerivatives` reaches 1e261, and bears no weight 
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class LossSum(Loss):
-    r"""A weighted sum of losses, each at its own scale.
-
-    .. math:: J_q(F) = \sum_k a_k\, s_k\, J_{k,q}(F)
-
-    with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`), by which a
-    document stands for about 1 in each. So weights of .7 and .3 are those of what the parts teach, whatever their
-    units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``, ``loss / 2``.
-
-    Parameters
-    ----------
-    parts : tuple of Loss
-        At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
-    weights : tuple of float, optional
-        One for each part, from 0 to 1e100. A part of weight 0 is not there. Where all are 0, as ``0 * loss`` is, the
-        sum can stand in another one, but a call of it is refused. Default: 1 each.
-
-    Notes
-    -----
-    The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
-    are the sums of :math:`a_k` times the parts' ones.
-
-    Hessian kind: that of the parts where all have the same; "bound" where some are "bound" and others "global", since a
-    quadratic that lies above everywhere has at least the curvature here; else "model": of an "exact" diagonal nothing
-    is known beside the entries off it, so "exact" and "bound" together are neither.
-
-    What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
-    gradient of its value, and its degree in the unit of the labels. It couples queries if a part does, and its accuracy
-    is that of the least accurate.
-
-    Where derivatives of a part leave the range of floats (`MPBoost` far out), all parts of a query are brought to one
-    exponent. What is then below the last digit of the query's largest output is lost, as it is within such a part.
-
-    Parameters of parts have the name of the part's class in small letters, numbered where there are several of it:
-    ``qbrank__preference_weight``, ``mpboost_2__distance__lam``; weights are ``qbrank_weight``. These names are those of
-    the parts that the sum has now: with another class in a place, its name is another. `boostplug.suggest` draws what
-    it draws for the parts, and all weights but the first from an eighth to 8 times what they are: the balance counts.
-
-    Examples
-    --------
-    >>> import boostplug as bp
-    >>> loss = 0.7 * bp.NDCGBoost() + 0.3 * bp.SquaredError()
-    >>> loss.name
-    '.7 NDCGBoost + .3 SquaredError'
-    >>> loss.hessian_kind
-    'model'
-    >>> loss.with_params(squarederror_weight=0.1, ndcgboost__sigmoid=2.0).name
-    '.7 NDCGBoost(2) + .1 SquaredError'
-    >>> bp.Loss.parse(".7*ndcg-boost + .3*SquaredError()") == (loss,)
-    True
-    """
-
-    parts: tuple[Loss, ...]
-    weights: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        parts = _several("parts", self.parts)
-        weights = [1.0] * len(parts) if self.weights is None else _several("weights", self.weights)
-        for part in parts:
-            check_instance("LossSum: a part", part, Loss, "MPBoost()")
-        if not parts:
-            raise ValueError("LossSum: parts is empty; give it at least one loss")
-        if len(weights) != len(parts):
-            raise ValueError(
-                f"LossSum: weights has {len(weights)} numbers and parts has {len(parts)} losses; give one to each"
-            )
-        flat: list[tuple[Loss, float]] = []
-        for part, weight in zip(parts, weights, strict=True):
-            inner = part._weighted if isinstance(part, LossSum) else [(part, 1.0)]  # noqa: SLF001 (of the same class)
-            by = check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=LARGEST_WEIGHT)
-            flat += [(own, by * factor) for own, factor in inner]
-        if max(weight for _, weight in flat) > LARGEST_WEIGHT:
-            raise ValueError(f"LossSum: the weights of sums within sums multiply to more than {LARGEST_WEIGHT:g}")
-        object.__setattr__(self, "parts", tuple(part for part, _ in flat))
-        object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
+class CombinedLoss(Loss):
+    """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
 
     @property
-    def _weighted(self) -> list[tuple[Loss, float]]:
-        assert self.weights is not None
-        return list(zip(self.parts, self.weights, strict=True))
+    @abstractmethod
+    def weighted(self) -> list[tuple[Loss, float]]:
+        """The parts, none of them a sum, and their weights."""
 
     @property
     def _there(self) -> list[tuple[Loss, float]]:
         """The parts of weight above 0."""
-        return [(part, weight) for part, weight in self._weighted if weight > 0.0]
-
-    def __repr__(self) -> str:
-        single = len(self.parts) == 1
-        return " + ".join(
-            f"{part!r}" if weight == 1.0 and not single else f"{weight!r} * {part!r}" for part, weight in self._weighted
-        )
-
-    def short_name(self, *, by_name: bool = False) -> str:
-        """Return the parts' short names with their weights: ".7 NDCGBoost + .3 SquaredError"."""
-        return " + ".join(
-            f"{short_number(weight)} " * (weight != 1.0 or len(self.parts) == 1) + part.short_name(by_name=by_name)
-            for part, weight in self._weighted
-        )
+        return [(part, weight) for part, weight in self.weighted if weight > 0.0]
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -158,6 +72,11 @@ class LossSum(Loss):
     def takes_negative_labels(self) -> bool:
         """Whether all parts do."""
         return all(part.takes_negative_labels for part, _ in self._there)
+
+    @property
+    def largest_label(self) -> float:
+        """The least of the parts' ones."""
+        return min((part.largest_label for part, _ in self._there), default=np.inf)
 
     @property
     def takes_pairs(self) -> bool:  # type: ignore[override]
@@ -244,6 +163,103 @@ class LossSum(Loss):
             except ValueError as error:
                 raise ValueError(f"{error}, or that part of {shown(self)}") from None
 
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LossSum(CombinedLoss):
+    r"""A weighted sum of losses, each at its own scale.
+
+    .. math:: J_q(F) = \sum_k a_k\, s_k\, J_{k,q}(F)
+
+    with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`), by which a
+    document stands for about 1 in each. So weights of .7 and .3 are those of what the parts teach, whatever their
+    units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``, ``loss / 2``.
+
+    Parameters
+    ----------
+    parts : tuple of Loss
+        At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
+    weights : tuple of float, optional
+        One for each part, from 0 to 1e100. A part of weight 0 is not there. Where all are 0, as ``0 * loss`` is, the
+        sum can stand in another one, but a call of it is refused. Default: 1 each.
+
+    Notes
+    -----
+    The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
+    are the sums of :math:`a_k` times the parts' ones.
+
+    Hessian kind: that of the parts where all have the same; "bound" where some are "bound" and others "global", since a
+    quadratic that lies above everywhere has at least the curvature here; else "model": of an "exact" diagonal nothing
+    is known beside the entries off it, so "exact" and "bound" together are neither.
+
+    What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
+    gradient of its value, and its degree in the unit of the labels. It couples queries if a part does, and its accuracy
+    is that of the least accurate.
+
+    Where derivatives of a part leave the range of floats (`MPBoost` far out), all parts of a query are brought to one
+    exponent. What is then below the last digit of the query's largest output is lost, as it is within such a part.
+
+    Parameters of parts have the name of the part's class in small letters, numbered where there are several of it:
+    ``qbrank__preference_weight``, ``mpboost_2__distance__lam``; weights are ``qbrank_weight``. These names are those of
+    the parts that the sum has now: with another class in a place, its name is another. `boostplug.suggest` draws what
+    it draws for the parts, and all weights but the first from an eighth to 8 times what they are: the balance counts.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> loss = 0.7 * bp.NDCGBoost() + 0.3 * bp.SquaredError()
+    >>> loss.name
+    '.7 NDCGBoost + .3 SquaredError'
+    >>> loss.hessian_kind
+    'model'
+    >>> loss.with_params(squarederror_weight=0.1, ndcgboost__sigmoid=2.0).name
+    '.7 NDCGBoost(2) + .1 SquaredError'
+    >>> bp.Loss.parse(".7*ndcg-boost + .3*SquaredError()") == (loss,)
+    True
+    """
+
+    parts: tuple[Loss, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        parts = _several("parts", self.parts)
+        weights = [1.0] * len(parts) if self.weights is None else _several("weights", self.weights)
+        for part in parts:
+            check_instance("LossSum: a part", part, Loss, "MPBoost()")
+        if not parts:
+            raise ValueError("LossSum: parts is empty; give it at least one loss")
+        if len(weights) != len(parts):
+            raise ValueError(
+                f"LossSum: weights has {len(weights)} numbers and parts has {len(parts)} losses; give one to each"
+            )
+        flat: list[tuple[Loss, float]] = []
+        for part, weight in zip(parts, weights, strict=True):
+            inner = part.weighted if isinstance(part, CombinedLoss) else [(part, 1.0)]
+            by = check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=LARGEST_WEIGHT)
+            flat += [(own, by * factor) for own, factor in inner]
+        if max(weight for _, weight in flat) > LARGEST_WEIGHT:
+            raise ValueError(f"LossSum: the weights of sums within sums multiply to more than {LARGEST_WEIGHT:g}")
+        object.__setattr__(self, "parts", tuple(part for part, _ in flat))
+        object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
+
+    @property
+    def weighted(self) -> list[tuple[Loss, float]]:
+        """The parts and their weights."""
+        assert self.weights is not None
+        return list(zip(self.parts, self.weights, strict=True))
+
+    def __repr__(self) -> str:
+        single = len(self.parts) == 1
+        return " + ".join(
+            f"{part!r}" if weight == 1.0 and not single else f"{weight!r} * {part!r}" for part, weight in self.weighted
+        )
+
+    def short_name(self, *, by_name: bool = False) -> str:
+        """Return the parts' short names with their weights: ".7 NDCGBoost + .3 SquaredError"."""
+        return " + ".join(
+            f"{short_number(weight)} " * (weight != 1.0 or len(self.parts) == 1) + part.short_name(by_name=by_name)
+            for part, weight in self.weighted
+        )
+
     # Parameters: the parts' stand under the parts' names.
 
     def _names(self) -> list[str]:
@@ -263,7 +279,7 @@ class LossSum(Loss):
         if framework_call.called_by_get_params(inspect.currentframe()):
             return {}
         listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
-        for name, (part, weight) in zip(self._names(), self._weighted, strict=True) if deep else ():
+        for name, (part, weight) in zip(self._names(), self.weighted, strict=True) if deep else ():
             listed |= {name: part, f"{name}_weight": weight}
             listed |= {f"{name}__{rest}": inner for rest, inner in parameters_of(part).items()}
         return listed
@@ -280,7 +296,7 @@ class LossSum(Loss):
         base = self
         if {"parts", "weights"} & whole.keys():
             base = type(self)(parts=whole.pop("parts", self.parts), weights=whole.pop("weights", self.weights))
-        parts, weights = map(list, zip(*base._weighted, strict=True))  # noqa: SLF001 (of the same class)
+        parts, weights = map(list, zip(*base.weighted, strict=True))
         places = {name: k for k, name in enumerate(base._names())}  # noqa: SLF001
         for name, value in whole.items():
             if name in places:
@@ -302,7 +318,7 @@ class LossSum(Loss):
     def search_space(self) -> Space:
         """What the parts say, and the weights above 0 of all parts but the first."""
         space: dict[str, Range | tuple[Any, ...]] = {}
-        for k, (name, (part, weight)) in enumerate(zip(self._names(), self._weighted, strict=True)):
+        for k, (name, (part, weight)) in enumerate(zip(self._names(), self.weighted, strict=True)):
             space |= {f"{name}__{rest}": drawn for rest, drawn in part.search_space.items()}
             if k and weight > 0.0:
                 space[f"{name}_weight"] = Range(weight / _FACTOR, min(weight * _FACTOR, LARGEST_WEIGHT), log=True)

@@ -32,6 +32,12 @@ def pairwise_loss(name, **options):
         return bp.PairwiseLoss(*FUNCTIONS[name], **options)
 
 
+CALIBRATED = [
+    bp.LogisticError(max_grade=4.0),
+    *(bp.CalibratedSoftmax(list_weight=list_weight, max_grade=5.0) for list_weight in (0.0, 0.3, 1.0)),
+]
+
+
 # Losses, to which share of the largest derivative they equal the loop, the queries' sizes, and spreads of scores.
 CASES = [
     *(
@@ -69,14 +75,18 @@ CASES = [
     ),
     *((bp.ListNet(target=target), 1e-9, [[9, 1, 0, 2, 40]], (0.0, 1.0, 5.0)) for target in ("softmax", "xendcg")),
     *((bp.SquaredError(centred=centred), 1e-11, [[9, 1, 0, 4, 30]], SPREADS) for centred in (False, True)),
+    *((loss, 1e-9, [[9, 1, 0, 4, 30]], (0.0, 1.0, 5.0)) for loss in CALIBRATED),
+    *((bp.Correlation(epsilon=epsilon), 1e-9, [[9, 1, 0, 4, 30]], SPREADS) for epsilon in (1.0, 1e-3)),
 ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("loss", "accuracy", "groups", "spreads"), CASES)
 def test_equals_the_double_loop(loss, accuracy, groups, spreads, kind):
-    if kind == "negative grades" and isinstance(loss, (bp.NDCGBoost, bp.LambdaRank, bp.ListNet)):
-        pytest.skip("its gains are of grades of at least 0")
+    if kind == "negative grades" and isinstance(
+        loss, (bp.NDCGBoost, bp.LambdaRank, bp.ListNet, bp.LogisticError, bp.CalibratedSoftmax)
+    ):
+        pytest.skip("its labels are at least 0")
     rng = np.random.default_rng(1)
     for group in groups:
         n = sum(group)

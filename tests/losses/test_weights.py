@@ -87,7 +87,7 @@ def test_powers_of_two_change_no_bit(loss):
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(one, other, err_msg=f"{what}, times {c}")
             small = value < 1e250  # larger ones are cut at 1e299
-            by = 1.0 if isinstance(loss, bp.LossSum) else c  # a sum's value holds the scales
+            by = 1.0 if isinstance(loss, bp.LossSum | bp.CRR) else c  # a sum's value holds the scales
             np.testing.assert_allclose(loss.value(scores, times(queries, c))[small], by * value[small], rtol=1e-12)
 
 

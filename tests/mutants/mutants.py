@@ -103,13 +103,13 @@ MUTANTS = [
         ),
         (
             "the value of a sum of losses ignores their scales",
-            "losses.sums.LossSum.compute_value",
+            "losses.sums.CombinedLoss.compute_value",
             "weight * (part.scale(queries) * part.value(scores, queries))",
             "weight * part.value(scores, queries)",
         ),
         (
             "a sum of an exact Hessian and a bound is called a bound",
-            "losses.sums.LossSum.hessian_kind",
+            "losses.sums.CombinedLoss.hessian_kind",
             "kinds == {'bound', 'global'}",
             "'model' not in kinds",
         ),

@@ -1,0 +1,53 @@
+"""Pearson's correlation of scores and labels in each list, regularised, and its derivatives."""
+
+import math
+from typing import Any
+
+from boostplug.kernels.base.arithmetic import unsigned
+from boostplug.kernels.base.compiling import compiled, inlined
+
+__all__ = ["one_minus_pearson"]
+
+_LARGEST = 1e140  # of a score beside the list's first one: its square is finite
+_CURVATURE = 2.0 / math.sqrt(3.0)  # the largest of 1 - s·a/|(s, ε)| over unit vectors a, times |(s, ε)|²
+
+
+@inlined()
+def _apart(scores: Any, row: int, other: int) -> float:
+    x: float = min(max(scores[row] - scores[other], -_LARGEST), _LARGEST)
+    return x
+
+
+@compiled(error_model="numpy")
+def one_minus_pearson(
+    lists: Any, scores: Any, target: Any, epsilon: float, factor: float, first: int, last: int, sums: Any
+) -> None:
+    """Write what the documents of a list weigh times 1 - correlation, and factor times its derivatives.
+
+    `target` are the labels of all lists, standardised in each; 0 in a list whose labels are all alike.
+    """
+    for q in range(first, last):
+        a, b = unsigned(lists.start[q]), unsigned(lists.start[q + 1])
+        own = unsigned(lists.rows[a])
+        weight = mean = size = 0.0
+        for at in range(a, b):
+            v = lists.weight[at]
+            weight += v
+            mean += v * _apart(scores, unsigned(lists.rows[at]), own)
+            size += abs(target[at])
+        if size == 0.0:
+            continue
+        mean /= weight
+        variance = covariance = 0.0
+        for at in range(a, b):
+            v, x = lists.weight[at], _apart(scores, unsigned(lists.rows[at]), own) - mean
+            variance += v * x * x
+            covariance += v * x * target[at]
+        spread = math.sqrt(variance / weight + epsilon * epsilon)
+        correlation = covariance / weight / spread
+        sums.value[q] = weight * (1.0 - correlation)
+        for at in range(a, b):
+            row, v = unsigned(lists.rows[at]), factor * lists.weight[at]
+            x = _apart(scores, row, own) - mean
+            sums.gradient[row] = v * (correlation * (x / spread) - target[at]) / spread
+            sums.hessian[row] = v * _CURVATURE / spread / spread

@@ -1,0 +1,106 @@
+"""CalibratedSoftmax: regression-compatible ranking (Bai et al., 2022): order of lists and calibrated probabilities."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import check_number
+from boostplug.core.values import Range
+from boostplug.data.queries import Queries
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.losses.logistic_error import calibrated_sums
+from boostplug.losses.loss import HessianKind, Loss
+
+__all__ = ["CalibratedSoftmax"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratedSoftmax(Loss):
+    r"""Logistic error on each label plus a softmax over each list's probabilities: both have the same minimum.
+
+    .. math:: J_q(F) = (1 - α) \sum_i v_i\, \text{logistic}(y_i, F_i)
+              - α\, \bar v_q \sum_i t_i \log \frac{v_i σ(F_i)}{\sum_j v_j σ(F_j)}, \qquad
+              t_i = \frac{v_i y_i}{\sum_j v_j y_j}
+
+    with α of `list_weight`, y = label / max_grade, :math:`σ(F) = 1 / (1 + e^{-F})`, v the row weights and
+    :math:`\bar v = \sum v^2 / \sum v` as in `ListNet`. Bai et al. (2022), their regression-compatible ranking. A
+    softmax of the scores themselves is smallest where the scores are logarithms of the labels; this one where σ is
+    proportional to the labels, which is where the logistic error is smallest too. So one does not undo the other.
+
+    Parameters
+    ----------
+    list_weight : float, default 0.5
+        α, from 0 to 1. A list counts once however long it is, and a document once in the logistic error: long lists
+        may take a value near 1.
+    max_grade : float, default 1.0
+        The top of the scale of labels, which run from 0 to it; never taken from the data.
+
+    Notes
+    -----
+    Gradient of the list part: :math:`\bar v\,(1 - σ_i)(p_i - t_i)`, with p the shares. Its exact diagonal,
+    :math:`(1 - σ_i)[(1 - σ_i) p_i (1 - p_i) - σ_i (p_i - t_i)]`, is often negative. We take
+    :math:`(1 - σ_i)[t_i σ_i + p_i (1 - σ_i)]`, which lies above it and above what couples the documents (kind "bound").
+    A tighter bound, :math:`p_i (1 - σ_i) \max(0, 1 - 2σ_i)` in place of the last term, is 0 for irrelevant documents
+    from the first round on, and so would let them take steps of any size. A list without a positive label has no list
+    part.
+
+    Scale: outputs are multiplied by the number of judged rows over their total weight: 1 without weights.
+
+    Raises
+    ------
+    ValueError
+        If a label lies outside 0 … max_grade.
+
+    References
+    ----------
+    Bai, Jagerman, Qin, Yan, Kar, Lin, Wang, Bendersky, Najork. Regression compatible listwise objectives for calibrated
+    ranking with binary relevance. 2022, arXiv 2211.01494.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boostplug import CalibratedSoftmax, Queries
+    >>> queries = Queries([1, 0], group=[2])
+    >>> CalibratedSoftmax(list_weight=1.0).value(np.zeros(2), queries) / np.log(2.0)
+    array([1.])
+    >>> gradient, hessian = CalibratedSoftmax().gradient_hessian(np.zeros(2), queries)
+    >>> gradient
+    array([-0.375,  0.375])
+    >>> hessian
+    array([0.3125, 0.1875])
+    """
+
+    list_weight: float = 0.5
+    max_grade: float = 1.0
+
+    shift_invariant = False
+    takes_negative_labels = False
+    search_ranges: ClassVar = {"list_weight": Range(0.0, 1.0)}
+
+    def __post_init__(self) -> None:
+        check_number("CalibratedSoftmax: list_weight", self.list_weight, least=0.0, most=1.0)
+        check_number("CalibratedSoftmax: max_grade", self.max_grade, least=1e-100, most=1e100)
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """What the Hessian is: "bound", and "exact" without a list part."""
+        return "bound" if self.list_weight > 0.0 else "exact"
+
+    @property
+    def largest_label(self) -> float:
+        """`max_grade`."""
+        return float(self.max_grade)
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        return calibrated_sums(scores, queries, self.list_weight, self.max_grade, 1.0).value
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the bound of the second derivatives."""
+        _, gradient, hessian = calibrated_sums(scores, queries, self.list_weight, self.max_grade, scale)
+        positive_beside(gradient, hessian)
+        return gradient, hessian
