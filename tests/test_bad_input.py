@@ -228,6 +228,13 @@ CASES = {
             lambda: bp.ListNet(target="xendcg").value(np.zeros(2), bp.Queries([1, -1], group=[2])),
         ),
         Case("`SquaredError(centred=1)`", lambda: bp.SquaredError(centred=1)),
+        Case(
+            "a label above `max_grade`",
+            lambda: bp.CalibratedSoftmax().value(np.zeros(2), bp.Queries([0, 4], group=[2])),
+        ),
+        Case("`CalibratedSoftmax(list_weight=2)`", lambda: bp.CalibratedSoftmax(list_weight=2)),
+        Case("`Correlation(epsilon=0)`", lambda: bp.Correlation(epsilon=0)),
+        Case("`CRR(pair_loss='ranknet')`", lambda: bp.CRR(pair_loss="ranknet")),
         Case("`LogisticDistance(beta=nan)`", lambda: bp.LogisticDistance(beta=np.nan)),
         Case("`LogDistance(lam=True)`", lambda: bp.LogDistance(lam=True)),
         Case("a distance that is negative", lambda: gradient(bp.MPBoost(distance=np.negative))),

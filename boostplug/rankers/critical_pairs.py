@@ -77,7 +77,7 @@ def work_of_a_cut(n_pairs: int) -> int:
 
 @compiled()
 def _masses_of_grades(runs: Any, scores: Any, above: Any, first: int, last: int, out: Any) -> None:
-    rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
+    rows, root, run_start, query_run = runs.rows, runs.winner, runs.run_start, runs.query_run
     for q in range(first, last):
         peak = np.full(2, -np.inf)  # of F over the documents of lower grades: below the cut, above it
         lower = np.zeros(2)
@@ -202,7 +202,7 @@ def tilted(pairs: Any, mass: Any, sides: Any, eta: Any, beta: Any, step: float, 
 
 @compiled()
 def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) -> None:
-    rows, root, run_start, query_run = runs.rows, runs.sqrt_weight, runs.run_start, runs.query_run
+    rows, root, run_start, query_run = runs.rows, runs.winner, runs.run_start, runs.query_run
     workspace = workspace_for(run_start[query_run], first, last)
     keys, docs = workspace.keys, workspace.rows
     grade = np.empty(len(keys), np.int64)  # 1, 2, … from the lowest up

@@ -15,10 +15,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 N_QUERIES, N_FEATURES, ROUNDS = 40, 5, 5
 NAMES = [f"f{j}" for j in range(N_FEATURES)]
-LOSSES = [
-    loss if isinstance(loss, bp.LossSum) else type(loss)()
-    for loss in (variants[0] for variants in LOSSES_BY_NAME.values())
-]
+LOSSES = [bp.MPBoost() if isinstance(variants[0], bp.MPBoost) else variants[0] for variants in LOSSES_BY_NAME.values()]
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.naming import distinct_names
 from boostplug.data.queries import Queries
-from boostplug.losses import LOSSES, Loss, LossSum
+from boostplug.losses import LOSSES, Loss, MPBoost
 
 __all__ = [
     "MSLR_SHARES",
@@ -33,9 +33,9 @@ def named_losses() -> dict[str, Loss]:
 
 
 def default_losses() -> dict[str, Loss]:
-    """Return each loss of the registry as it is without parameters, by its class's name; sums as they are."""
-    firsts = [variants[0] for variants in LOSSES.values()]
-    return {type(loss).__name__: loss if isinstance(loss, LossSum) else type(loss)() for loss in firsts}
+    """Return a variant of each loss of the registry by its class's name: the first; of MPBoost the default."""
+    firsts = [MPBoost() if isinstance(variants[0], MPBoost) else variants[0] for variants in LOSSES.values()]
+    return {type(loss).__name__: loss for loss in firsts}
 
 
 def grades(n_queries: int, size: int) -> Queries:
@@ -45,8 +45,8 @@ def grades(n_queries: int, size: int) -> Queries:
 
 
 def real_grades(n_queries: int, size: int) -> Queries:
-    """Return lists of `size` documents whose grades all differ, from 0 to about 8."""
-    labels = 2.0 * np.abs(np.random.default_rng(1).normal(size=n_queries * size))
+    """Return lists of `size` documents whose grades all differ, from 0 to 4."""
+    labels = 4.0 * np.random.default_rng(1).random(n_queries * size)
     return Queries(labels, group=np.full(n_queries, size))
 
 
