@@ -197,7 +197,7 @@ class QBRank(PairLoss):
             by_grade = self.margin == "grade"
             margin = 0.0 if by_grade else float(self.margin)
             if isinstance(runs, GradeRuns):
-                hinge = kernels.Hinge(by_grade, margin, every_pair, squares_too)
+                hinge = kernels.Hinge(float(by_grade), margin, every_pair, squares_too)
                 squares = kernels.add_pairs(scores, runs.view, hinge, factors, out)
             else:
                 pairs = runs.view

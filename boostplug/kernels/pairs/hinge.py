@@ -47,12 +47,12 @@ class Labels(NamedTuple):
 
 
 class Hinge(NamedTuple):
-    """A pair's margin is `margin`, and its grade gap `by_grade`; Hessians count active pairs, or `every_pair`.
+    """A pair's margin is `margin` plus `per_grade` times its grade gap; Hessians count active pairs, or `every_pair`.
 
     Squares of pairs are summed where they are asked for, and derivatives where they are not.
     """
 
-    by_grade: bool
+    per_grade: float
     margin: float
     every_pair: bool
     squares: bool
@@ -283,7 +283,7 @@ def _begin(q: int, scores: Any, runs: Any, hinge: Any, documents: Documents) -> 
     base = start[u0]
     size: int = start[u1] - base
     for u in range(u0, u1):
-        label = runs.run_grade[u] if hinge.by_grade else 0.0
+        label = runs.run_grade[u] * hinge.per_grade
         for i in range(unsigned(start[u]), unsigned(start[u + 1])):
             z[i - unsigned(base)] = _clipped(label - scores[unsigned(runs.rows[i])])
     if runs.winner.shape[0] > 0:
@@ -313,21 +313,20 @@ def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Documents, o
 
 @compiled()
 def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
-    """Do what `add_pairs` does of the queries ``first <= q < last``, none of them long."""
+    """Add the derivatives of the queries ``first <= q < last``, none of them long."""
     space = space_for(runs.longest)
     documents = documents_in(space, runs.apart)
     start = runs.run_start
     for q in range(first, last):
         u0, u1 = runs.query_run[q], runs.query_run[q + 1]
         _begin(q, scores, runs, hinge, documents)
-        out.squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
-        if not hinge.squares:
-            _finish(q, runs, hinge, factors, documents, out)
+        _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], False, hinge.margin)
+        _finish(q, runs, hinge, factors, documents, out)
 
 
 @compiled()
 def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
-    """Do what `add_pairs` does of the queries ``first <= q < last``, some of them long."""
+    """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
     size = runs.longest
     space = space_for(size)
     documents = documents_in(space, runs.apart)
@@ -350,7 +349,7 @@ def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors:
 def add_pairs(scores: Floats, runs: Runs, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
     """Add all pairs of different grades to gradient and Hessian, or return each query's sum of squares."""
     added = out._replace(squares=np.empty(len(factors.slope)))
-    kernel = _add_short if runs.longest <= _SHORT else _add_any
+    kernel = _add_short if runs.longest <= _SHORT and not hinge.squares else _add_any
     run_over_queries(
         lambda first, last: kernel(first, last, scores, runs, hinge, factors, added), runs.run_start[runs.query_run]
     )
