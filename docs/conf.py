@@ -43,7 +43,7 @@ highlight_language = "none"
 smartquotes = False  # --resume and "rows" are to be read, and copied, as they are typed
 
 # Pages are Markdown that a forge shows too: plain links, headings as anchors, $formulas$.
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "force" if RUN_NOTEBOOK else "off"
 nb_execution_in_temp = True  # it writes files
