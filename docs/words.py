@@ -26,11 +26,11 @@ def pages() -> list[Path]:
 def prose(text: str) -> str:
     """Return a page without code blocks, tables, headings, comments and pictures, and links as their texts."""
     text = re.sub(r"^```.*?^```", "\n", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"`[^`\n]+(?:\n[^`\n]+)?`", "`code`", text)  # a name in code is one word
     text = re.sub(r"^:::.*$|^:[\w-]+:.*$|^\+\+\+$", "\n", text, flags=re.MULTILINE)
     text = re.sub(r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)|<[^>]+>", "", text, flags=re.DOTALL)
     text = re.sub(r"^(?:#|\||\s*\$\$).*$", "\n", text, flags=re.MULTILINE)
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"`[^`\n]+(?:\n[^`\n]+)?`", "`code`", text)  # a name in code is one word
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
 
 
 def sentences(text: str) -> Iterator[str]:
