@@ -23,6 +23,8 @@ author = PROJECT["authors"][0]["name"]
 copyright = author  # noqa: A001 (Sphinx's name)
 release = version = __version__
 repository = PROJECT["urls"]["Repository"]
+# None while the address is a placeholder (CONTRIBUTING.md lists them).
+ICONS = [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}] * (".invalid" not in repository)
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -85,5 +87,5 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
-    "icon_links": [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}],
+    "icon_links": ICONS,
 }

@@ -172,6 +172,26 @@ def test_every_page_can_be_reached():
     assert {page.resolve() for page in PAGES[1:]} <= linked
 
 
+WIDEST = 90  # characters of code that a window of 1,400 pixels shows beside the navigation
+
+
+WRITTEN = [page for page in PAGES if page.parent.name in {"guides", "tutorials", "docs"}]
+
+
+@pytest.mark.parametrize("page", [PAGES[0], *WRITTEN], ids=lambda page: page.stem)
+def test_code_fits_its_column(page):
+    code = "".join(re.findall(r"^```(?:python|bash|sh)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
+    assert [line for line in code.splitlines() if len(line) > WIDEST] == []
+
+
+def test_differences_on_the_readme_are_those_of_the_study():
+    study = (ROOT / "docs" / "results" / "quality.md").read_text()
+    claims = (ROOT / "README.md").read_text().partition("## Compare on your data")[0]
+    found = re.findall(r"[+−]\.\d{4}(?: \[[^]]+\])?", claims)
+    assert len(found) > 15
+    assert [difference for difference in found if difference not in study] == []
+
+
 # All addresses outside; the tests need no network.
 ADDRESSES = {
     "https://github.com/dmlc/xgboost/issues/4663",
