@@ -36,6 +36,22 @@ def test_reference_is_what_the_code_says(name):
     assert (module.REFERENCE / name).read_text(encoding="utf-8") == expected, "run python docs/generate.py"
 
 
+WITH_TRAININGS = ("MPBoost", "QBRank", "NDCGBoost", "AdaRank", "RankNet", "LambdaRank", "ListNet", "SquaredError")
+
+
+@pytest.mark.parametrize("name", WITH_TRAININGS)
+def test_trainings_on_the_pages_of_losses_run(name):
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
+    calls = generator().training_calls(name)
+    assert calls.keys() == {"LightGBM", "XGBoost"}
+    for framework, code in calls.items():
+        names = {}
+        exec(code.replace("num_boost_round=100", "num_boost_round=2"), names)  # noqa: S102 (our own pages)
+        booster = names["booster"]
+        assert (booster.num_trees if framework == "LightGBM" else booster.num_boosted_rounds)() == 2
+
+
 def blocks(page):
     """Yield the file name in the first line, if there is one, and the text of each Python block of a page."""
     pattern = r"^```python\n(?:# (\w+\.py)\n)?(.*?)^```"
