@@ -36,8 +36,8 @@ def differences(document: Mapping[str, Any], framework: str, part: str) -> dict[
     }
 
 
-def quality() -> None:
-    """Draw where the default loss is ahead of LambdaMART, and where it is behind."""
+def quality() -> str:
+    """Return a drawing of where the default loss is ahead of LambdaMART, and where it is behind."""
     document = json.loads((ROOT / "docs" / "results" / "quality.json").read_text(encoding="utf-8"))
     found = {(f, part): differences(document, f, part) for f in PANELS for part in PARTS}
     titles = {one["name"]: one["title"] for one in document["sets"]}
@@ -61,8 +61,7 @@ def quality() -> None:
                     lines += point(one, left, width, TOP + ROW * (row + 0.5) + shift, filled=part == "24 leaves")
     note = "Test NDCG@10, 95 % intervals. Filled: the study, trees of 24 leaves. Hollow: held-out folds."
     lines += [text(0, height - 10, note), "</svg>"]
-    PICTURES.mkdir(exist_ok=True)
-    (PICTURES / "quality.svg").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return "\n".join(lines) + "\n"
 
 
 def text(x: float, y: float, content: str, *, anchor: str = "start", weight: str = "normal") -> str:
@@ -102,8 +101,8 @@ def point(one: Mapping[str, Any], left: float, width: float, y: float, *, filled
     yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{colour}" stroke-width="1.8"/>'
 
 
-def report() -> None:
-    """Take a picture of a report's first two sections."""
+def report() -> bytes:
+    """Return a picture of a report's first two sections."""
     from playwright.sync_api import sync_playwright
 
     import boostplug as bp
@@ -119,10 +118,14 @@ def report() -> None:
         browser = playwright.chromium.launch(executable_path=browser_path)
         page = browser.new_page(viewport={"width": 1100, "height": 1230}, color_scheme="light")
         page.goto(page_path.as_uri())
-        page.screenshot(path=PICTURES / "report.png")
+        picture = page.screenshot()
         browser.close()
+    return picture
 
 
 if __name__ == "__main__":
-    for picture in sys.argv[1:] or ["quality", "report"]:
-        {"quality": quality, "report": report}[picture]()
+    for name in sys.argv[1:] or ["quality", "report"]:
+        if name == "quality":
+            (PICTURES / "quality.svg").write_text(quality(), encoding="utf-8")
+        else:
+            (PICTURES / "report.png").write_bytes(report())

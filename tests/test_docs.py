@@ -15,11 +15,15 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def generator():
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def generator():
+    return script("generate")
 
 
 def test_reference_pages_are_those_that_are_made():
@@ -198,6 +202,11 @@ WRITTEN = [page for page in PAGES if page.parent.name in {"guides", "tutorials",
 def test_code_fits_its_column(page):
     code = "".join(re.findall(r"^```(?:python|bash|sh)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
     assert [line for line in code.splitlines() if len(line) > WIDEST] == []
+
+
+def test_picture_of_quality_is_drawn_from_the_study():
+    pictures = script("pictures")
+    assert (pictures.PICTURES / "quality.svg").read_text(encoding="utf-8") == pictures.quality()
 
 
 def test_differences_on_the_readme_are_those_of_the_study():
