@@ -23,6 +23,8 @@ author = PROJECT["authors"][0]["name"]
 copyright = author  # noqa: A001 (Sphinx's name)
 release = version = __version__
 repository = PROJECT["urls"]["Repository"]
+# None while the address is a placeholder (CONTRIBUTING.md lists them).
+ICONS = [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}] * (".invalid" not in repository)
 
 extensions = [
     "sphinx.ext.autodoc",
@@ -43,7 +45,7 @@ highlight_language = "none"
 smartquotes = False  # --resume and "rows" are to be read, and copied, as they are typed
 
 # Pages are Markdown that a forge shows too: plain links, headings as anchors, $formulas$.
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "force" if RUN_NOTEBOOK else "off"
 nb_execution_in_temp = True  # it writes files
@@ -85,5 +87,5 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
-    "icon_links": [{"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}],
+    "icon_links": ICONS,
 }

@@ -116,7 +116,7 @@ def losses() -> str:
         spaces += [(f"`{type(variants[0]).__name__}`", f"`{name}`", _words(drawn)) for name, drawn in space.items()]
     search = table(("loss", "parameter", "drawn from"), spaces)
     return (
-        f"## What the losses are like\n\n{kinds}\n"
+        f"## Properties of the losses\n\n{kinds}\n"
         "## Searching\n\n`bp.suggest` draws a loss's parameters, and so does `bp.compare` with `tune=`:\n\n"
         f"{search}"
     )
@@ -125,7 +125,27 @@ def losses() -> str:
 def _words(space: Range | tuple[Any, ...]) -> str:
     if not isinstance(space, Range):
         return ", ".join(f"`{choice!r}`" for choice in space)
-    return f"{space.low:g} to {space.high:g}" + (", by its logarithm" if space.log else "")
+    return f"{space.low:g} to {space.high:g}" + (", on a log scale" if space.log else "")
+
+
+def training_calls(name: str) -> dict[str, str]:
+    """Return a training with a loss at its defaults, in each framework; nothing for what needs arguments."""
+    if not any(type(loss).__name__ == name for variants in LOSSES.values() for loss in variants) or name == "LossSum":
+        return {}
+    head = "import boostplug as bp\n\ntrain = bp.datasets.load_bundled().train\n"
+    lightgbm = (
+        "data = lgb.Dataset(train.X, train.y, group=train.group)\n"
+        f'booster = lgb.train({{"objective": bp.{name}()}}, data, num_boost_round=100)'
+    )
+    xgboost = (
+        "data = xgb.QuantileDMatrix(train.X, train.y, qid=train.qid)\n"
+        'params = {"objective": "rank:pairwise", "base_score": 0}\n'
+        f"booster = xgb.train(params, data, num_boost_round=100, obj=bp.{name}())"
+    )
+    return {
+        "LightGBM": f"import lightgbm as lgb\n{head}{lightgbm}",
+        "XGBoost": f"import xgboost as xgb\n{head}{xgboost}",
+    }
 
 
 def metrics() -> str:
@@ -138,7 +158,7 @@ def metrics() -> str:
 def laws() -> str:
     """Return the laws that `check_loss` tries."""
     rows = [(f"`{law.__name__}`", summary(law)) for law in LAWS]
-    about = "`bp.testing.check_loss` tries each, and names the one that is broken:"
+    about = "`bp.testing.check_loss` tries each and names the one that fails:"
     return f"## The laws\n\n{about}\n\n{table(('law', 'what it says'), rows)}"
 
 
@@ -185,7 +205,7 @@ def _cell(text: str | None) -> str:
 PAGES = {
     "losses.md": Page(
         "Losses",
-        "Objectives for LightGBM and XGBoost. Those of papers first, then what losses of your own are made from. "
+        "Objectives for LightGBM and XGBoost: the losses of papers, and base classes for losses of your own. "
         "[Which loss for me?](../guides/which_loss.md) · [The losses in one view](../explanation/losses.md)",
         (
             Section(
@@ -216,7 +236,7 @@ PAGES = {
     ),
     "metrics.md": Page(
         "Metrics",
-        "For evaluation in LightGBM and XGBoost, as scorers of scikit-learn, and on plain arrays. "
+        "Evaluate in LightGBM and XGBoost, in scikit-learn, and on plain arrays. "
         "[Metrics on plain arrays and TREC files](../guides/metrics.md)",
         (
             Section("Gain and discount", ("NDCG", "DCG", "MeanNDCG")),
@@ -225,7 +245,7 @@ PAGES = {
             ),
             Section("Models of a reader", ("ERR", "RBP")),
             Section("Pairs and correlations", ("PairError", "Bpref", "KendallTau", "SpearmanRho")),
-            Section("The base of all, and of your own", ("Metric",)),
+            Section("Base class", ("Metric",)),
         ),
         metrics,
     ),
@@ -252,17 +272,17 @@ PAGES = {
                     "QuadraticBoundRanker",
                 ),
             ),
-            Section("What all of them share", ("rankers.ReferenceRanker",)),
+            Section("Base class", ("rankers.ReferenceRanker",)),
             Section("Their model", ("Ensemble", "load")),
             Section(
-                "What the model adds up",
+                "Weak rankers",
                 ("weak_rankers.Stump", "weak_rankers.Feature", "weak_rankers.Tree", "weak_rankers.Fitted"),
             ),
         ),
     ),
     "comparing.md": Page(
         "Comparing",
-        "Which loss is best on your data, whether papers' claims hold, and what things cost. "
+        "Compare losses on your data, judge the claims of papers, and measure speed. "
         "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md) · "
         "[Measuring speed](../guides/bench.md)",
         (
@@ -273,8 +293,8 @@ PAGES = {
     ),
     "queries.md": Page(
         "Data and pairs",
-        "Queries and grades, whole data sets, files of LETOR and TREC, and preferences between rows. "
-        "[Preference pairs](../guides/pairs.md) · [More data than memory](../guides/out_of_core.md)",
+        "Queries and labels, data sets, files of LETOR and TREC, and preferences between rows. "
+        "[Preference pairs](../guides/pairs.md) · [Data larger than memory](../guides/out_of_core.md)",
         (
             Section("Data", ("RankingData", "Queries")),
             Section("Pairs", ("Pairs", "set_pairs")),
@@ -318,13 +338,13 @@ PAGES = {
     ),
     "serving.md": Page(
         "Serving",
-        "Train with boostplug, serve without. Rankers have `export()`; reference rankers hand over their `model_`, a "
+        "Train with boostplug, serve without. Rankers have `export()`. Reference rankers have a `model_`, a "
         "`bp.Ensemble`. [From training to serving](../guides/serving.md)",
         (Section("Export", ("export",)),),
     ),
     "clusters.md": Page(
         "Clusters",
-        "Training on Dask the model that one machine would. [Clusters: Dask, Spark, Ray](../guides/clusters.md)",
+        "Train on Dask the model that one machine would train. [Clusters](../guides/clusters.md)",
         (
             Section(
                 "Dask",
@@ -334,7 +354,7 @@ PAGES = {
     ),
     "testing.md": Page(
         "Testing",
-        "What a loss of your own must keep, tried on data made to be awkward.",
+        "Check the properties of a loss of your own, on difficult data.",
         (
             Section(
                 "Checks",
@@ -352,7 +372,7 @@ PAGES = {
     ),
     "threads.md": Page(
         "Threads and compilation",
-        "How many threads losses and metrics use, and their kernels compiled ahead of time. "
+        "Set the number of threads of losses and metrics, and compile their kernels ahead of time. "
         "[Containers: compile once](../guides/images.md)",
         (Section("Settings", ("set_num_threads", "warmup", "warm_up.WarmUp")),),
     ),

@@ -2,7 +2,8 @@
 Clicks beside grades
 ====================
 
-Half of the queries have grades, the others preference pairs alone, as clicks give them. ``QBRank`` learns from both.
+Half of the queries have grades, the others only preference pairs, like those from clicks.
+``QBRank`` learns from both.
 """
 
 import lightgbm as lgb
@@ -13,7 +14,7 @@ import boostplug as bp
 
 
 def clicks(data, per_query, seed):
-    """Draw pairs within queries; the better document wins nine times in ten, as a click would tell."""
+    """Draw pairs within queries. The better document wins nine times in ten."""
     rng = np.random.default_rng(seed)
     first = np.repeat(data.queries.boundaries[:-1], per_query)
     a, b = first + rng.integers(0, np.repeat(data.group, per_query), (2, len(first)))
@@ -26,12 +27,14 @@ train, _, test = bp.datasets.load_bundled()
 params = {"num_leaves": 15, "verbose": -1, "num_threads": 1}
 
 # %%
-# Without any labels: ``MPBoost`` on pairs. Both rankers take them as well, ``fit(X, None, qid=qid, pairs=pairs)``.
+# Without any labels: ``MPBoost`` on pairs. Both rankers take them too:
+# ``fit(X, None, qid=qid, pairs=pairs)``.
 
 data = lgb.Dataset(train.X, group=train.group)
 bp.set_pairs(data, clicks(train, 30, seed=1))
 booster = lgb.train({**params, "objective": bp.MPBoost()}, data, 60)
-print(f"pairs alone, of all queries: test NDCG@10 {bp.NDCG(10)(booster.predict(test.X), test.queries):.3f}")
+ndcg = bp.NDCG(10)(booster.predict(test.X), test.queries)
+print(f"only pairs, of all queries: test NDCG@10 {ndcg:.3f}")
 
 # %%
 # Labels of some queries and clicks of the others: ``preference_weight`` balances them.
@@ -50,6 +53,7 @@ for seed in range(4):
 
 _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 axes.errorbar(weights, np.mean(found, axis=0), np.std(found, axis=0) / 2, marker="o", capsize=3)
-axes.set(xlabel="preference_weight: 0 grades alone, 1 pairs alone", ylabel="test NDCG@10", xticks=weights)
-axes.set_title("Grades of half of the queries, clicks on the others;\n± standard error of four draws")
+label = "preference_weight: 0 only grades, 1 only pairs"
+axes.set(xlabel=label, ylabel="test NDCG@10", xticks=weights)
+axes.set_title("Half of the queries have grades, the others clicks;\n± standard error, four draws")
 plt.show()

@@ -15,7 +15,9 @@ import boostplug as bp
 train = bp.datasets.load_bundled().train
 X = pd.DataFrame(train.X).add_prefix("f").assign(qid=train.qid)  # the column qid is no feature
 
-distances = [bp.MPBoost(distance=d) for d in (bp.BinaryDistance(), bp.LinearDistance(), bp.LogDistance())]
+distances = [
+    bp.MPBoost(distance=d) for d in (bp.BinaryDistance(), bp.LinearDistance(), bp.LogDistance())
+]
 leaves = [4, 8, 16, 32]
 search = GridSearchCV(
     bp.LGBMRanker(n_estimators=30, random_state=1, verbose=-1, n_jobs=1),
@@ -32,7 +34,9 @@ print(f"{best['objective'].name}, {best['num_leaves']} leaves: NDCG@10 {search.b
 
 results = search.cv_results_
 _, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
-mean, spread = (results[name].reshape(len(leaves), -1).T for name in ("mean_test_score", "std_test_score"))
+mean, spread = (
+    results[name].reshape(len(leaves), -1).T for name in ("mean_test_score", "std_test_score")
+)
 picture = axes.imshow(mean, cmap="Blues", aspect="auto")
 for i, j in np.ndindex(mean.shape):
     color = "white" if picture.norm(mean[i, j]) > 0.5 else "black"

@@ -2,7 +2,8 @@
 Any convex loss, by any regressor
 =================================
 
-Huber's function of what a pair lacks, boosted on a bound of its Hessian: no round can raise the risk.
+Huber's function of the lead that a pair lacks, boosted on a bound of its Hessian. No round can
+raise the risk.
 """
 
 from itertools import pairwise
@@ -23,7 +24,7 @@ def pairs_of(queries):
 
 
 class HuberPairs:
-    """0 from a lead of 1 on, a parabola below it, a line from 2 below: lost pairs do not rule."""
+    """0 from a lead of 1 on, a parabola below it, a line from 2 below: outliers count less."""
 
     def value(self, scores, queries):
         """Return numbers that sum to the risk."""
@@ -35,11 +36,13 @@ class HuberPairs:
         """Return the gradient, and a diagonal that bounds the Hessian: 2 for each pair of a row."""
         x, y = queries.remember((HuberPairs,), lambda: pairs_of(queries))
         pull, n = np.clip(1.0 - (scores[x] - scores[y]), 0.0, 2.0), queries.n_rows
-        return np.bincount(y, pull, n) - np.bincount(x, pull, n), 2.0 * np.bincount(np.r_[x, y], minlength=n)
+        pairs_per_row = np.bincount(np.r_[x, y], minlength=n)
+        return np.bincount(y, pull, n) - np.bincount(x, pull, n), 2.0 * pairs_per_row
 
 
 fold = bp.datasets.load_bundled()
-ranker = bp.QuadraticBoundRanker(loss=HuberPairs(), n_estimators=25, learning_rate=0.3, random_state=1)
+rounds = {"n_estimators": 25, "learning_rate": 0.3, "random_state": 1}
+ranker = bp.QuadraticBoundRanker(loss=HuberPairs(), **rounds)
 ranker.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
 print(f"test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
 

@@ -2,7 +2,8 @@
 One changed line in a LightGBM script
 =====================================
 
-The objective ``"lambdarank"`` becomes a loss over all pairs; the saved model is an ordinary LightGBM model.
+The objective ``"lambdarank"`` becomes a loss over all pairs. The saved model is an ordinary
+LightGBM model.
 """
 
 import lightgbm as lgb
@@ -31,11 +32,16 @@ for objective in ("lambdarank", bp.MPBoost()):
     )
     scores = booster.predict(fold.test.X)
     name = getattr(objective, "name", objective)
-    print(f"{name}: {booster.best_iteration} rounds, test NDCG@10 {bp.NDCG(10)(scores, fold.test.queries):.4f}")
+    ndcg = bp.NDCG(10)(scores, fold.test.queries)
+    print(f"{name}: {booster.best_iteration} rounds, test NDCG@10 {ndcg:.4f}")
     curve = log["valid_0"]["NDCG@10"]
     (line,) = axes.plot(range(1, len(curve) + 1), curve, label=name)
     axes.plot(booster.best_iteration, max(curve), "o", color=line.get_color())
-axes.set(xlabel="round", ylabel="validation NDCG@10", title="The best round of each, and 30 rounds in vain after it")
+axes.set(
+    xlabel="round",
+    ylabel="validation NDCG@10",
+    title="The best round of each, and 30 rounds in vain after it",
+)
 axes.legend()
 plt.show()
 

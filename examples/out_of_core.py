@@ -1,6 +1,6 @@
 """
-More data than memory
-=====================
+Train on data larger than memory
+================================
 
 A training on a folder of Parquet: batches of whole queries, bins on disk.
 """
@@ -17,7 +17,7 @@ import boostplug as bp
 
 ROWS, columns = 1500, {"label": "grade", "qid": "query"}
 fold = bp.datasets.load_bundled()
-params = {"objective": "rank:pairwise", "base_score": 0.0, "disable_default_eval_metric": True, "eta": 0.1}
+params = {"objective": "rank:pairwise", "base_score": 0.0, "disable_default_eval_metric": True}
 log = {}
 
 with TemporaryDirectory() as place:
@@ -30,7 +30,8 @@ with TemporaryDirectory() as place:
             frame.iloc[rows].to_parquet(f"{place}/{name}/part.{part}.parquet", index=False)
 
     train = bp.datasets.batches_by_query(f"{place}/train", **columns, rows=ROWS)
-    valid = bp.datasets.batches_by_query(f"{place}/valid", **columns, rows=ROWS, features=train.feature_names)
+    columns["features"] = train.feature_names
+    valid = bp.datasets.batches_by_query(f"{place}/valid", **columns, rows=ROWS)
     sizes = [len(batch.y) for batch in train]
     bins = xgb.ExtMemQuantileDMatrix(train.data_iter(cache_prefix=f"{place}/train.bins"))
     held = xgb.ExtMemQuantileDMatrix(valid.data_iter(cache_prefix=f"{place}/valid.bins"), ref=bins)

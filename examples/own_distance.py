@@ -17,7 +17,9 @@ def root(gap):
 
 
 fold = bp.datasets.load_bundled()
-ranker = bp.XGBRanker(objective=bp.MPBoost(distance=root), n_estimators=60, random_state=1, early_stopping_rounds=10)
+ranker = bp.XGBRanker(
+    objective=bp.MPBoost(distance=root), n_estimators=60, random_state=1, early_stopping_rounds=10
+)
 ranker.fit(
     fold.train.X,
     (fold.train.y - 2.0) / 3.0,  # real-valued and negative grades are as good as 0..4
@@ -26,7 +28,8 @@ ranker.fit(
     eval_qid=[fold.vali.qid],
     verbose=False,
 )
-print(f"{ranker.objective}: test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
+ndcg = ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid)
+print(f"{ranker.objective}: test NDCG@10 {ndcg:.4f}")
 
 # %%
 # Beside those that the paper has.
@@ -36,6 +39,8 @@ _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for distance in (bp.BinaryDistance(), bp.LinearDistance(), bp.LogDistance(), bp.LogisticDistance()):
     axes.plot(gap, distance(gap), label=bp.MPBoost(distance=distance).name)
 axes.plot(gap, root(gap), "k--", label="root, ours")
-axes.set(xlabel="gap between two grades", ylabel="distance", title="The wider the gap, the further apart")
+axes.set(
+    xlabel="gap between two grades", ylabel="distance", title="The wider the gap, the further apart"
+)
 axes.legend()
 plt.show()

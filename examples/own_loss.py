@@ -28,7 +28,9 @@ def second(d):
 
 loss = bp.PairwiseLoss(value, first, second)
 print(f"pairs are summed in {loss.summation} time")
-bp.testing.check_loss(loss)  # gradient, Hessian, ties, weights, threads, … or an error that names the broken law
+bp.testing.check_loss(
+    loss
+)  # gradient, Hessian, ties, weights, threads, … or an error that names the broken law
 
 fold = bp.datasets.load_bundled()
 ranker = bp.LGBMRanker(objective=loss, n_estimators=60, num_leaves=15, random_state=1, verbose=-1)
@@ -44,6 +46,10 @@ _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for other in (loss, bp.RankNet(), bp.QBRank(preference_weight=1.0, normalization="none")):
     cost = [other.value([d, 0.0], pair)[0] for d in lead]
     axes.plot(lead, cost, label="log-cosh" if other is loss else other.name)
-axes.set(xlabel="lead of the better document", ylabel="loss of the pair", title="Only log-cosh minds too long a lead")
+axes.set(
+    xlabel="lead of the better document",
+    ylabel="loss of the pair",
+    title="Only log-cosh minds too long a lead",
+)
 axes.legend()
 plt.show()

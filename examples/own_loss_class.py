@@ -15,7 +15,7 @@ import boostplug as bp
 
 @dataclass(frozen=True, kw_only=True)
 class PseudoHuber(bp.Loss):
-    """Regression on the grades that outliers do not rule: Σ v (√(1 + (F - r)²) - 1), v the row weights."""
+    """Robust regression on the grades: Σ v (√(1 + (F - r)²) - 1), v the row weights."""
 
     hessian_kind = "exact"
     shift_invariant = False
@@ -31,24 +31,27 @@ class PseudoHuber(bp.Loss):
         return np.bincount(queries.query_of_row, weight * (root - 1.0), minlength=queries.n_queries)
 
     def compute_gradient_hessian(self, scores, queries, scale):
-        """Return both derivatives, times the scale: documents over their weight, unless the class has `scale_terms`."""
+        """Return both derivatives times the scale, by default documents over their weight."""
         weight, off, root = self._parts(scores, queries)
         return scale * weight * off / root, scale * weight / root**3
 
 
 bp.testing.check_loss(PseudoHuber())  # every law, or an error that names the broken one
 fold = bp.datasets.load_bundled()
-ranker = bp.XGBRanker(objective=PseudoHuber(), n_estimators=60, max_depth=4, learning_rate=0.1, random_state=1)
+trees = {"n_estimators": 60, "max_depth": 4, "learning_rate": 0.1, "random_state": 1}
+ranker = bp.XGBRanker(objective=PseudoHuber(), **trees)
 ranker.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
 print(f"test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
 
 # %%
-# Scores are in the unit of the grades, as a regression's are, and rare high grades are drawn towards the many zeros.
+# Scores are in the unit of the grades, like those of a regression. The many zeros pull rare high
+# grades down.
 
 scores = ranker.predict(fold.test.X)
 _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-axes.boxplot([scores[fold.test.y == grade] for grade in range(5)], tick_labels=range(5), showfliers=False)
+by_grade = [scores[fold.test.y == grade] for grade in range(5)]
+axes.boxplot(by_grade, tick_labels=range(5), showfliers=False)
 axes.plot(range(1, 6), range(5), "k:", label="score = grade")
-axes.set(xlabel="grade of a test document", ylabel="score", title="What the regression says of each grade")
+axes.set(xlabel="grade of a test document", ylabel="score", title="Scores of each grade")
 axes.legend()
 plt.show()

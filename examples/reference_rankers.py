@@ -2,7 +2,8 @@
 The papers' own algorithms
 ==========================
 
-Boosted stumps and features beside the same ideas on trees, and a stump ensemble that is deployed in LightGBM.
+Boosted stumps and features beside the same ideas on trees, and an ensemble of stumps deployed in
+LightGBM.
 """
 
 import lightgbm as lgb
@@ -23,13 +24,19 @@ curves = {}
 for name, ranker in rankers.items():
     ranker.fit(train.X, train.y, qid=train.qid)
     curves[name] = [bp.NDCG(10)(scores, vali.queries) for scores in ranker.staged_predict(vali.X)]
-    print(f"{name:22} NDCG@10 {ranker.score(test.X, test.y, qid=test.qid):.4f}, {len(curves[name])} rounds")
+    ndcg = ranker.score(test.X, test.y, qid=test.qid)
+    print(f"{name:22} NDCG@10 {ndcg:.4f}, {len(curves[name])} rounds")
 
 data = lgb.Dataset(train.X, train.y, group=train.group)
-booster = lgb.train({"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1}, data, num_boost_round=60)
-print(f"{'MPBoost, trees':22} NDCG@10 {bp.NDCG(10)(booster.predict(test.X), test.queries):.4f}, 60 rounds")
+booster = lgb.train(
+    {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1}, data, num_boost_round=60
+)
+ndcg = bp.NDCG(10)(booster.predict(test.X), test.queries)
+print(f"{'MPBoost, trees':22} NDCG@10 {ndcg:.4f}, 60 rounds")
 stages = range(1, 61)
-curves["MPBoost, trees"] = [bp.NDCG(10)(booster.predict(vali.X, num_iteration=n), vali.queries) for n in stages]
+curves["MPBoost, trees"] = [
+    bp.NDCG(10)(booster.predict(vali.X, num_iteration=n), vali.queries) for n in stages
+]
 
 # %%
 # A stump asks one question of one feature, a tree several in a row.
@@ -37,7 +44,9 @@ curves["MPBoost, trees"] = [bp.NDCG(10)(booster.predict(vali.X, num_iteration=n)
 _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, curve in curves.items():
     axes.plot(range(1, len(curve) + 1), curve, label=name, marker="." if len(curve) < 20 else None)
-axes.set(xlabel="round", ylabel="validation NDCG@10", title="Boosting weak rankers and boosting trees")
+axes.set(
+    xlabel="round", ylabel="validation NDCG@10", title="Boosting weak rankers and boosting trees"
+)
 axes.legend(loc="lower right")
 plt.show()
 
@@ -46,4 +55,5 @@ plt.show()
 
 model = rankers["RankBoost+, stumps"].model_
 deployed = model.to_lightgbm()
-print(f"in LightGBM, largest difference: {np.abs(deployed.predict(test.X) - model.predict(test.X)).max():.0e}")
+difference = np.abs(deployed.predict(test.X) - model.predict(test.X)).max()
+print(f"in LightGBM, largest difference: {difference:.0e}")

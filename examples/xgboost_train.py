@@ -2,7 +2,8 @@
 One added argument in an XGBoost script
 =======================================
 
-``obj=`` takes a loss over all pairs. A mean says little of queries: which ones win by it, and which lose?
+``obj=`` takes a loss over all pairs. A mean says little about queries: which ones win, and which
+lose?
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,8 @@ for loss in (None, bp.MPBoost()):
     )
     best = (0, booster.best_iteration + 1)
     scores = booster.predict(xgb.DMatrix(fold.test.X), iteration_range=best)
-    print(f"{loss or 'rank:pairwise'}: {best[1]} rounds, test NDCG@10 {bp.NDCG(10)(scores, fold.test.queries):.4f}")
+    ndcg = bp.NDCG(10)(scores, fold.test.queries)
+    print(f"{loss or 'rank:pairwise'}: {best[1]} rounds, test NDCG@10 {ndcg:.4f}")
     per_query.append(bp.NDCG(10).per_query(scores, fold.test.queries))
 
 # %%
@@ -46,8 +48,10 @@ for loss in (None, bp.MPBoost()):
 
 difference = np.sort((per_query[1] - per_query[0])[~np.isnan(per_query[0])])
 _, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-axes.bar(range(len(difference)), difference, width=1.0, color=np.where(difference > 0, "tab:blue", "tab:red"))
-axes.axhline(difference.mean(), color="black", linestyle="--", label=f"mean {difference.mean():+.3f}")
+colours = np.where(difference > 0, "tab:blue", "tab:red")
+axes.bar(range(len(difference)), difference, width=1.0, color=colours)
+mean = difference.mean()
+axes.axhline(mean, color="black", linestyle="--", label=f"mean {mean:+.3f}")
 axes.set(xlabel="test queries, sorted", ylabel="NDCG@10, MPBoost − rank:pairwise", xticks=[])
 axes.set_title(f"{(difference > 0).sum()} queries win, {(difference < 0).sum()} lose")
 axes.legend()

@@ -15,11 +15,15 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def generator():
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def generator():
+    return script("generate")
 
 
 def test_reference_pages_are_those_that_are_made():
@@ -34,6 +38,22 @@ def test_reference_is_what_the_code_says(name):
     module = generator()
     expected = module.text(module.PAGES[name])
     assert (module.REFERENCE / name).read_text(encoding="utf-8") == expected, "run python docs/generate.py"
+
+
+WITH_TRAININGS = ("MPBoost", "QBRank", "NDCGBoost", "AdaRank", "RankNet", "LambdaRank", "ListNet", "SquaredError")
+
+
+@pytest.mark.parametrize("name", WITH_TRAININGS)
+def test_trainings_on_the_pages_of_losses_run(name):
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
+    calls = generator().training_calls(name)
+    assert calls.keys() == {"LightGBM", "XGBoost"}
+    for framework, code in calls.items():
+        names = {}
+        exec(code.replace("num_boost_round=100", "num_boost_round=2"), names)  # noqa: S102 (our own pages)
+        booster = names["booster"]
+        assert (booster.num_trees if framework == "LightGBM" else booster.num_boosted_rounds)() == 2
 
 
 def blocks(page):
@@ -170,6 +190,31 @@ def test_every_page_can_be_reached():
         if "://" not in target
     }
     assert {page.resolve() for page in PAGES[1:]} <= linked
+
+
+WIDEST = 90  # characters of code that a window of 1,400 pixels shows beside the navigation
+
+
+WRITTEN = [page for page in PAGES if page.parent.name in {"guides", "tutorials", "docs"}]
+
+
+@pytest.mark.parametrize("page", [PAGES[0], *WRITTEN], ids=lambda page: page.stem)
+def test_code_fits_its_column(page):
+    code = "".join(re.findall(r"^```(?:python|bash|sh)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
+    assert [line for line in code.splitlines() if len(line) > WIDEST] == []
+
+
+def test_picture_of_quality_is_drawn_from_the_study():
+    pictures = script("pictures")
+    assert (pictures.PICTURES / "quality.svg").read_text(encoding="utf-8") == pictures.quality()
+
+
+def test_differences_on_the_readme_are_those_of_the_study():
+    study = (ROOT / "docs" / "results" / "quality.md").read_text()
+    claims = (ROOT / "README.md").read_text().partition("## Compare on your data")[0]
+    found = re.findall(r"[+−]\.\d{4}(?: \[[^]]+\])?", claims)
+    assert len(found) > 15
+    assert [difference for difference in found if difference not in study] == []
 
 
 # All addresses outside; the tests need no network.

@@ -198,3 +198,18 @@ def test_pages_fit_narrow_and_wide_windows(site):
                 assert page.evaluate(beyond) <= 0, f"{name} at {width}"
                 assert page.evaluate(CUT_OFF) == [], f"{name} at {width}"
                 assert errors == [], f"{name} at {width}"
+
+
+# Code that is wider than its box, which then scrolls.
+CUT_CODE = """() => [...document.querySelectorAll("pre")].filter(
+    (e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1
+).map((e) => e.textContent.slice(0, 100))"""
+
+
+def test_no_line_of_code_is_cut_in_a_wide_window(site):
+    pages = [page for folder in (".", "guides", "tutorials", "gallery") for page in (site / folder).glob("*.html")]
+    with chromium() as browser:
+        window = browser.new_page(viewport={"width": 1400, "height": 900})
+        for page in pages:
+            window.goto(page.as_uri())
+            assert window.evaluate(CUT_CODE) == [], page.stem

@@ -41,6 +41,7 @@ def page(name: str) -> str:
     thing = generate.found(name)
     title = heading(name)
     lines = [title, "=" * len(title), ""]
+    lines += trainings(name)
     target = f"{generate.PACKAGE}.{name}"
     if isinstance(thing, ModuleType):
         lines += [f".. automodule:: {target}"]
@@ -56,6 +57,17 @@ def page(name: str) -> str:
     else:
         lines += [f".. autodata:: {target}", "   :no-value:"]
     return "\n".join(lines) + "\n"
+
+
+def trainings(name: str) -> list[str]:
+    """Return a tab for each framework with a training by a loss."""
+    calls = generate.training_calls(name)
+    lines = [".. tab-set::", ""] if calls else []
+    for framework, code in calls.items():
+        lines += [f"   .. tab-item:: {framework}", "", "      .. code-block:: python", ""]
+        lines += [f"         {line}".rstrip() for line in code.splitlines()]
+        lines += [""]
+    return lines
 
 
 def heading(name: str) -> str:

@@ -1,0 +1,131 @@
+"""Pictures of the README and the home page: `python docs/pictures.py [quality] [report]`.
+
+`quality` draws docs/pictures/quality.svg from docs/results/quality.json. `report` runs `bp.compare` on the bundled data
+set (about 15 s) and takes a picture of its report; it needs playwright and a Chromium of the system.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+# Colours with enough contrast on white and on black: the background is transparent.
+INK, FAINT, AHEAD, BEHIND = "#7b828c", "#7b828c55", "#2d84c4", "#d9661f"
+WIDTH, LEFT, RIGHT, TOP, ROW = 880, 170, 16, 74, 40  # pixels
+GAP = 52  # between the two panels
+LOWEST, HIGHEST = -0.02, 0.04  # of the axes
+TICKS = (-0.02, 0.0, 0.02, 0.04)
+PANELS = {"lightgbm": "LightGBM: QBRank − lambdarank", "xgboost": "XGBoost: QBRank − rank:ndcg"}
+PARTS = {"24 leaves": -5, "confirmation": 7}  # of the study, and how far below the middle of a row each stands
+
+
+def differences(document: Mapping[str, Any], framework: str, part: str) -> dict[str, Mapping[str, Any]]:
+    """Return the difference of the default `QBRank` to its framework's LambdaMART on each set."""
+    return {
+        row["set"]: row["difference"]
+        for row in document["rows"]
+        if (row["part"], row["framework"], row["method"], row["share"]) == (part, framework, "QBRank", 1.0)
+        and row["difference"] is not None
+    }
+
+
+def quality() -> str:
+    """Return a drawing of where the default loss is ahead of LambdaMART, and where it is behind."""
+    document = json.loads((ROOT / "docs" / "results" / "quality.json").read_text(encoding="utf-8"))
+    found = {(f, part): differences(document, f, part) for f in PANELS for part in PARTS}
+    titles = {one["name"]: one["title"] for one in document["sets"]}
+    names = [name for name in titles if name in found["xgboost", "24 leaves"]]
+    height = TOP + ROW * len(names) + 58
+    head = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
+    font = f'font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="14" fill="{INK}"'
+    title = "Difference in test NDCG@10 between QBRank and LambdaMART on each data set, with 95 % intervals"
+    lines = [f"<svg {head} {font}>", f"<title>{title}</title>"]
+    for row, name in enumerate(names):
+        lines.append(text(0, TOP + ROW * (row + 0.5) + 5, titles[name]))
+    width = (WIDTH - LEFT - RIGHT - GAP) / 2
+    for number, (framework, heading) in enumerate(PANELS.items()):
+        left = LEFT + number * (width + GAP)
+        lines.append(text(left, 22, heading, weight="bold"))
+        lines += axis(left, width, height)
+        for part, shift in PARTS.items():
+            for row, name in enumerate(names):
+                one = found[framework, part].get(name)
+                if one is not None:
+                    lines += point(one, left, width, TOP + ROW * (row + 0.5) + shift, filled=part == "24 leaves")
+    note = "Test NDCG@10, 95 % intervals. Filled: the study, trees of 24 leaves. Hollow: held-out folds."
+    lines += [text(0, height - 10, note), "</svg>"]
+    return "\n".join(lines) + "\n"
+
+
+def text(x: float, y: float, content: str, *, anchor: str = "start", weight: str = "normal") -> str:
+    """Return a line of text."""
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" font-weight="{weight}">{content}</text>'
+
+
+def place(value: float, left: float, width: float) -> float:
+    """Return where a value stands across a panel; beyond the axis, its end."""
+    share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
+    return left + share * width
+
+
+def axis(left: float, width: float, height: float) -> Iterator[str]:
+    """Yield the ticks of a panel, and which side is better."""
+    for tick in TICKS:
+        x = place(tick, left, width)
+        stroke = INK if tick == 0 else FAINT
+        yield f'<path d="M{x:.1f} {TOP - 6}V{height - 46}" stroke="{stroke}" stroke-width="1.2"/>'
+        yield text(
+            x, height - 30, f"{tick:+.2f}".replace("0.", ".").replace("-", "−") if tick else "0", anchor="middle"
+        )
+    zero = place(0, left, width)
+    yield text(zero - 8, 50, "behind", anchor="end")
+    yield text(zero + 8, 50, "ahead")
+
+
+def point(one: Mapping[str, Any], left: float, width: float, y: float, *, filled: bool) -> Iterator[str]:
+    """Yield a difference with its interval."""
+    colour = AHEAD if one["difference"] >= 0 else BEHIND
+    low, high = (place(end, left, width) for end in one["interval"])
+    x = place(one["difference"], left, width)
+    fill = colour if filled else "none"
+    radius = 4.5
+    line = f"M{low:.1f} {y:.1f}H{x - radius:.1f}M{x + radius:.1f} {y:.1f}H{high:.1f}"
+    yield f'<path d="{line}" stroke="{colour}" stroke-width="2"/>'
+    yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="{colour}" stroke-width="1.8"/>'
+
+
+def report() -> bytes:
+    """Return a picture of a report's first two sections."""
+    from playwright.sync_api import sync_playwright
+
+    import boostplug as bp
+
+    browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser_path is None:
+        sys.exit(f"a picture of the report needs one of {', '.join(BROWSERS)} on the path")
+    losses = [bp.QBRank(), bp.MPBoost(), 0.5 * bp.RankNet(normalization="rows") + 0.5 * bp.SquaredError()]
+    result = bp.compare(*bp.datasets.load_bundled(), losses=losses, rounds=1000, num_threads=1)
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page_path = Path(folder) / "report.html"
+        result.to_html(page_path)
+        browser = playwright.chromium.launch(executable_path=browser_path)
+        page = browser.new_page(viewport={"width": 1100, "height": 1230}, color_scheme="light")
+        page.goto(page_path.as_uri())
+        picture = page.screenshot()
+        browser.close()
+    return picture
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ["quality", "report"]:
+        if name == "quality":
+            (PICTURES / "quality.svg").write_text(quality(), encoding="utf-8")
+        else:
+            (PICTURES / "report.png").write_bytes(report())
