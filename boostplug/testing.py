@@ -16,7 +16,7 @@ from boostplug.core.checks import check_instance
 from boostplug.core.threads import set_num_threads
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import Loss
+from boostplug.losses.base.loss import Loss
 
 __all__ = ["LAWS", "check_loss", "example_data", "suited", "suited_data"]
 

@@ -19,8 +19,8 @@ from boostplug.comparison.significance import randomisation_test
 from boostplug.core.best_round import BestRound
 from boostplug.core.collective import LOCAL
 from boostplug.losses import pairwise
+from boostplug.losses.base.relative import ScaledDerivatives, rescale
 from boostplug.losses.directed_distance import distances_of_gaps
-from boostplug.losses.relative import ScaledDerivatives, rescale
 from boostplug.rankers import rankboost
 from boostplug.weak_rankers import Feature, Stump, Tree
 

@@ -1,6 +1,8 @@
 """Losses. `LOSSES` is the registry: tests, command line and documentation take every loss from here."""
 
 from boostplug.losses.adarank import AdaRank
+from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.sums import LossSum
 from boostplug.losses.calibrated_softmax import CalibratedSoftmax
 from boostplug.losses.correlation import Correlation
 from boostplug.losses.crr import CRR
@@ -14,14 +16,12 @@ from boostplug.losses.directed_distance import (
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.list_net import ListNet
 from boostplug.losses.logistic_error import LogisticError
-from boostplug.losses.loss import Loss
 from boostplug.losses.mpboost import MPBoost
 from boostplug.losses.ndcg_boost import NDCGBoost
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.qbrank import QBRank
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
-from boostplug.losses.sums import LossSum
 from boostplug.metrics import MAP, METRICS
 
 __all__ = [

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import frozen, scores_of_rows, shown
 from boostplug.core.collective import LOCAL
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import LARGEST_VALUE, DerivativesFromSums, Loss, Outputs
+from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, Loss, Outputs
+from boostplug.losses.base.relative import ScaledDerivatives, times
 from boostplug.losses.ranknet import RankNet
-from boostplug.losses.relative import ScaledDerivatives, times
 from boostplug.metrics import NDCG, Metric
 
 __all__ = ["AdaRank"]

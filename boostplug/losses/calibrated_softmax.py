@@ -10,8 +10,8 @@ from boostplug.core.checks import check_number
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.losses.base.loss import HessianKind, Loss
 from boostplug.losses.logistic_error import calibrated_sums
-from boostplug.losses.loss import HessianKind, Loss
 
 __all__ = ["CalibratedSoftmax"]
 

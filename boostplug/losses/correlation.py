@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists.pearson import one_minus_pearson
-from boostplug.losses.lists import sums_over_lists
-from boostplug.losses.loss import Loss
+from boostplug.losses.base.lists import sums_over_lists
+from boostplug.losses.base.loss import Loss
 
 __all__ = ["Correlation"]
 

@@ -1,7 +1,7 @@
 """LambdaRank: pairs weigh what the metric loses when they change places (Burges, 2010), over whole lists."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,11 @@ from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists.lambda_halves import sum_lists
-from boostplug.kernels.lists.lambdas import PositionValues, sum_tops
+from boostplug.kernels.lists.lambdas import PositionValues, RowWeights, sum_tops
 from boostplug.kernels.pairs.smooth import gap_sums
-from boostplug.losses.gains import ideal_dcg, rising_gains
-from boostplug.losses.lists import ListSums, sums_over_lists
-from boostplug.losses.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.gains import ideal_dcg, rising_gains
+from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
 
@@ -186,13 +186,6 @@ class LambdaRank(Loss):
         return sums._replace(value=value)
 
 
-class _OfRows(NamedTuple):
-    level: Floats
-    root: Floats
-    winner: Floats
-    loser: Floats
-
-
 class _SwapWeights:
     """What depends on the data and the metric alone.
 
@@ -237,14 +230,14 @@ class _SwapWeights:
         of_pairs = 0.5 * np.bincount(runs.query_of_run, gaps * runs.mass, len(runs.query))
         self.mass = frozen(np.where(known, apart * of_pairs, 0.0))
 
-    def of_rows(self, queries: Queries) -> _OfRows:
+    def of_rows(self, queries: Queries) -> RowWeights:
         """Return level, root of the weight and weights in pairs of each row; level 0 where it stands in no pair."""
         runs = queries.grade_runs
         level, root = np.zeros(queries.n_rows), np.ones(queries.n_rows)
         level[runs.rows] = np.repeat(self.level, np.diff(runs.run_start))
         if len(runs.sqrt_weight):
             root[runs.rows] = runs.sqrt_weight
-        return _OfRows(frozen(level), frozen(root), frozen(root), frozen(root))
+        return RowWeights(frozen(level), frozen(root), frozen(root), frozen(root))
 
 
 def _mean_apart(worth: Floats, truncation: int | None) -> Floats:

@@ -13,8 +13,8 @@ from boostplug.data.grade_groups import ListRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists import softmax as kernels
-from boostplug.losses.lists import sums_over_lists
-from boostplug.losses.loss import HessianKind, Loss
+from boostplug.losses.base.lists import sums_over_lists
+from boostplug.losses.base.loss import HessianKind, Loss
 
 __all__ = ["ListNet"]
 

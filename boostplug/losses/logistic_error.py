@@ -9,8 +9,8 @@ from boostplug.core.checks import check_number, refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists.calibrated import calibrated_softmax
-from boostplug.losses.lists import ListSums, sums_over_lists
-from boostplug.losses.loss import Loss
+from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.loss import Loss
 
 __all__ = ["LogisticError", "calibrated_sums"]
 

@@ -16,6 +16,9 @@ from boostplug.kernels.pairs import exponential as kernels
 from boostplug.kernels.pairs import grade_boxes
 from boostplug.kernels.pairs.exponential import Table
 from boostplug.kernels.pairs.exponential_query import Curvature, Sums
+from boostplug.losses.base.loss import LARGEST_VALUE
+from boostplug.losses.base.pair_loss import Normalization, PairLoss, runs_of
+from boostplug.losses.base.relative import ScaledDerivatives, zero_underflowed
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -24,9 +27,6 @@ from boostplug.losses.directed_distance import (
     LogDistance,
     distances_of_gaps,
 )
-from boostplug.losses.loss import LARGEST_VALUE
-from boostplug.losses.pair_loss import Normalization, PairLoss, runs_of
-from boostplug.losses.relative import ScaledDerivatives, zero_underflowed
 
 __all__ = ["MPBoost"]
 

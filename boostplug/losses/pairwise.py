@@ -15,8 +15,8 @@ from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.pair_task import TABLE
 from boostplug.kernels.pairs.tables import Function, TableLayout, layout_of
-from boostplug.losses.pair_loss import Normalization
-from boostplug.losses.smooth_pair_loss import (
+from boostplug.losses.base.pair_loss import Normalization
+from boostplug.losses.base.smooth_pair_loss import (
     PairFunction,
     PairWeights,
     PairWeightTotals,

@@ -12,8 +12,8 @@ from boostplug.core.values import Range
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
-from boostplug.losses.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.pair_loss import PairLoss, runs_of
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
+from boostplug.losses.base.pair_loss import PairLoss, runs_of
 from boostplug.losses.squared_error import squared_errors
 
 __all__ = ["QBRank"]

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from boostplug.core.values import Range
-from boostplug.losses.logistic import LOGISTIC
-from boostplug.losses.pair_loss import Normalization
-from boostplug.losses.smooth_pair_loss import SmoothPairLoss
+from boostplug.losses.base.logistic import LOGISTIC
+from boostplug.losses.base.pair_loss import Normalization
+from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 
 __all__ = ["RankNet"]
 

@@ -9,8 +9,8 @@ from boostplug.core.checks import check_flag, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists.centred import centred_squares
 from boostplug.kernels.pairs import hinge as kernels
-from boostplug.losses.lists import sums_over_lists
-from boostplug.losses.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.lists import sums_over_lists
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 
 __all__ = ["SquaredError", "squared_errors"]
 

@@ -12,8 +12,8 @@ from boostplug.core.checks import check_choice, check_number
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
+from boostplug.losses.base.pair_loss import runs_of
 from boostplug.losses.directed_distance import Distance, LogisticDistance, distances_of_gaps
-from boostplug.losses.pair_loss import runs_of
 from boostplug.rankers import factorised_cuts as kernels
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.factorised_cuts import DirectedPairs, Documents, Factors

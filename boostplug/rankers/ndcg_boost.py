@@ -13,8 +13,8 @@ from boostplug.core.checks import check_flag, check_number
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost
-from boostplug.losses.logistic import SIGMOID
-from boostplug.losses.pair_loss import factor_of
+from boostplug.losses.base.logistic import SIGMOID
+from boostplug.losses.base.pair_loss import factor_of
 from boostplug.metrics.dcg import Gain, discounts, gains_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs

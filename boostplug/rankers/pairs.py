@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.data.grade_groups import PairRuns
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.views import Runs
-from boostplug.losses.pair_loss import runs_of
+from boostplug.losses.base.pair_loss import runs_of
 from boostplug.rankers import critical_pairs as kernels
 from boostplug.rankers.critical_pairs import CriticalPairs
 

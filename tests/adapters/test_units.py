@@ -6,7 +6,7 @@ from adapters.harness import FRAMEWORKS, GROUP, X, Y, make
 
 import boostplug as bp
 from boostplug.losses import LOSSES
-from boostplug.losses.logistic import curvature, slope, softplus
+from boostplug.losses.base.logistic import curvature, slope, softplus
 
 every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 

@@ -12,8 +12,8 @@ from boostplug.core.checks import frozen
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.kernels.pairs.tables import GENERAL, Functions, TabulatedFunction, Tail, tables
-from boostplug.losses.logistic import LOGISTIC, SIGMOID, curvature, softplus
-from boostplug.losses.smooth_pair_loss import PairWeights, SmoothSums
+from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus
+from boostplug.losses.base.smooth_pair_loss import PairWeights, SmoothSums
 
 
 def gamma(d):

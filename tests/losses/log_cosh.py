@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostplug.losses.pair_loss import Normalization
-from boostplug.losses.smooth_pair_loss import PairFunction, SmoothPairLoss
+from boostplug.losses.base.pair_loss import Normalization
+from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothPairLoss
 
 
 def value(d):

@@ -9,7 +9,7 @@ import boostplug as bp
 from boostplug.core import threads
 from boostplug.core.collective import LOCAL
 from boostplug.losses import LOSSES, MPBoost
-from boostplug.losses.relative import rescale
+from boostplug.losses.base.relative import rescale
 from boostplug.testing import LAWS, check_loss, example_data, suited, suited_data
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]

@@ -9,7 +9,7 @@ import boostplug as bp
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import workspace_for
 from boostplug.kernels.lists.order import average_over_ties, order_by_score
-from boostplug.losses.lists import sums_over_lists
+from boostplug.losses.base.lists import sums_over_lists
 
 
 def test_lists_hold_the_judged_documents_of_one_grade_too():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.losses.pair_loss import runs_of
+from boostplug.losses.base.pair_loss import runs_of
 
 LOSSES = [
     bp.RankNet(sigmoid=1.5),

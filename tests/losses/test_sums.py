@@ -15,7 +15,7 @@ import boostplug as bp
 from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.training.kept import fingerprint
 from boostplug.losses import LOSSES
-from boostplug.losses.relative import ScaledDerivatives
+from boostplug.losses.base.relative import ScaledDerivatives
 
 SQUARES = bp.QBRank(preference_weight=0.0)
 BOTH = 0.7 * bp.NDCGBoost() + 0.3 * SQUARES

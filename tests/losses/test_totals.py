@@ -8,7 +8,7 @@ import pytest
 
 import boostplug as bp
 from boostplug.losses import LOSSES
-from boostplug.losses.logistic import curvature, slope, softplus
+from boostplug.losses.base.logistic import curvature, slope, softplus
 
 
 def steep_gain(grade):

@@ -37,7 +37,7 @@ MUTANTS = [
         ["losses"],
         (
             "pair normalization divides by one pair too many",
-            "losses.pair_loss.factor_of",
+            "losses.base.pair_loss.factor_of",
             "runs.n_judged / runs.n_pairs",
             "runs.n_judged / (runs.n_pairs + 1.0)",
         ),
@@ -67,7 +67,7 @@ MUTANTS = [
         ),
         (
             "the gradient of an explicit pair is doubled at its loser",
-            "losses.smooth_pair_loss.derivatives_of_listed",
+            "losses.base.smooth_pair_loss.derivatives_of_listed",
             "np.bincount(loser, g, n)",
             "2.0 * np.bincount(loser, g, n)",
         ),
@@ -85,7 +85,7 @@ MUTANTS = [
         ),
         (
             "LambdaRank's ideal DCG ignores the cut-off",
-            "losses.gains.ideal_dcg",
+            "losses.base.gains.ideal_dcg",
             "discount[len(discount) if k is None else k:] = 0.0",
             "discount[len(discount):] = 0.0",
         ),
@@ -97,19 +97,19 @@ MUTANTS = [
         ),
         (
             "a sum of losses ignores the weights of its losses",
-            "losses.sums._added",
+            "losses.base.sums._added",
             "weight / largest * np.exp(own - shift)",
             "np.exp(own - shift)",
         ),
         (
             "the value of a sum of losses ignores their scales",
-            "losses.sums.CombinedLoss.compute_value",
+            "losses.base.sums.CombinedLoss.compute_value",
             "weight * (part.scale(queries) * part.value(scores, queries))",
             "weight * part.value(scores, queries)",
         ),
         (
             "a sum of an exact Hessian and a bound is called a bound",
-            "losses.sums.CombinedLoss.hessian_kind",
+            "losses.base.sums.CombinedLoss.hessian_kind",
             "kinds == {'bound', 'global'}",
             "'model' not in kinds",
         ),
@@ -118,19 +118,19 @@ MUTANTS = [
         ["losses/test_totals.py", "losses/test_ndcg_boost.py"],
         (
             "the scale of a loss on pairs ignores its normalization",
-            "losses.pair_loss.PairLoss.scale_terms",
+            "losses.base.pair_loss.PairLoss.scale_terms",
             "(self.factors(queries) * of_query).sum",
             "of_query.sum",
         ),
         (
             "the scale of a loss on pairs ignores the weights of grades",
-            "losses.pair_loss.PairLoss.scale_terms",
+            "losses.base.pair_loss.PairLoss.scale_terms",
             "runs.weight_of_pairs if weight is None else weight",
             "runs.weight_of_pairs",
         ),
         (
             "the bound of a SmoothPairLoss is half of the bound",
-            "losses.smooth_pair_loss.SmoothPairLoss.compute_gradient_hessian",
+            "losses.base.smooth_pair_loss.SmoothPairLoss.compute_gradient_hessian",
             "2.0 * s if choice == 'bound' else s",
             "s",
         ),
@@ -139,13 +139,13 @@ MUTANTS = [
         ["losses/test_totals.py", "losses/test_pairwise.py"],
         (
             "global Hessians count pairs of equal grades",
-            "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
+            "losses.base.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
             "of_queries[runs.query_of_run] - runs.mass",
             "of_queries[runs.query_of_run]",
         ),
         (
             "global Hessians keep the scale of an earlier call",
-            "losses.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
+            "losses.base.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
             "(SmoothPairLoss, self, scale)",
             "(SmoothPairLoss, self)",
         ),

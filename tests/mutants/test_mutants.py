@@ -23,7 +23,7 @@ def test_a_mutant_applies(mutant):
     [
         ("losses.no_module.f", "runs.n_judged / runs.n_pairs", r"no losses\.no_module\.f\b.* at \S+\.py:\d+\. In"),
         ("losses.loss.NoClass.method", "no_name", r"no losses\.loss\.NoClass\.method\b.* at no place\. In"),
-        ("losses.pair_loss", "0.0", r"has `0\.0` 0 times.* at (\S+\.py:\d+, ){5}\d+ more places\. In"),
+        ("losses.base.pair_loss", "0.0", r"has `0\.0` 0 times.* at (\S+\.py:\d+, ){5}\d+ more places\. In"),
     ],
 )
 def test_a_mutant_whose_code_is_gone_is_refused(place, old, said):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Listed", "Lists", "Runs"]
+__all__ = ["ListSums", "Listed", "Lists", "Runs"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,3 +52,11 @@ class Lists(NamedTuple):
     grade: Floats
     weight: Floats
     start: Ints
+
+
+class ListSums(NamedTuple):
+    """What a kernel over lists adds to: the value of each list, gradient and Hessian of each row; 0 at first."""
+
+    value: Floats
+    gradient: Floats
+    hessian: Floats

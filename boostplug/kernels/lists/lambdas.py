@@ -42,6 +42,7 @@ __all__ = [
     "NEAR",
     "Ordered",
     "PositionValues",
+    "RowWeights",
     "falling",
     "in_range",
     "ordered_workspace",
@@ -74,6 +75,15 @@ class PositionValues(NamedTuple):
 
     discount: Floats
     cutoff: int
+
+
+class RowWeights(NamedTuple):
+    """Of each row: the level of its grade, the root of its weight, and its weights as winner and loser of a pair."""
+
+    level: Floats
+    root: Floats
+    winner: Floats
+    loser: Floats
 
 
 class Ordered(NamedTuple):
@@ -239,13 +249,12 @@ def _sum_of_tops(
 
 @compiled()
 def sum_tops(
-    lists: Any, scores: Any, multiplier: float, rows: Any, worth: PositionValues, top: int, norm: bool,
+    lists: Any, scores: Any, multiplier: float, rows: RowWeights, worth: PositionValues, top: int, norm: bool,
     with_value: bool, first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
     """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
 
-    ``rows`` has arrays with an entry per row: `level`, `root` of the weight, `winner`, `loser`. With `norm` as LightGBM
-    does: a pair is divided by its difference of scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its
+    With `norm` as LightGBM does: a pair is divided by its difference of scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its
     lambdas.
     """
     workspace = workspace_for(lists.start, first, last)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, TabulatedFunction, Tail
-from boostplug.losses.smooth_pair_loss import PairFunction, SmoothSums
+from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothSums
 
 __all__ = ["LOGISTIC", "SIGMOID", "curvature", "slope", "softplus"]
 

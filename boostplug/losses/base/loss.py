@@ -13,7 +13,7 @@ from boostplug.core.checks import check_instance, check_number, returned, scores
 from boostplug.core.collective import LOCAL, Collective
 from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
-from boostplug.losses.relative import ScaledDerivatives, rescale
+from boostplug.losses.base.relative import ScaledDerivatives, rescale
 
 __all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "DerivativesFromSums", "HessianKind", "Loss", "Outputs"]
 

@@ -25,8 +25,8 @@ from boostplug.core.values import (
     split_names,
 )
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import LARGEST_VALUE, LARGEST_WEIGHT, DerivativesFromSums, HessianKind, Loss, Outputs
-from boostplug.losses.relative import ScaledDerivatives, times, zero_underflowed
+from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, DerivativesFromSums, HessianKind, Loss, Outputs
+from boostplug.losses.base.relative import ScaledDerivatives, times, zero_underflowed
 
 __all__ = ["CombinedLoss", "LossSum"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_choices
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import HessianKind, Loss
+from boostplug.losses.base.loss import HessianKind, Loss
 
 __all__ = ["Normalization", "PairLoss", "factor_of", "runs_of"]
 

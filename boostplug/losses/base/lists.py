@@ -18,7 +18,7 @@ pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclas
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,12 @@ from numpy.typing import NDArray
 from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.data.queries import Queries
-from boostplug.losses.loss import LARGEST_VALUE
+from boostplug.kernels.base.views import ListSums
+from boostplug.losses.base.loss import LARGEST_VALUE
 
 __all__ = ["ListSums", "sums_over_lists"]
 
 Floats = NDArray[np.float64]
-
-
-class ListSums(NamedTuple):
-    """What a kernel adds to: the value of each list, gradient and Hessian of each row; 0 at first."""
-
-    value: Floats
-    gradient: Floats
-    hessian: Floats
 
 
 def sums_over_lists(

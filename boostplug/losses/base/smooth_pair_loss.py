@@ -20,8 +20,8 @@ from boostplug.kernels.pairs.cost_model import Costs
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
 from boostplug.kernels.pairs.smooth import costs_of, split_by_method, sum_pairs
 from boostplug.kernels.pairs.tables import GENERAL, Functions, TableLayout, TabulatedFunction, Tail, layout_of, tables
-from boostplug.losses.loss import LARGEST_VALUE
-from boostplug.losses.pair_loss import PairLoss
+from boostplug.losses.base.loss import LARGEST_VALUE
+from boostplug.losses.base.pair_loss import PairLoss
 
 __all__ = [
     "PairFunction",
