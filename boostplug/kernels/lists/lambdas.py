@@ -254,8 +254,8 @@ def sum_tops(
 ) -> None:  # fmt: skip
     """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
 
-    With `norm` as LightGBM does: a pair is divided by its difference of scores, and a list's sums are times log2(1 + Σ)/Σ, Σ over twice its
-    lambdas.
+    With `norm` as LightGBM does: a pair is divided by its difference of scores, and a list's sums are times
+    log2(1 + Σ)/Σ, Σ over twice its lambdas.
     """
     workspace = workspace_for(lists.start, first, last)
     two = len(worth.discount) == 0
