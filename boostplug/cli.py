@@ -49,6 +49,9 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    # LightGBM's threads otherwise wait in a busy loop: beside other busy processes a training then takes many times as
+    # long. It counts for libraries that this process, and those that it starts, load from now on.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     codecs.register_error("boostplug", _in_plain_characters)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed: else a file of results takes its number, and what C code prints
@@ -129,14 +132,16 @@ def compare(
         str | None,
         typer.Option(
             help="Names, separated by commas; or with parameters, and sums: "
-            "'mpboost, .7*ndcg-boost + .3*SquaredError(centred=True)'. Default: all losses."
+            "'mpboost, .7*ndcg-boost + .3*SquaredError(centred=True)'; or 'all'. Default: those that we recommend."
         ),
     ] = None,
     baselines: Annotated[str | None, typer.Option(help="Names, separated by commas. Default: all built-ins.")] = None,
     frameworks: Annotated[
         str | None, typer.Option(help="lightgbm,xgboost, or one of them. Default: those that are installed.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds at most.")] = 100,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Boosting rounds at most; early stopping ends most trainings before.")
+    ] = 1000,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 3,
     metric: Annotated[
         str, typer.Option(help="Stops training early; the difference and its p-value are about it.")
@@ -153,9 +158,13 @@ def compare(
         int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
     ] = None,
     jobs: Annotated[
-        int,
-        typer.Option(min=1, max=_MOST_THREADS, help="Processes that train at once, each with its part of the threads."),
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            max=_MOST_THREADS,
+            help="Processes that train at once and share the threads. Default: on small data one per core.",
+        ),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(help="Write an HTML page to send: recommendation, figures, tables, how to make it again."),
@@ -173,7 +182,7 @@ def compare(
     ] = False,
     minutes: Annotated[
         float | None,
-        typer.Option(help="Begin no training that cannot end in that time; --resume goes on from there. Default: all."),
+        typer.Option(help="Time budget in minutes; --resume goes on from there. Default: none."),
     ] = None,
 ) -> None:
     """Compare our losses with the frameworks' built-in objectives, in one table.

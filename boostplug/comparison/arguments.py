@@ -21,13 +21,14 @@ from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, table_of
-from boostplug.losses import LOSSES, Loss
+from boostplug.losses import CRR, LOSSES, Loss, MPBoost, QBRank
 from boostplug.metrics import Metric
 
 __all__ = [
     "Losses",
     "check_trainable",
     "frameworks_of",
+    "is_small",
     "limits_of",
     "methods_of",
     "metrics_of",
@@ -35,8 +36,12 @@ __all__ = [
     "parse_losses",
     "plan_of",
     "store_of",
+    "suited_losses",
 ]
 
+RECOMMENDED = (QBRank(), CRR(), MPBoost())
+"""The losses that `compare` trains by default: see docs/guides/which_loss.md."""
+ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 Folds = Sequence[Sequence[Part]]
 
@@ -44,6 +49,7 @@ _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
+_SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
@@ -58,22 +64,30 @@ def plan_of(
     tune: int,
     num_threads: int | None,
     jobs: int,
+    small: bool,
 ) -> Plan:
     """Return what all runs have in common, checked; `num_threads` are shared out over `jobs` processes."""
     trees, seed_list = Trees.of(params), _seeds(seeds)
-    rounds = check_integer("rounds", rounds, 1, remedy="100 is the default", most=_MOST_ROUNDS)
+    rounds = check_integer("rounds", rounds, 1, remedy="1000 is the default", most=_MOST_ROUNDS)
     tune = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
     if early_stopping_rounds is not None:
         otherwise = ", or None for no early stopping"
         early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
-    asked = get_num_threads() if num_threads is None else num_threads
+    asked = (jobs if small else get_num_threads()) if num_threads is None else num_threads
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
     return Plan(metric, metrics, trees, rounds, early_stopping_rounds, max(1, threads // jobs), tune, seed_list)
 
 
-def limits_of(jobs: int, minutes: float | None) -> tuple[int, float | None]:
+def is_small(folds: Folds) -> bool:
+    """Return whether one thread trains as fast as several: so few values that threads wait for each other."""
+    return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
+
+
+def limits_of(jobs: int | None, minutes: float | None, *, small: bool) -> tuple[int, float | None]:
     """Return how many processes train, and for how long, checked."""
+    if jobs is None:
+        jobs = get_num_threads() if small else 1
     jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
     if minutes is not None:
         minutes = check_number("minutes", minutes, above=0, otherwise=", or None for no limit")
@@ -113,8 +127,10 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
             _check_loss(loss, f"losses[{name!r}]")
         return dict(losses)
     chosen: list[Loss] = []
-    for item in LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
-        if isinstance(item, str):
+    for item in RECOMMENDED if losses is None else _several(losses, "losses", (str, Loss)):
+        if item == ALL:
+            chosen += [loss for variants in LOSSES.values() for loss in variants]
+        elif isinstance(item, str):
             chosen.extend(Loss.parse(item))
         else:
             _check_loss(item, "an item of losses")
@@ -170,6 +186,23 @@ def metrics_of(
                         raise ValueError(f"{one.name} is {why}")
                     notes[one] = f"{one.name} is left out, {why}."
     return main, [one for one in columns if one not in notes], list(notes.values())
+
+
+def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tuple[list[Method], list[str]]:
+    """Return the methods without those that "all" stands for and that refuse the labels, and a note on them."""
+    if losses != ALL:
+        return list(methods), []
+    labels = [part.queries.labels[part.queries.judged] for fold in folds for part in fold[:2]]
+    least, largest = (float(f(np.concatenate(labels), initial=0.0)) for f in (np.min, np.max))
+    refused = [
+        method
+        for method in methods
+        if isinstance(loss := method.objective, Loss)
+        and (loss.largest_label < largest or (least < 0.0 and not loss.takes_negative_labels))
+    ]
+    names = ", ".join(dict.fromkeys(method.name for method in refused))
+    note = f"Left out, since they do not take labels from {least:g} to {largest:g}: {names}."
+    return [method for method in methods if method not in refused], [note] if refused else []
 
 
 def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:

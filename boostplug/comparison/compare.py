@@ -9,12 +9,14 @@ from boostplug.comparison.arguments import (
     Losses,
     check_trainable,
     frameworks_of,
+    is_small,
     limits_of,
     methods_of,
     metrics_of,
     note_on_weights,
     plan_of,
     store_of,
+    suited_losses,
 )
 from boostplug.comparison.data import Columns
 from boostplug.comparison.folds import LoadedData
@@ -37,7 +39,7 @@ def compare(
     losses: Losses = None,
     baselines: str | Iterable[str] | None = None,
     frameworks: str | Iterable[str] | None = None,
-    rounds: int = 100,
+    rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
     metrics: Metric | str | Iterable[Metric | str] = METRICS,
     metric: Metric | str = "NDCG@10",
@@ -45,7 +47,7 @@ def compare(
     params: Mapping[str, Any] | None = None,
     tune: int = 0,
     num_threads: int | None = None,
-    jobs: int = 1,
+    jobs: int | None = 1,
     progress: bool | None = None,
     data: str | None = None,
     store: str | PathLike[str] | None = None,
@@ -72,14 +74,16 @@ def compare(
         stands in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
-        ".7*ndcg-boost + .3*qbrank". Default: all of the registry.
+        ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: those that we
+        recommend, `QBRank`, `CRR` and `MPBoost`.
     baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
-    rounds : int, default 100
-        Boosting rounds at most.
+    rounds : int, default 1000
+        Boosting rounds at most. Where early stopping has not ended a training before, the table marks its method, and
+        gives no verdict of significance on it: more rounds might change the order.
     seeds : int or iterable of int, default 3
         Seeds of the row and column samples, or how many of them.
     metrics : metric, name, or iterable of metrics and names
@@ -97,11 +101,12 @@ def compare(
         chosen by `metric` on the validation part. One that is hopeless beside the others is ended early, and counts.
         0: none. Needs the extra ``tune``.
     num_threads : int, optional
-        For the frameworks, losses and metrics, of all processes together. Default: as for losses.
-    jobs : int, default 1
-        Processes that train at once, each with an equal part of the threads, at least 1; on small data better than many
-        threads for one training. Each holds the data. The result is that of one process with as many threads as each of
-        them. Losses and metrics must be picklable; in a script, the call must stand under
+        For the frameworks, losses and metrics, of all processes together. Default: one for each process on small data
+        (up to 5 million values of features), where several threads would wait for each other; else as for losses.
+    jobs : int or None, default 1
+        Processes that train at once, each with an equal part of the threads, at least 1. None: as many as there are
+        cores on small data, else 1. Each holds the data. The result is that of one process with as many threads as each
+        of them. Losses and metrics must be picklable; in a script, the call must stand under
         ``if __name__ == "__main__":``.
     progress : bool, optional
         The table as it grows, on stderr; where that is no terminal a line every 30 seconds. Default: the table alone.
@@ -153,7 +158,8 @@ def compare(
     loaded = LoadedData.of(train, valid, test, Columns(label, qid, weight), data)
     folds = loaded.folds
     main, columns, left_out = metrics_of(folds, metric, metrics)
-    jobs, minutes = limits_of(jobs, minutes)
+    small = is_small(folds)
+    jobs, minutes = limits_of(jobs, minutes, small=small)
     plan = plan_of(
         main,
         columns,
@@ -164,14 +170,15 @@ def compare(
         tune=tune,
         num_threads=num_threads,
         jobs=jobs,
+        small=small,
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    methods = methods_of(names, losses, baselines)
+    methods, unsuited = suited_losses(methods_of(names, losses, baselines), losses, folds)
     folder = store_of(store, resume=resume)
     if jobs > 1:
         check_picklable(plan, methods)
-    notes = [*absent, *left_out, *note_on_weights(folds, methods)]
+    notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, minutes=minutes, notes=notes)
     kept = None
     if folder is not None:

@@ -146,9 +146,8 @@ class Board:
         return list(dict.fromkeys([*list(working)[: most - 1], *best, *self._methods]))[:most]
 
     def _mean(self, method: Method) -> float | None:
-        """Return the mean of the metric over the runs that are finished; None where none is, or it has no value."""
-        name = self._plan.metric.name
-        values = [cell.test[name] for cell in self._outcomes[method] if cell.error is None]
+        """Return the mean validation score over the runs that are finished; None where none is, or it has no value."""
+        values = [cell.validation for cell in self._outcomes[method] if cell.error is None]
         return fmean(values) if values and not math.isnan(fmean(values)) else None
 
     def _table(self, rows: Sequence[Method], width: int) -> "RenderableType":
@@ -173,7 +172,7 @@ class Board:
             name = visible(method.name)
             line = [">" if now else "", method.framework, name, Text(value, style), runs, "; ".join(now)]
             lines.append((line, "" if now or cells else "dim"))
-        heads = ["", "framework", "method", visible(self._plan.metric.name), "runs", "now"]
+        heads = ["", "framework", "method", f"validation {visible(self._plan.metric.name)}", "runs", "now"]
         columns = list(zip(heads, *(line for line, _ in lines), strict=True))
         taken = [max(cell_len(str(value)) for value in column) for column in columns]
         taken[3] = max(_VALUE, min(taken[3], width // 5))  # a metric's name may be long

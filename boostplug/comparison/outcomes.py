@@ -65,6 +65,20 @@ class Runs:
         """Return what a method is compared with: its framework's own LambdaMART, where that is among them."""
         return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
 
+    def n_at_cap(self, method: Method) -> int:
+        """Return how many runs of a method early stopping has not ended, so that more rounds may give a better one."""
+        plan = self.plan
+        return (
+            0
+            if plan.patience is None
+            else sum(run.rounds_trained == plan.rounds for run in self.finished(method).values())
+        )
+
+    def has_verdict(self, method: Method) -> bool:
+        """Return whether neither a method nor its reference has a run that ended at the cap of rounds."""
+        reference = self.reference_of(method)
+        return not self.n_at_cap(method) and (reference is None or not self.n_at_cap(reference))
+
     def n_defined(self) -> int:
         """Return on how many test queries the metric is defined; one that stands in several folds counts once."""
         metric = self.plan.metric

@@ -104,11 +104,13 @@ class CompareResult:
     @property
     def summary(self) -> Comparison:
         """All of it as values."""
-        runs = self.runs
+        runs, chosen = self.runs, self._recommended()
         methods = [_summary(runs, method) for method in runs.methods]
         comparisons: dict[str, int] = {}
         for framework in dict.fromkeys(row.framework for row in methods):
             tested = {i: row.p for i, row in enumerate(methods) if row.framework == framework and row.p is not None}
+            for i in [i for i in tested if chosen is not None and methods[i].key == chosen.key]:
+                methods[i] = replace(methods[i], p_holm=tested.pop(i))  # chosen before the test part was read
             comparisons[framework] = len(tested)
             for i, p in zip(tested, holm([*tested.values()]).tolist(), strict=True):
                 methods[i] = replace(methods[i], p_holm=p)
@@ -119,7 +121,7 @@ class CompareResult:
             test=Test(
                 kind="paired randomisation over queries, two-sided",
                 flips=FLIPS,
-                correction="Holm, within each framework",
+                correction="Holm, within each framework, but for the recommended method",
                 comparisons=comparisons,
                 queries=runs.n_defined(),
                 repeated=runs.n_repeated(),
@@ -132,7 +134,7 @@ class CompareResult:
             warnings=list(self._warnings),
             notes=list(self._notes),
             methods=methods,
-            recommendation=self._recommended(),
+            recommendation=chosen,
         )
 
     @property
@@ -169,7 +171,7 @@ class CompareResult:
             reference=None if reference is None else reference.name,
             difference=None if found is None else found.difference,
             interval=None if found is None else list(found.interval),
-            p=None if found is None else found.p,
+            p=None if found is None or not self.runs.has_verdict(method) else found.p,
             queries=None if found is None else found.n_queries,
             rounds=of_estimator["rounds"],
             params=of_estimator["params"],
@@ -217,7 +219,8 @@ class CompareResult:
 
         Columns: framework, method, objective; each metric's mean and, named ``… ±``, its standard deviation over the
         runs; the validation value; the difference to the framework's own LambdaMART, the ends of its interval, its
-        standardised value z, p and Holm's p; seconds per round, rounds, runs finished and planned; errors.
+        standardised value z, p and Holm's p; seconds per round, rounds, runs finished, planned and ended at the cap of
+        rounds; errors. p is missing where a run of the method or of its reference ended at the cap.
         """
         pd, rows = _pandas(), []
         for row in self.summary.methods:
@@ -226,7 +229,16 @@ class CompareResult:
                 flat |= {name: value.mean, f"{name} ±": value.spread}
             flat |= {"validation": row.validation.mean, "difference": row.difference}
             flat["interval_low"], flat["interval_high"] = row.interval or (None, None)
-            numbers = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned")
+            numbers = (
+                "z",
+                "p",
+                "p_holm",
+                "seconds_per_round",
+                "rounds",
+                "runs_finished",
+                "runs_planned",
+                "runs_at_cap",
+            )
             rows.append(flat | {name: getattr(row, name) for name in numbers} | {"error": "; ".join(row.errors)})
         return pd.DataFrame(rows)
 
@@ -302,14 +314,15 @@ def _summary(runs: Runs, method: Method) -> MethodSummary:
         reference=None if reference is None or reference == method else reference.name,
         runs_planned=runs.n_planned,
         runs_finished=len(done),
+        runs_at_cap=runs.n_at_cap(method),
         validation=_mean_and_spread([run.validation for run in done]),
         test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in runs.plan.metrics},
         difference=None if found is None else found.difference,
         interval=None if found is None else list(found.interval),
         z=None if found is None else found.z,
-        p=None if found is None else found.p,
+        p=None if found is None or not runs.has_verdict(method) else found.p,
         p_holm=None,
-        seconds_per_round=_mean([run.seconds_per_round for run in done]),
+        seconds_per_round=_mean([s for run in done if (s := run.seconds_per_round) is not None]),
         rounds=_mean([run.rounds for run in done]),
         errors=list(dict.fromkeys(run.error for run in mine if run.error)),
         runs=[RunSummary(**{f.name: getattr(run, f.name) for f in fields(RunSummary)}) for run in mine],

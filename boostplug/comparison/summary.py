@@ -158,7 +158,7 @@ class RunSummary:
     seed: int
     rounds: int
     rounds_trained: int
-    seconds_per_round: float
+    seconds_per_round: float | None
     validation: float | None
     test: dict[str, float | None]
     error: str | None
@@ -174,6 +174,7 @@ class MethodSummary(Named):
     reference: str | None
     runs_planned: int
     runs_finished: int
+    runs_at_cap: int
     validation: Mean
     test: dict[str, Mean]
     difference: float | None
@@ -188,7 +189,7 @@ class MethodSummary(Named):
 
     @property
     def contrast(self) -> "Contrast | None":
-        """The difference to the reference, with the corrected p."""
+        """The difference to the reference, with the p that the table shows: Holm's, but the recommended one's own."""
         return Contrast.of(self, self.p_holm)
 
 
@@ -224,7 +225,7 @@ class Contrast(NamedTuple):
     reference: str
     difference: float
     interval: tuple[float, float] | None
-    p: float
+    p: float  # NaN: no verdict, since a training ended at the cap of rounds
 
     @classmethod
     def of(cls, found: MethodSummary | Recommendation, p: float | None) -> "Contrast | None":

@@ -20,5 +20,12 @@ def result(parts):
 
 
 @pytest.fixture(scope="session")
+def settled(parts):
+    """A comparison of which early stopping has ended every training, so that there are verdicts."""
+    losses = [bp.MPBoost(), bp.QBRank()]
+    return bp.compare(*parts, losses=losses, rounds=500, early_stopping_rounds=3, seeds=2, num_threads=1)
+
+
+@pytest.fixture(scope="session")
 def tiny():
     return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))

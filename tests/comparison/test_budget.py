@@ -94,7 +94,7 @@ def test_the_first_turn_may_be_cut_short(tiny, clock):
     result = bp.compare(*tiny, **some, seeds=1, minutes=25 / 60)
     assert [name for name, _ in clock] == ["lambdarank", "rank_xendcg"]
     assert [run["method"] for run in result.not_run] == ["regression", "RankNet"]
-    said = "No seed was run by all methods. Not run: lightgbm regression with seed 0; lightgbm RankNet with seed 0."
+    said = "No seed finished for every method. Not run: lightgbm regression with seed 0; lightgbm RankNet with seed 0."
     assert f"{said} To compare more in the time, name fewer losses." in " ".join(str(result).split())
     assert result.document["recommendation"]["among"] == 2
 
@@ -113,7 +113,7 @@ def test_no_turn_begins_after_one_that_was_cut_short(tiny, clock):
     some = {**SOME, "baselines": ["lambdarank", "rank_xendcg", "regression"]}
     result = bp.compare(*tiny, **some, seeds=2, minutes=50 / 60)
     assert clock == [("lambdarank", 0), ("rank_xendcg", 0), ("regression", 0)]
-    said = "No seed was run by all methods. Not run: any method with seed 1; lightgbm RankNet with seed 0."
+    said = "No seed finished for every method. Not run: any method with seed 1; lightgbm RankNet with seed 0."
     assert said in " ".join(str(result).split())
 
 

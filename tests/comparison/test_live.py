@@ -32,7 +32,7 @@ def plan_of(metric="NDCG@10", *, tune=0, seeds=3):
 
 
 def cell(method, value, *, seed=0, fold=0, metric="NDCG@10", **more):
-    return RunOutcome(method, fold, seed, test={metric: value}, **more)
+    return RunOutcome(method, fold, seed, validation=value, test={metric: value}, **more)
 
 
 def drawn(board, width=80, height=24):
@@ -68,7 +68,7 @@ def test_all_methods_stand_in_their_order():
         [">", "xgboost", "mine", "0/6", "seed 1, fold 2"],
         [lines[-1].split()[0], "3/18", "0:00:00"],
     ]
-    assert lines[0].split() == ["framework", "method", "NDCG@10", "runs", "now"]
+    assert lines[0].split() == ["framework", "method", "validation", "NDCG@10", "runs", "now"]
 
 
 def test_invisible_characters_of_names_are_shown():

@@ -1,6 +1,7 @@
 """A comparison's table and what stands below it: for a terminal, as plain text, in Markdown and in LaTeX."""
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.console import as_text
@@ -69,7 +70,7 @@ def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
         ),
         Cell(probability(method.p_holm), method.p_holm, verdict=verdict),
         number(None if seconds is None else 1e3 * seconds, ".1f"),
-        number(method.rounds, ".0f"),
+        replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
     ]
 
 

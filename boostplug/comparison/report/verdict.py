@@ -1,5 +1,7 @@
 """What a reader must know first: what is missing, what to use, and how sure that is."""
 
+from math import isnan
+
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
@@ -10,6 +12,7 @@ from boostplug.comparison.report.words import (
     about_means,
     about_times,
     advice,
+    at_cap,
     is_code,
     percent,
     uncompared,
@@ -25,7 +28,7 @@ def caveats(view: View) -> list[str]:
     """Return what a reader must know before anything else: missing runs, shared data, failures."""
     document = view.document
     failed = [m for m in view.methods if m.summary.errors]
-    lines = unfinished(document) + warning_lines(document) + uncompared(document)
+    lines = unfinished(document) + warning_lines(document) + at_cap(document) + uncompared(document)
     for method in failed:
         done = method.summary.runs_finished
         of = f"{done} of {method.summary.runs_planned} runs finished" if done else "no run finished"
@@ -49,7 +52,8 @@ def recommendation(view: View) -> Child:
         figures.append((f"Difference to {contrast.reference} on test", signed(contrast.difference)))
         if contrast.interval is not None:
             figures.append((f"{percent(document)} interval", interval(contrast.interval)))
-        figures.append(("p", probability(contrast.p)))
+        if not isnan(contrast.p):
+            figures.append(("p", probability(contrast.p)))
     figures += _outcome_figures(view, method)
     figures.append(("Rounds", f"{found.rounds:,}"))
     if method.summary.seconds_per_round is not None:
@@ -76,6 +80,8 @@ def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
     contrast = found.contrast
     if contrast is None:
         return "open", f"{provisional}best on validation; nothing to compare it with"
+    if isnan(contrast.p):
+        return "open", f"{provisional}no verdict: trainings ended at the cap of {document.settings.rounds:,} rounds"
     better = contrast.difference * document.settings.sign > 0
     if not contrast.p < SIGNIFICANT:
         other = contrast.reference
@@ -96,7 +102,7 @@ def methods(view: View) -> Child:
     """Return the table of all methods."""
     document = view.document
     validation = Column("validation", descending=view.sign > 0, sorted_by=True)
-    marked = " ▲ ▼ and bold: significantly better or worse than the reference (corrected p)."
+    marked = " ▲ ▼ and bold: significantly better or worse than the reference (p < .05)."
     return [
         method_table(
             f"Means on test; validation: {view.metric} there, best first",

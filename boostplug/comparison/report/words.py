@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from math import isnan
 
 from boostplug.comparison.report.tables import probability, short, signed
 from boostplug.comparison.summary import Comparison, Contrast, Recommendation
@@ -15,6 +16,7 @@ __all__ = [
     "about_times",
     "about_training",
     "advice",
+    "at_cap",
     "below_table",
     "is_code",
     "percent",
@@ -37,6 +39,7 @@ def below_table(document: Comparison) -> list[str]:
     return [
         *unfinished(document),
         *warning_lines(document),
+        *at_cap(document),
         *verdicts(document),
         about_data(document),
         about_means(document),
@@ -65,6 +68,19 @@ def unfinished(document: Comparison) -> list[str]:
 def warning_lines(document: Comparison) -> list[str]:
     """Return what makes the metrics less than they seem, such as data that two parts share."""
     return [f"WARNING: {warning}" for warning in document.warnings]
+
+
+def at_cap(document: Comparison) -> list[str]:
+    """Return which methods ended at the cap of rounds, so that nothing is said of their significance."""
+    capped = [m for m in document.methods if m.runs_at_cap]
+    if not capped:
+        return []
+    several = len({m.framework for m in document.methods}) > 1
+    where = {m.framework: f" in {m.framework}" if several else "" for m in capped}
+    names = ", ".join(f"{m.method}{where[m.framework]} ({m.runs_at_cap} of {m.runs_finished} runs)" for m in capped)
+    cap = f"{document.settings.rounds:,} rounds"
+    words = f"No verdict on methods that trained to the cap of {cap}, nor beside a reference that did: {names}."
+    return [f"{words} More rounds may change the order: raise the rounds."]
 
 
 def about_data(document: Comparison) -> str:
@@ -109,6 +125,7 @@ def about_differences(document: Comparison) -> list[str]:
     if references:
         listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
         numbers = {framework: n for framework, n in test.comparisons.items() if n}
+        own = document.recommendation is not None and document.recommendation.contrast is not None
         partial = document.interrupted or document.out_of_time
         which = "test queries of the runs that both have" if partial else f"{test.queries:,} test queries"
         many = ", ".join(
@@ -119,8 +136,10 @@ def about_differences(document: Comparison) -> list[str]:
             f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {percent(document)} "
             f"interval: Student's t over the {which}, on values averaged over seeds. "
             f"p: paired randomisation test over them (two-sided, {test.flips:,} "
-            f"sign flips, or all where they are fewer), by Holm's method for {many}. Both are about the models of this "
-            "comparison: other seeds or training data may give other differences."
+            f"sign flips, or all where they are fewer). "
+            + ("That of the recommended method is not corrected: validation chose it before the test. " if own else "")
+            + (f"Holm's method corrects the others, each one of {many}. " if many else "")
+            + "Both are about the models of this comparison: other seeds or training data may give other differences."
         )
     return lines
 
@@ -163,9 +182,11 @@ def about_times(document: Comparison) -> str:
     threads = f"{settings.num_threads} thread{'s' * (settings.num_threads > 1)}"
     if settings.jobs > 1:
         threads += f", {settings.jobs} trainings at once"
+    withheld = any(run.seconds_per_round is None for m in document.methods for run in m.runs if run.error is None)
     return (
-        f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores. "
-        "rounds: those used, mean over runs."
+        f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores"
+        + ("; no time where other programs kept the processor busy" if withheld else "")
+        + ". rounds: those used, mean over runs."
     )
 
 
@@ -183,7 +204,7 @@ def _partial(document: Comparison) -> str:
     left_out = ([f"any method with {of_all[1]}"] if of_all[1] else []) + single[:_MOST_MISSING]
     more = len(single) - _MOST_MISSING
     minutes, n = document.settings.minutes, len(turns) * len(methods)
-    common = f"All methods have {of_all[0]}" if of_all[0] else "No seed was run by all methods"
+    common = f"All methods have {of_all[0]}" if of_all[0] else "No seed finished for every method"
     return (
         f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. "
         f"{common}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
@@ -248,10 +269,16 @@ def verdicts(document: Comparison) -> list[str]:
         ]
         if ours:
             _, name, found = max(ours, key=lambda one: one[0])
-            clear = "" if found.p < SIGNIFICANT else ", not significant"
+            recommended = document.recommendation
+            if recommended is not None and recommended.key == (framework, name):
+                continue  # the recommendation says it
+            n = document.test.comparisons.get(framework, 0)
+            corrected = f"corrected p {_equal(found.p)}, one of {n}" if n > 1 else f"p {_equal(found.p)}"
+            clear = "" if found.p < SIGNIFICANT else ": not significant"
+            how = "no verdict: see the rounds" if isnan(found.p) else f"{corrected}{clear}"
             lines.append(
                 f"{framework}: of our losses, {name} is best on validation; on test it is "
-                f"{_against(found, document)} (corrected p {_equal(found.p)}{clear})."
+                f"{_against(found, document)} ({how})."
             )
     return lines
 
@@ -303,7 +330,12 @@ def _expected(found: Recommendation, document: Comparison) -> str:
         why = f"{name} has no finished run" if (name := found.reference) else "LambdaMART is not among the methods"
         return f"It has nothing to be compared with in {found.framework}: {why}."
     queries = f"{found.queries:,} test queries"
-    against = f"On test it is {_against(contrast, document)}, p {_equal(contrast.p)}"
+    against = f"On test it is {_against(contrast, document)}"
+    if isnan(contrast.p):
+        return (
+            f"{against}. There is no verdict, since trainings ended at the cap of {document.settings.rounds:,} rounds."
+        )
+    against += f", p {_equal(contrast.p)}"
     better = (contrast.difference > 0) == document.settings.greater_is_better
     if not contrast.p < SIGNIFICANT:
         advice = "either will do" if better else f"nothing here speaks against keeping {contrast.reference}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
@@ -26,6 +26,7 @@ __all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "check_columns", "lightgb
 
 Floats = NDArray[np.float64]
 
+_LEAST_SHARE = 0.8  # of the time of a training that this process had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _JSON = frozenset('",:[]{}')  # LightGBM refuses them in names of features
 
@@ -80,6 +81,8 @@ class Watch:
         The time of each round.
     whole : float or None
         Seconds of the whole training, the metric's among them; None until the framework has said `ended`.
+    slowed : bool
+        Whether the processor worked for others in much of that time, so that times say little.
     gains : ndarray of shape (n_features,), or None
         The gains of each feature's splits in the first `best_round` rounds, where the framework knows them.
     """
@@ -101,7 +104,9 @@ class Watch:
         self.whole: float | None = None
         self.gains: Floats | None = None
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
+        self.slowed = False
         self._begun = self._start = perf_counter()
+        self._processor = process_time()
 
     def start_round(self) -> None:
         """Start the clock of a round."""
@@ -122,6 +127,7 @@ class Watch:
     def ended(self) -> None:
         """Stop the clock of the training, which began with this object."""
         self.whole = perf_counter() - self._begun
+        self.slowed = process_time() - self._processor < _LEAST_SHARE * self.whole
 
     @property
     def best_round(self) -> int:

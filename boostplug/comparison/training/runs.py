@@ -45,7 +45,8 @@ class RunOutcome:
     seed: int
     rounds: int = 0
     rounds_trained: int = 0
-    seconds_per_round: float = 0.0
+    seconds_per_round: float | None = None
+    """None where others kept the processor busy."""
     validation: float = 0.0
     test: dict[str, float] = field(default_factory=dict)
     per_query: dict[str, Floats] = field(default_factory=dict)
@@ -280,7 +281,7 @@ class FoldRuns:
             seed,
             rounds=watch.best_round,
             rounds_trained=len(watch.values),
-            seconds_per_round=float(np.median(watch.seconds)),
+            seconds_per_round=None if watch.slowed else float(np.median(watch.seconds)),
             seconds=watch.whole,
             validation=watch.best_value,
             test=means,

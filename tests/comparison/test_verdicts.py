@@ -1,0 +1,109 @@
+"""When a comparison gives a verdict of significance, and on what: the cap of rounds, one p for one question."""
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.comparison.training import frameworks
+
+pytest.importorskip("lightgbm")
+
+
+@pytest.fixture(scope="module")
+def slow_start():
+    """Return parts on which one loss learns in fewer rounds than the others."""
+    return [bp.datasets.make_ranking(60, random_state=s) for s in range(3)]
+
+
+def compared(parts, **options):
+    return bp.compare(*parts, frameworks="lightgbm", seeds=2, baselines=["lambdarank", "regression"], **options)
+
+
+def test_no_method_at_the_cap_gets_a_verdict(slow_start):
+    result = compared(slow_start, losses=["qbrank"], rounds=5)
+    document = result.document
+    assert [method["runs_at_cap"] for method in document["methods"]] == [2] * len(document["methods"])
+    assert all(method["p"] is None and method["p_holm"] is None for method in document["methods"])
+    assert document["recommendation"]["p"] is None
+    assert any(method["difference"] is not None for method in document["methods"])
+    printed = str(result)
+    assert "5 cap" in printed
+    assert "No verdict on methods that trained to the cap of 5 rounds" in printed
+    assert "significant" not in printed
+    assert "No verdict" in result.recommendation or "own LambdaMART" in result.recommendation
+
+
+def test_a_method_that_stops_early_is_not_marked_and_gets_a_verdict(slow_start):
+    result = compared(slow_start, losses=[bp.QBRank()], rounds=2000, early_stopping_rounds=3)
+    document = result.document
+    assert not any(method["runs_at_cap"] for method in document["methods"])
+    assert sum(method["p"] is not None for method in document["methods"]) == 2
+    assert "cap" not in str(result)
+
+
+class Nothing(bp.Loss):
+    """A loss that has nothing to teach, so that early stopping ends its training at once."""
+
+    hessian_kind = "exact"
+
+    def compute_value(self, scores, queries):
+        return np.zeros(queries.n_queries)
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        return np.zeros(queries.n_rows), np.ones(queries.n_rows)
+
+
+def test_beside_a_reference_at_the_cap_there_is_no_verdict(slow_start):
+    result = compared(slow_start, losses={"nothing": Nothing()}, rounds=12, early_stopping_rounds=10)
+    methods = {m["method"]: m for m in result.document["methods"]}
+    assert methods["lambdarank"]["runs_at_cap"]
+    assert not methods["nothing"]["runs_at_cap"]
+    assert methods["nothing"]["difference"] is not None
+    assert methods["nothing"]["p"] is None
+
+
+def test_without_early_stopping_the_rounds_are_the_users_choice(slow_start):
+    result = compared(slow_start, losses=[bp.QBRank()], rounds=3, early_stopping_rounds=None)
+    assert not any(method["runs_at_cap"] for method in result.document["methods"])
+    assert sum(method["p"] is not None for method in result.document["methods"]) == 2
+
+
+def test_one_p_for_one_question(slow_start):
+    """The recommended method's p is its own; each other's is Holm's over the others."""
+    losses = {f"loss {k}": bp.QBRank(preference_weight=w) for k, w in enumerate((0.1, 0.4, 0.7, 1.0))}
+    result = compared(slow_start, losses=losses, rounds=2000, early_stopping_rounds=5)
+    found, methods = result.document["recommendation"], result.document["methods"]
+    own = next(m for m in methods if m["method"] == found["method"])
+    others = [m for m in methods if m["p"] is not None and m is not own]
+    assert own["p_holm"] == own["p"] == found["p"] or own["reference"] is None
+    ordered = sorted(m["p"] for m in others)
+    n = len(ordered)
+    holm = np.minimum(np.maximum.accumulate([(n - k) * p for k, p in enumerate(ordered)]), 1.0)
+    np.testing.assert_allclose(sorted(m["p_holm"] for m in others), np.sort(holm))
+    assert result.document["test"]["comparisons"] == {"lightgbm": n}
+    printed = str(result)
+    assert f"each one of {n} comparisons" in printed
+    assert "not corrected" in printed
+
+
+def test_the_default_is_a_short_list_and_all_is_every_variant_that_takes_the_labels():
+    parts = [bp.datasets.make_ranking(12, random_state=s) for s in range(3)]
+    short = bp.compare(*parts, frameworks="lightgbm", rounds=1, seeds=1)
+    ours = [m["method"] for m in short.document["methods"] if not m["built_in"]]
+    assert ours == ["QBRank", "CRR", "MPBoost(Log)"]
+    negative = [bp.RankingData(p.X, p.y - 2.0, qid=p.qid) for p in parts]
+    tau = {"metric": "KendallTau", "metrics": [], "baselines": "regression"}
+    every = bp.compare(*negative, frameworks="lightgbm", rounds=1, seeds=1, losses="all", **tau)
+    names = [m["method"] for m in every.document["methods"] if not m["built_in"]]
+    assert len(names) > 12
+    assert "NDCGBoost" not in names
+    assert any("do not take labels from -2" in note and "NDCGBoost" in note for note in every.document["notes"])
+    assert not every.failed
+
+
+def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
+    parts = [bp.datasets.make_ranking(12, random_state=s) for s in range(3)]
+    monkeypatch.setattr(frameworks, "process_time", lambda: 0.0)  # a process that never had a processor
+    result = bp.compare(*parts, frameworks="lightgbm", rounds=2, seeds=1, losses=[])
+    assert all(m["seconds_per_round"] is None for m in result.document["methods"])
+    assert "no time where other programs kept the processor busy" in " ".join(str(result).split())
