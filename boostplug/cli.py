@@ -123,11 +123,28 @@ def _documentation() -> str:
 def compare(
     data: Annotated[
         Path | None,
-        typer.Option(help="One fold (train, vali and test file), or a folder of Fold*. Default: the bundled set."),
+        typer.Option(
+            help="A folder: one fold (train, vali and test file), or Fold*. Or a CSV or Parquet file, split by query. "
+            "Default: the bundled set."
+        ),
     ] = None,
-    train: Annotated[Path | None, typer.Option(help="Training file of LETOR lines; with --valid and --test.")] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="Training file, LETOR, CSV or Parquet; with --valid and --test.")
+    ] = None,
     valid: Annotated[Path | None, typer.Option(help="Validation file.")] = None,
     test: Annotated[Path | None, typer.Option(help="Test file.")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of the labels, in CSV and Parquet.")] = None,
+    qid: Annotated[str, typer.Option(help="Column of the query ids, in CSV and Parquet.")] = "qid",
+    weight: Annotated[str | None, typer.Option(help="Column of weights, in CSV and Parquet.")] = None,
+    features: Annotated[str | None, typer.Option(help="Columns that are features. Default: all others.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Of one CSV or Parquet file: shares of the queries for training, validation and test, or the column "
+            "that says train, valid or test of each row. Default: 0.6,0.2,0.2."
+        ),
+    ] = None,
     losses: Annotated[
         str | None,
         typer.Option(
@@ -205,10 +222,16 @@ def compare(
 
         with progress_bar(True, 1) as advance:
             advance("reading the data", 0)
-            folds, name = _load(data, train, valid, test)
+            parts, name = _load(data, train, valid, test)
         params = {"num_leaves": leaves, "learning_rate": learning_rate}
         result = run(
-            folds,
+            *parts,
+            label=label,
+            qid=qid,
+            weight=weight,
+            features=_names(features),
+            drop=_names(drop) or (),
+            split=_shares(split),
             losses=_split(losses),
             baselines=_split(baselines),
             frameworks=_split(frameworks),
@@ -572,9 +595,23 @@ def _check_store(folder: Path | None, *, needed: bool) -> Path | None:
     return folder or _STORE
 
 
+def _names(text: str | None) -> list[str] | None:
+    """Return names that are separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _shares(text: str | None) -> str | list[float] | None:
+    """Return shares that are separated by commas, or the name of a column."""
+    try:
+        return None if text is None else [float(share) for share in text.split(",")]
+    except ValueError:
+        return text
+
+
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
-    """Return the folds that the options name, and what to call them."""
+    """Return the folds that the options name, or the paths of tables, and what to call them."""
     from boostplug.comparison.data import folds_of_folder, name_of_folder
+    from boostplug.comparison.frames import is_table_file
     from boostplug.datasets import Fold, load_bundled
     from boostplug.datasets.letor import load_files
 
@@ -583,8 +620,10 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
     if data is not None:
         if given:
             raise ValueError(f"--data and --{given[0]} exclude each other")
+        if is_table_file(data):
+            return [data], data.name
         if not data.is_dir():
-            remedy = "--data takes one fold, or a folder of Fold*; name files by --train, --valid and --test"
+            remedy = "--data takes a folder, a CSV or a Parquet file; name others by --train, --valid and --test"
             what = f"--data: {data} is a file" if data.exists() else f"--data: there is no folder {data}"
             raise FileNotFoundError(f"{what}; {remedy}")
         try:
@@ -594,9 +633,9 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
             raise FileNotFoundError(
                 f"--data: {what}; rename the file, or name the three files by --train, --valid and --test"
             ) from None
-        return folds, name_of_folder(data)
+        return [folds], name_of_folder(data)
     if not given:
-        return [load_bundled()], "the bundled set"
+        return [[load_bundled()]], "the bundled set"
     if len(given) < len(files):
         absent = " and ".join(f"--{name}" for name in files if name not in given)
         raise ValueError(f"{absent} missing: --train, --valid and --test go together")
@@ -606,7 +645,8 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
         if path is not None and not path.exists():
             raise FileNotFoundError(f"--{name}: there is no file {path}; check the path")
     paths = [path for path in files.values() if path is not None]
-    return [Fold(*load_files(paths))], ", ".join(path.name for path in paths)
+    name = ", ".join(path.name for path in paths)
+    return ([*paths], name) if any(map(is_table_file, paths)) else ([[Fold(*load_files(paths))]], name)
 
 
 def _show(command: str, result: Any) -> bool:

@@ -102,7 +102,7 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
         (["--frameworks", "catboost"], "frameworks must be of lightgbm, xgboost"),
         (["--metric", "auc"], "there is no metric 'auc'"),
         (["--data", "nowhere"], "there is no folder nowhere"),
-        (["--data", "a.txt"], "--data: a.txt is a file; --data takes one fold"),
+        (["--data", "a.txt"], "--data: a.txt is a file; --data takes a folder"),
         (["--data", "."], "only a.txt; rename the file, or name the three files by --train, --valid and --test"),
         (["--train", ".", "--valid", "a.txt", "--test", "a.txt"], "give a fold's folder by --data"),
         (["--train", "a.txt", "--valid", "a.txt", "--test", "b"], "--test: there is no file b; check the path"),
@@ -427,7 +427,7 @@ def test_files_that_count_features_from_0_in_part(folder, tmp_path, monkeypatch)
         (tmp_path / name).write_text(text if name != "train" else text.replace(" 1:", " 0:1 1:", 1))
     opened = []
     monkeypatch.setattr(letor, "opened", lambda path, plain=letor.opened: opened.append(path.name) or plain(path))
-    (parts,), name = cli._load(None, *(tmp_path / name for name in ("train", "vali", "test")))
+    ((parts,),), name = cli._load(None, *(tmp_path / name for name in ("train", "vali", "test")))
     assert opened == ["train", "vali", "test"]
     assert name == "train, vali, test"
     assert [part.X.shape[1] for part in parts] == [7, 7, 7]

@@ -11,7 +11,7 @@ import numpy as np
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison.data import PARTS
-from boostplug.comparison.recommendation import METRICS
+from boostplug.comparison.recommendation import METRICS, RECOMMENDED
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, check_columns
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
@@ -21,7 +21,7 @@ from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, table_of
-from boostplug.losses import CRR, LOSSES, Loss, MPBoost, QBRank
+from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import Metric
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "limits_of",
     "methods_of",
     "metrics_of",
+    "names_of",
     "note_on_weights",
     "parse_losses",
     "plan_of",
@@ -39,8 +40,6 @@ __all__ = [
     "suited_losses",
 ]
 
-RECOMMENDED = (QBRank(), CRR(), MPBoost())
-"""The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 Folds = Sequence[Sequence[Part]]
@@ -82,6 +81,11 @@ def plan_of(
 def is_small(folds: Folds) -> bool:
     """Return whether one thread trains as fast as several: so few values that threads wait for each other."""
     return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
+
+
+def names_of(given: Any) -> Any:
+    """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
 def limits_of(jobs: int | None, minutes: float | None, *, small: bool) -> tuple[int, float | None]:

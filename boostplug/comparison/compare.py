@@ -1,6 +1,6 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from os import PathLike
 from typing import Any
@@ -13,13 +13,14 @@ from boostplug.comparison.arguments import (
     limits_of,
     methods_of,
     metrics_of,
+    names_of,
     note_on_weights,
     plan_of,
     store_of,
     suited_losses,
 )
-from boostplug.comparison.data import Columns
 from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.frames import Columns
 from boostplug.comparison.live import live_table
 from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult
@@ -55,6 +56,9 @@ def compare(
     label: str | None = None,
     qid: str = "qid",
     weight: str | None = None,
+    features: Iterable[str] | None = None,
+    drop: Iterable[str] = (),
+    split: str | Sequence[float] | None = None,
     minutes: float | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
@@ -69,7 +73,8 @@ def compare(
         Each a `RankingData`; a tuple (X, y, qid); a mapping or object with `X`, `y`, `qid` or `group`, and `weight`; a
         DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`, or a tuple (DataFrame with the column
         `qid`, y); or a file of LETOR lines. Alternatively `train` alone: a fold (train, valid, test), a list of folds,
-        or a folder of LETOR files or of ``Fold*``. Weights count in training, divided by their mean, and in all
+        a folder of LETOR files or of ``Fold*``, or one DataFrame, CSV or Parquet file, which `split` divides by
+        query. Weights count in training, divided by their mean, and in all
         metrics. Data that stand in two parts are warned of in ``result.document["warnings"]``; a test query that
         stands in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
@@ -123,6 +128,11 @@ def compare(
         settings, number of threads and versions must be the same.
     label, qid, weight : str
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
+    features, drop : iterable of str, optional
+        Columns of DataFrames that are features; columns that are left out. Default: all but those above.
+    split : three shares or str, optional
+        Of one DataFrame or file: the shares of its queries for training, validation and test, drawn with a fixed seed,
+        or the column that says "train", "valid" or "test" of each row. Default: (0.6, 0.2, 0.2).
     minutes : float, optional
         A budget, from the first training on: none begins that the time passed suggests cannot end in it; one that is at
         work then is finished, but tuning ends with the round that is at work. ``result.out_of_time`` says whether it
@@ -155,7 +165,8 @@ def compare(
     >>> list(result.table["method"][:3])
     ['lambdarank', 'rank_xendcg', 'regression']
     """
-    loaded = LoadedData.of(train, valid, test, Columns(label, qid, weight), data)
+    columns_of_frames = Columns(label, qid, weight, names_of(features), names_of(drop) or (), names_of(split))
+    loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
     main, columns, left_out = metrics_of(folds, metric, metrics)
     small = is_small(folds)

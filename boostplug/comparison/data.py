@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from boostplug.comparison.frames import Columns, features_only, is_table_file, parts_of, read_table, refuse_unusable
 from boostplug.comparison.training.frameworks import Part
 from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import Table, align_columns, is_frame, refuse_uncomputed, split_columns, table_of
@@ -18,26 +19,6 @@ _FORMS = (
     "a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a DataFrame with "
     "label= naming its column of grades"
 )
-
-
-class Columns(NamedTuple):
-    """Of DataFrames: the names of the columns that are no features."""
-
-    label: str | None = None
-    qid: str = "qid"
-    weight: str | None = None
-
-    def given(self) -> dict[str, str]:
-        """Return the names that are not the defaults."""
-        return {what: name for what, name in self._asdict().items() if name != Columns._field_defaults[what]}
-
-    def check(self) -> "Columns":
-        """Return itself, refusing what is no name."""
-        for what, name in self._asdict().items():
-            if not (isinstance(name, str) or (name is None and what != "qid")):
-                example = "; weights as arrays go into RankingData(X, y, weight=…)" if what == "weight" else ""
-                raise ValueError(f"{what} must be the name of a DataFrame's column; got {shown(name)}{example}")
-        return self
 
 
 def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[Part]]:
@@ -57,7 +38,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[P
     columns.check()
     return [
         _fold([_data(data, name, columns) for data, name in zip(fold, PARTS, strict=True)])
-        for fold in _triples(train, valid, test)
+        for fold in _triples(train, valid, test, columns)
     ]
 
 
@@ -74,14 +55,25 @@ def folds_of_folder(folder: Path) -> list[Fold]:
     return [load_fold(folder)]
 
 
-def _triples(train: Any, valid: Any, test: Any) -> list[tuple[Any, Any, Any]]:
+def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> list[tuple[Any, Any, Any]]:
     if (valid is None) != (test is None):
-        raise ValueError("give train, valid and test, or a list of folds alone")
+        raise ValueError("give train, valid and test; or only train: one DataFrame or file, a fold, or a list of folds")
     if valid is not None:
+        if columns.split is not None:
+            raise ValueError("split divides one DataFrame into three parts; leave it out beside valid and test")
+        train, valid, test = (
+            read_table(part, name) if is_table_file(part) else part
+            for part, name in zip((train, valid, test), PARTS, strict=True)
+        )
         parts = (train, valid, test)
         if all(isinstance(part, (str, PathLike)) for part in parts):
             return [Fold(*load_files([_file(part, name) for part, name in zip(parts, PARTS, strict=True)]))]
         return [parts]
+    train = read_table(train, "train") if is_table_file(train) else train
+    if is_frame(train):
+        return [tuple(parts_of(train, columns))]
+    if columns.split is not None:
+        raise ValueError(f"split divides one DataFrame by query; train is {shown(train)}: leave out split")
     if isinstance(train, (str, PathLike)):
         folder = Path(train)
         if not folder.is_dir():
@@ -137,15 +129,19 @@ def _data(data: Any, name: str, columns: Columns) -> RankingData:
 def _of_frame(data: Any, columns: Columns) -> RankingData:
     if columns.label is None:
         raise ValueError(
-            "the column of the grades is not known: pass its name as label, or a tuple (DataFrame, grades); there are "
-            f"{shown(column_names(data))}"
+            f"Which column holds the labels? Pass label=, one of {shown(column_names(data))}; or a tuple (DataFrame, "
+            "labels)"
         )
-    return RankingData.from_frame(data, label=columns.label, qid=columns.qid, weight=columns.weight)
+    data = features_only(data, columns)
+    found = RankingData.from_frame(data, label=columns.label, qid=columns.qid, weight=columns.weight)
+    refuse_unusable(found.X)
+    return found
 
 
 def _of_tuple(data: Any, qid: str) -> RankingData:
     if len(data) == 2 and is_frame(data[0]) and qid in column_names(data[0]):
         features, (ids,) = split_columns(data[0], [qid])
+        refuse_unusable(features)
         return RankingData(features, data[1], qid=ids)
     if len(data) != 3:
         raise ValueError(
@@ -173,6 +169,9 @@ def _refuse_columns(columns: Columns, data: Any, name: str) -> None:
         if column is not None:
             kind = type(data).__name__
             raise ValueError(f"{name} is a {kind} and no DataFrame with a column {column!r}; leave out {what}")
+    for what in ("features", "drop"):
+        if getattr(columns, what):
+            raise ValueError(f"{name} is a {type(data).__name__} and no DataFrame with named columns; leave out {what}")
 
 
 def _fold(parts: list[RankingData]) -> list[Part]:

@@ -12,11 +12,14 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.data import PARTS, Columns, folds_of, name_of_folder
+from boostplug.comparison.data import PARTS, folds_of, name_of_folder
+from boostplug.comparison.frames import Columns
 from boostplug.comparison.summary import Data, DataPart, Size
 from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.kept import print_of_part
+from boostplug.core.checks import column_names
 from boostplug.core.threads import Computed
+from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import with_float32_labels
 
 __all__ = ["Content", "LoadedData", "content_hashes", "query_codes", "shared_data_warning"]
@@ -29,6 +32,9 @@ _MISSING = np.uint64(0x7FF8_0000_0000_0001)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _LABEL = np.uint64(0x9E3779B97F4A7C15)
 _MOST_NAMED = 3
+_LEAST_QUERIES = 30  # of a test part
+_LEAST_ROWS = 50  # in which numbers that all differ are no accident
+_UNIQUE = 0.95
 _DIGITS = 16  # of a digest, enough to tell data apart
 
 
@@ -103,6 +109,22 @@ class LoadedData:
                 found += [] if warning is None else [f"{where}{warning[0].upper()}{warning[1:]}"]
         return found
 
+    def nonsense(self) -> list[str]:
+        """Return a warning for each column that looks like an id, and for too few test queries."""
+        train = self.folds[0][0]
+        found = [
+            f"Column {name!r} has another whole number in nearly every row of train, as an id or a row number has: a "
+            f"model can learn the rows by heart. If it is no measurement, pass drop=[{name!r}]."
+            for name in _ids(train)
+        ]
+        n = sum(test.queries.n_queries for test in self.tests)
+        if n < _LEAST_QUERIES:
+            found.append(
+                f"The test part has {n} quer{'y' if n == 1 else 'ies'}: too few to tell methods apart. Take at least "
+                f"{_LEAST_QUERIES}; some hundreds are better."
+            )
+        return found
+
     def summary(self) -> Data:
         """Return what was compared on, by name and size."""
         train, valid, test = (
@@ -132,6 +154,23 @@ class LoadedData:
             for f, (fold, prints) in enumerate(zip(self.folds, self.fingerprints, strict=True))
             for name, part, found in zip(PARTS, fold, prints, strict=True)
         ]
+
+
+def _ids(part: Part) -> list[str]:
+    """Return the named columns of whole numbers, or of categories, of which nearly every row has one of its own."""
+    X, n = part.X, part.queries.n_rows
+    if part.feature_names is None or not is_frame(X) or n < _LEAST_ROWS:
+        return []
+    found = []
+    for name in column_names(X):
+        values = np.asarray(X[name])
+        try:
+            whole = values.dtype.kind not in "fc" or bool(np.all(values == np.floor(values)))
+            if whole and len(np.unique(values.astype(str) if values.dtype.kind == "O" else values)) > _UNIQUE * n:
+                found.append(str(name))
+        except TypeError:  # values that do not compare
+            continue
+    return found
 
 
 class Content(NamedTuple):

@@ -14,10 +14,10 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names, parameters
 from boostplug.core.values import is_value
-from boostplug.losses import LOSSES, Loss, LossSum
+from boostplug.losses import CRR, LOSSES, Loss, LossSum, MPBoost, QBRank
 from boostplug.metrics import Metric
 
-__all__ = ["METRICS", "call", "code", "command", "estimator", "expression"]
+__all__ = ["METRICS", "RECOMMENDED", "call", "code", "command", "estimator", "expression"]
 
 # What changes no tree, or as little as a seed does: it stands in the estimator, and not in the line of code.
 _NOT_SHOWN = {
@@ -116,6 +116,8 @@ def _plain(value: Any) -> Any:
 
 METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 """Those that `compare` shows by default."""
+RECOMMENDED = (QBRank(), CRR(), MPBoost())
+"""The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 
 
 def call(runs: Runs) -> str:
@@ -161,9 +163,11 @@ def command(runs: Runs) -> str | None:
         return None
     known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
     everything = list(dict.fromkeys(loss for variants in LOSSES.values() for loss in variants))
+    chosen, spelt = list(losses.values()), map(_spelt, losses.values())
     options = {
         **paths,
-        **({} if list(losses.values()) == everything else {"losses": ", ".join(map(_spelt, losses.values()))}),
+        **_columns_of(runs),
+        **({} if chosen == [*RECOMMENDED] else {"losses": "all" if chosen == everything else ", ".join(spelt)}),
         **({} if names == known else {"baselines": ",".join(names)}),
         "frameworks": ",".join(_frameworks(runs)),
         "rounds": plan.rounds,
@@ -177,6 +181,12 @@ def command(runs: Runs) -> str | None:
         **({"jobs": runs.jobs} if runs.jobs > 1 else {}),
     }
     return " ".join(["boostplug compare", *(f"--{name} {_quoted(str(value))}" for name, value in options.items())])
+
+
+def _columns_of(runs: Runs) -> dict[str, str]:
+    """Return the options of the command that name columns."""
+    given = runs.data.columns.given()
+    return {what: value if isinstance(value, str) else ",".join(map(str, value)) for what, value in given.items()}
 
 
 def _data(runs: Runs) -> Iterator[str]:

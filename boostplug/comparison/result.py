@@ -69,7 +69,11 @@ class CompareResult:
         self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
         self.runs = Runs(data, plan, tuple(methods), jobs)
-        self._minutes, self._notes, self._warnings = minutes, list(notes), [*data.warnings, *data.shared_data()]
+        self._minutes, self._notes, self._warnings = (
+            minutes,
+            list(notes),
+            [*data.warnings, *data.nonsense(), *data.shared_data()],
+        )
 
     def add(self, outcome: RunOutcome) -> None:
         """Add the outcome of a run, and what is to be said of it below the table, once."""

@@ -68,13 +68,14 @@ class RankerOnCollections:
         *,
         qid: Any = None,
         group: Any = None,
-        metric: Metric | None = None,
+        metric: Metric | str | None = None,
     ) -> float:
         """Return a metric over all queries; of data in memory too. Which one, `metric` or the default of `fit`."""
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric))
         refuse_on_collections({"group": group})
+        metric = Metric.parse(metric) if isinstance(metric, str) else metric
         metric = model._first_metric() or NDCG(10) if metric is None else metric  # noqa: SLF001
         check_instance("metric", metric, Metric, "NDCG(10)")
         given = DataSet(X, y, qid, weight=sample_weight)

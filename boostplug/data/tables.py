@@ -305,12 +305,12 @@ def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
         return X.drop([*names]), columns  # polars
 
 
-def without_qid(X: Any) -> tuple[Any, Any]:
-    """Split a DataFrame with a column named qid into features and that column, as XGBoost's ranker does."""
+def without_qid(X: Any, name: str = "qid") -> tuple[Any, Any]:
+    """Split a DataFrame with a column of query ids into features and that column, as XGBoost's ranker does."""
     refuse_uncomputed(X)
-    if "qid" not in column_names(X):
+    if name not in column_names(X):
         return X, None
-    features, (qid,) = split_columns(X, ["qid"])
+    features, (qid,) = split_columns(X, [name])
     return features, qid
 
 

@@ -9,10 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
+from boostplug.core.checks import (
+    check_instance,
+    column_names,
+    numbers,
+    refuse_class,
+    refuse_other_order,
+    refuse_where,
+    shown,
+)
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, align_columns, table_of, without_qid
-from boostplug.losses import Loss
+from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
 
 __all__ = [
@@ -52,8 +60,18 @@ _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
 
 def loss_of(objective: Any) -> Loss | None:
-    """Return a ranker's objective if it is a loss of ours, refusing the class in place of an instance."""
+    """Return a ranker's objective if it is a loss of ours, or spells one; refuse the class in place of an instance.
+
+    A text is ours if it is a name in our registry, or has parentheses: "qbrank", "QBRank(preference_weight=.3)". All
+    others are the framework's names.
+    """
     refuse_class("objective", objective, Loss)
+    if isinstance(objective, str) and ("(" in objective or objective.strip().lower() in LOSSES):
+        found = Loss.parse(objective)
+        if len(found) > 1:
+            listed = ", ".join(map(repr, found))
+            raise ValueError(f"objective={objective!r} stands for several losses; pass one of them: {listed}")
+        return found[0]
     return objective if isinstance(objective, Loss) else None
 
 
@@ -128,11 +146,15 @@ class DataSet(NamedTuple):
     def checked(self, fitted: Table | None = None) -> "CheckedSet":
         """Return features and `Queries`; `fitted` is what the columns must be, and the categories that they get."""
         eval_ = "" if self.place is None else "eval_"
-        X, column = without_qid(self.X)
-        if column is not None and (self.qid is not None or self.group is not None):
+        named = isinstance(self.qid, str)
+        X, column = without_qid(self.X, self.qid if named else "qid")
+        if named and column is None:
+            there = shown(column_names(self.X)) if column_names(self.X) else "none: pass a DataFrame"
+            raise ValueError(f"{eval_}qid={self.qid!r} names no column of {self.where}X; its columns are {there}")
+        if column is not None and ((self.qid is not None and not named) or self.group is not None):
             given = f"{eval_}qid" if self.qid is not None else f"{eval_}group"
             raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
-        qid = self.qid if column is None else column
+        qid = self.qid if column is None else column  # by name or as an array
         if qid is None and self.group is None:
             raise ValueError(
                 f"{eval_}qid or {eval_}group is missing: pass the query id of each row, the sizes of the queries, "
@@ -194,8 +216,12 @@ def validation_sets(eval_set: Any, train: DataSet, **per_set: Any) -> list[DataS
     sets = []
     for place, (X, y) in enumerate(pairs):
         given = {_FIELD_OF[name]: values[place] for name, values in entries.items()}
+        if isinstance(train.qid, str) and given.get("qid") is None and given.get("group") is None:
+            given["qid"] = train.qid  # the same column
         named = next((f"{name}[{place}]" for name in entries if _FIELD_OF[name] == "start"), "")
-        if X is train.X and y is train.y and all(value is None for field, value in given.items() if field != "start"):
+        same_queries = given.get("qid") is None or (isinstance(train.qid, str) and given["qid"] is train.qid)
+        rest = (value for field, value in given.items() if field not in {"start", "qid"})
+        if X is train.X and y is train.y and same_queries and all(value is None for value in rest):
             sets.append(train._replace(start=given.get("start"), start_name=named, place=place, is_training=True))
         else:
             sets.append(DataSet(X, y, **given, start_name=named, place=place))
@@ -384,9 +410,12 @@ class RankingScore:
         *,
         qid: ArrayLike | None = None,
         group: ArrayLike | None = None,
-        metric: Metric | None = None,
+        metric: Metric | str | None = None,
     ) -> float:
-        """Return a metric of the predictions: `metric`, else the first of ours in `eval_metric`, else `NDCG` (10)."""
+        """Return a metric of the predictions.
+
+        It is `metric`, such as "NDCG@5"; else the first of ours in `eval_metric`; else NDCG@10.
+        """
         metric = metric or self._first_metric()
         return ranking_score(self, X, y, qid, group, metric, sample_weight)
 
@@ -396,8 +425,11 @@ class RankingScore:
         return next((metric for metric in named if isinstance(metric, Metric)), None)
 
 
-def ranking_score(model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | None, weight: Any) -> float:
+def ranking_score(
+    model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | str | None, weight: Any
+) -> float:
     """Return a metric of a model's predictions, NDCG@10 by default."""
+    metric = Metric.parse(metric) if isinstance(metric, str) else metric
     metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
     given = DataSet(X, y, qid, group, weight).checked()
     return float(metric(np.asarray(model.predict(given.X)), given.queries))

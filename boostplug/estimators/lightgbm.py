@@ -134,8 +134,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         y : array-like of shape (n_rows,), or None
             Grades; with our losses any numbers below 1e38, which are trained on in single precision. None: there are
             `pairs` alone.
-        qid : array-like of shape (n_rows,), optional
-            Query id of each row; the rows of a query stand together. Give `qid`, `group` or a qid column.
+        qid : array-like of shape (n_rows,) or str, optional
+            Query id of each row, or the name of a DataFrame's column that holds them; the rows of a query stand
+            together. Give `qid`, `group` or a column named qid.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights per query or per row, each 0 or from 1e-100 to 1e100.
         eval_qid : list of array-like, optional
@@ -214,11 +215,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise RefusedByLightGBMError(_in_words(error)) from error
         finally:
             del self._fit_queries
-        self._fitted_columns = columns
+        self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the parent's predictions; a column named qid is left out.
+        """Return the parent's predictions; the column of query ids is left out.
 
         Categories go by content; those that `fit` did not have are missing values, with a warning.
 
@@ -229,7 +230,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             categorical in one of the two only. The parent's ``validate_features=False`` and
             ``predict_disable_shape_check=True`` let them pass.
         """
-        features = without_qid(X)[0]
+        features = without_qid(X, getattr(self, "_qid_column", "qid"))[0]
         refuse_categories_beyond_pandas(features)
         fitted = getattr(self, "_fitted_columns", None)  # models of boostplug 0.2.0 have none
         if fitted and kwargs.get("validate_features", True) and not kwargs.get("predict_disable_shape_check", False):
@@ -339,6 +340,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
         objective = self.get_params()[min(aliases)] if aliases else self.objective
         loss = loss_of(objective)
+        objective = objective if loss is None else loss  # which a text may spell
         if not (objective is None or loss is not None or isinstance(objective, str) or callable(objective)):
             raise ValueError(
                 f"objective must be one of our losses, a name of LightGBM's or a function; got {shown(objective)}"

@@ -103,7 +103,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     """
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
-        built_in = objective if isinstance(objective, str) else "rank:pairwise"
+        built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
         super().__init__(objective=built_in, **without_nested(xgboost_params))
         self.objective = objective
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
@@ -158,8 +158,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         y : array-like of shape (n_rows,), or None
             Grades; with our losses any numbers below 1e38, which are trained on in single precision. None: there are
             `pairs` alone.
-        qid : array-like of shape (n_rows,), optional
-            Query id of each row; the rows of a query stand together, in any order of ids.
+        qid : array-like of shape (n_rows,) or str, optional
+            Query id of each row, or the name of a DataFrame's column that holds them; the rows of a query stand
+            together, in any order of ids.
         pairs : Pairs, optional
             Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
         eval_pairs : list of Pairs or None, optional
@@ -226,12 +227,12 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 xgb_model=model,
                 callbacks=callbacks,
             )
-        self._fitted_columns = columns
+        self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
         self._set_evaluation_result(results)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
-        """Return the parent's predictions; a column named qid is left out.
+        """Return the parent's predictions; the column of query ids is left out.
 
         Categories go by content; those that `fit` did not have are missing values, with a warning.
 
@@ -241,7 +242,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If X has not the columns that `fit` had, in their order (names count where both have some), a column is
             categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
         """
-        features = without_qid(X)[0]
+        features = without_qid(X, getattr(self, "_qid_column", "qid"))[0]
         if self.__sklearn_is_fitted__() and kwargs.get("validate_features", True):
             table, fitted = table_of(features), self._columns()
             features = align_columns(features, table, fitted)

@@ -289,7 +289,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         qid: ArrayLike | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        metric: Metric | None = None,
+        metric: Metric | str | None = None,
     ) -> float:
         """Return a metric of the predictions, `NDCG` (10) by default."""
         check_is_fitted(self)

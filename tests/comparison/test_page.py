@@ -145,6 +145,7 @@ def document(result):
     document = deepcopy(result.document)
     for method in document["methods"]:
         method["runs_at_cap"] = 0
+    document["warnings"] = []
     document["methods"][1] |= {"difference": 0.25, "interval": [0.1, 0.4], "p": 0.001, "p_holm": 0.01}
     document["methods"][2] |= {"difference": -0.25, "interval": [-0.4, -0.1], "p": 0.001, "p_holm": 0.02}
     document["methods"][3]["objective"] = f"AdaRank(metric=NDCG(5), base={', '.join(['MPBoost(distance=...)'] * 9)})"

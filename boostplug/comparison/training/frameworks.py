@@ -26,7 +26,7 @@ __all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "check_columns", "lightgb
 
 Floats = NDArray[np.float64]
 
-_LEAST_SHARE = 0.8  # of the time of a training that this process had a processor
+_LEAST_SHARE = 0.7  # of the time of a training that this process had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _JSON = frozenset('",:[]{}')  # LightGBM refuses them in names of features
 
@@ -193,18 +193,13 @@ def check_columns(framework: str, frame: Any) -> None:
     names = column_names(frame)
     if framework == "lightgbm" and (bad := [name for name in names if set(str(name)) & _JSON]):
         raise ValueError(f"{shown(bad)}: names may have none of {' '.join(sorted(_JSON))}; rename it")
-    if framework == "xgboost" and (
-        bad := [name for name in names if str(getattr(frame[name], "dtype", "")) == "category"]
-    ):
-        remedy = 'pass frameworks="lightgbm", or codes as numbers'
-        raise ValueError(f"{shown(bad)} is categorical, which compare does not tell XGBoost; {remedy}")
     module = imported(framework, "training needs")
     refusals = (TypeError, ValueError, *([module.basic.LightGBMError] if framework == "lightgbm" else []))
     try:
         if framework == "lightgbm":
             module.Dataset(frame, np.zeros(len(frame)), params={"verbosity": -1}).construct()
         else:
-            module.DMatrix(frame)
+            module.DMatrix(frame, enable_categorical=True)
     except refusals as error:
         raise ValueError(f"{' '.join(str(error).split())}; drop, rename or convert such columns") from None
 
@@ -296,7 +291,7 @@ class XGBoost:
         self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
-        of_all: dict[str, Any] = {"nthread": num_threads}
+        of_all: dict[str, Any] = {"nthread": num_threads, "enable_categorical": True}
         if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts, or in none
             of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
         more = {"max_bin": self.params["max_bin"], **of_all}

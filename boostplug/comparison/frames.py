@@ -1,0 +1,202 @@
+"""DataFrames, and CSV and Parquet files of them: which columns are features, and which query stands in which part."""
+
+import re
+from collections.abc import Sequence
+from math import isclose
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import column_names, shown
+from boostplug.core.extras import needed_by
+from boostplug.data.tables import is_frame, refuse_uncomputed, split_columns
+
+__all__ = ["Columns", "features_only", "is_table_file", "parts_of", "read_table", "refuse_unusable"]
+
+Ints = NDArray[np.int64]
+Split = str | Sequence[float]
+
+DEFAULT_SPLIT = (0.6, 0.2, 0.2)
+_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
+_NAMES = {"train": 0, "training": 0, "valid": 1, "vali": 1, "validation": 1, "dev": 1, "test": 2}
+_SEED = 0  # of the queries' order
+
+
+class Columns(NamedTuple):
+    """Of DataFrames: the columns that are no features, those that are, and how one DataFrame is split by query."""
+
+    label: str | None = None
+    qid: str = "qid"
+    weight: str | None = None
+    features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    split: str | tuple[float, ...] | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return what differs from the defaults."""
+        return {what: value for what, value in self._asdict().items() if value != Columns._field_defaults[what]}
+
+    @property
+    def named(self) -> list[str]:
+        """The names of columns that are no features."""
+        split = self.split if isinstance(self.split, str) else None
+        return [name for name in (self.label, self.qid, self.weight, split) if name is not None]
+
+    def check(self) -> "Columns":
+        """Return itself, refusing what is no name, and no split."""
+        for what in ("label", "qid", "weight"):
+            name = getattr(self, what)
+            if not (isinstance(name, str) or (name is None and what != "qid")):
+                example = "; weights as arrays go into RankingData(X, y, weight=…)" if what == "weight" else ""
+                raise ValueError(f"{what} must be the name of a DataFrame's column; got {shown(name)}{example}")
+        for what in ("features", "drop"):
+            names = getattr(self, what)
+            if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
+                raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
+        if self.split is not None and not isinstance(self.split, str):
+            _check_shares(self.split)
+        return self
+
+
+def _check_shares(split: Any) -> None:
+    try:
+        shares = [float(share) for share in split]
+    except (TypeError, ValueError):
+        shares = []
+    if len(shares) != 3 or not all(0.0 < share < 1.0 for share in shares) or not isclose(sum(shares), 1.0):
+        raise ValueError(
+            "split must be the shares of queries for train, valid and test, such as (0.6, 0.2, 0.2), or the name of a "
+            f"column that holds 'train', 'valid' and 'test'; got {shown(split)}"
+        )
+
+
+def is_table_file(path: Any) -> bool:
+    """Return whether a path names a CSV or a Parquet file."""
+    return isinstance(path, (str, PathLike)) and _suffix(Path(path)) in _SUFFIXES
+
+
+def _suffix(path: Path) -> str:
+    return Path(re.sub(r"\.(gz|bz2|xz|zst)$", "", path.name.lower())).suffix
+
+
+def read_table(path: str | PathLike[str], name: str) -> Any:
+    """Return the pandas DataFrame of a CSV or Parquet file, its text columns as categories."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{name}: there is no file {path}; check the path")
+    with needed_by("CSV and Parquet files need", "pandas"):
+        import pandas as pd
+    suffix = _suffix(path)
+    try:
+        if suffix in (".parquet", ".pq"):
+            with needed_by("Parquet files need", "pyarrow"):
+                frame = pd.read_parquet(path)
+        else:
+            frame = pd.read_csv(path, sep="\t" if suffix == ".tsv" else ",")
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{name}: {path} cannot be read: {error}") from None
+    text = [column for column in frame if frame[column].dtype.kind == "O" or str(frame[column].dtype).startswith("str")]
+    return frame.astype(dict.fromkeys(text, "category"))
+
+
+def parts_of(frame: Any, columns: Columns) -> list[Any]:
+    """Return the training, validation and test part of one DataFrame, split by query; a query's rows stand together.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas, polars or pyarrow
+    columns : Columns
+        With `split`: the shares of queries, drawn with a fixed seed, or a column that names each row's part.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a part would be empty, or a query stands in several parts.
+    """
+    refuse_uncomputed(frame, "train")
+    _refuse_missing(frame, [("qid", columns.qid)])
+    _, query = np.unique(np.asarray(frame[columns.qid]).astype(str), return_inverse=True)
+    n_queries = int(query.max(initial=-1)) + 1
+    split = DEFAULT_SPLIT if columns.split is None else columns.split
+    if isinstance(split, str):
+        _refuse_missing(frame, [("split", split)])
+        part = _parts_by_name(np.asarray(frame[split]), query, n_queries, split)
+        frame = split_columns(frame, [split])[0]
+    else:
+        if n_queries < 3:
+            found = "1 query" if n_queries == 1 else f"{n_queries} queries"
+            raise ValueError(
+                f"train holds {found}, and a split into three parts needs at least 3; is {columns.qid!r} the column of "
+                "query ids? Pass qid="
+            )
+        edges = np.clip(np.round(np.cumsum(split)[:2] * n_queries).astype(int), [1, 2], [n_queries - 2, n_queries - 1])
+        place = np.random.default_rng(_SEED).permutation(n_queries)
+        part = np.searchsorted(edges, place, side="right")[query]
+    first = np.full(n_queries, len(query))
+    np.minimum.at(first, query, np.arange(len(query)))
+    order = np.argsort(first[query], kind="stable")  # queries as they come, their rows together
+    return [_rows(frame, order[part[order] == k]) for k in range(3)]
+
+
+def _parts_by_name(names: NDArray[Any], query: Ints, n_queries: int, column: str) -> Ints:
+    part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
+    if (part < 0).any():
+        wrong = names[np.argmin(part)]
+        raise ValueError(f"column {column!r} must hold 'train', 'valid' and 'test'; got {shown(str(wrong))}")
+    missing = [name for k, name in enumerate(("train", "valid", "test")) if not (part == k).any()]
+    if missing:
+        raise ValueError(f"column {column!r} names no row for {' and '.join(missing)}; give each part some queries")
+    low, high = np.full(n_queries, 3), np.full(n_queries, -1)
+    np.minimum.at(low, query, part)
+    np.maximum.at(high, query, part)
+    if (low != high).any():
+        raise ValueError(
+            f"column {column!r} puts {int((low != high).sum())} queries into several parts; give all rows of a query "
+            "the same part"
+        )
+    return part
+
+
+def _rows(frame: Any, rows: Ints) -> Any:
+    if hasattr(frame, "iloc"):
+        return frame.iloc[rows].reset_index(drop=True)
+    return frame.take(rows) if hasattr(frame, "take") else frame[rows]
+
+
+def features_only(frame: Any, columns: Columns) -> Any:
+    """Return a DataFrame without the columns that `features` and `drop` leave out."""
+    there = column_names(frame)
+    asked = [("features", name) for name in columns.features or ()] + [("drop", name) for name in columns.drop]
+    _refuse_missing(frame, asked)
+    kept = there if columns.features is None else [*columns.features, *columns.named]
+    left_out = [name for name in there if name not in kept or name in columns.drop]
+    return split_columns(frame, left_out)[0] if left_out else frame
+
+
+def refuse_unusable(X: Any) -> None:
+    """Raise for columns of pandas that hold dates or text, with the remedy."""
+    if not is_frame(X) or not hasattr(X, "iloc"):
+        return
+    kinds: dict[str, list[str]] = {}
+    for name, dtype in zip(column_names(X), X.dtypes, strict=True):
+        if getattr(dtype, "kind", "") in "Mm" or str(dtype).startswith(("datetime", "timedelta", "period")):
+            kinds.setdefault("dates", []).append(name)
+        elif str(dtype) in ("object", "string", "str"):
+            kinds.setdefault("text", []).append(name)
+    if kinds:
+        listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
+        every = [name for names in kinds.values() for name in names]
+        raise ValueError(
+            f"{listed}, which the frameworks cannot read: pass drop={every!r}, or turn dates into numbers and text "
+            "into categories (astype('category'))"
+        )
+
+
+def _refuse_missing(frame: Any, asked: Sequence[tuple[str, str]]) -> None:
+    there = column_names(frame)
+    for what, name in asked:
+        if name not in there:
+            raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
