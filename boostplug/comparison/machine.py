@@ -3,6 +3,7 @@
 import os
 import platform
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ __all__ = ["machine"]
 
 
 def machine() -> dict[str, Any]:
-    """Return processor, cores that this process may use, memory, system, and how busy it is; None where not known."""
+    """Return the date, processor, cores of this process, memory, system, and how busy it is; None where not known."""
     return {
+        "date": datetime.now().astimezone().date().isoformat(),
         "processor": _processor(),
         "cores": _cores(),
         "cores_of_machine": os.cpu_count(),

@@ -1,7 +1,10 @@
 """When a comparison gives a verdict of significance, and on what: the cap of rounds, one p for one question."""
 
+from datetime import datetime
+
 import numpy as np
 import pytest
+import reports
 
 import boostplug as bp
 from boostplug.comparison.training import frameworks
@@ -107,3 +110,24 @@ def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
     result = bp.compare(*parts, frameworks="lightgbm", rounds=2, seeds=1, losses=[])
     assert all(m["seconds_per_round"] is None for m in result.document["methods"])
     assert "no time where other programs kept the processor busy" in " ".join(str(result).split())
+
+
+def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(settled):
+    """The interval is as wide as 1/√n, so four times the queries halve it."""
+    document = settled.document
+    document["recommendation"] |= {
+        "is_reference": False, "reference": "lambdarank", "difference": 0.01, "interval": [-0.01, 0.03], "p": 0.4,
+        "queries": 100,
+    }  # fmt: skip
+    assert "About 300 more test queries would settle a difference of this size." in " ".join(
+        reports.text(document).split()
+    )
+    document["recommendation"] |= {"difference": 0.0001, "interval": [-0.0199, 0.0201]}
+    assert "too small to be settled by more test queries" in " ".join(reports.text(document).split())
+
+
+def test_a_report_says_when_and_with_which_versions_it_was_made(settled, tmp_path):
+    settled.to_html(tmp_path / "report.html")
+    head = (tmp_path / "report.html").read_text().partition("<nav")[0]
+    assert datetime.now().astimezone().date().isoformat()[:8] in head
+    assert f"lightgbm {settled.document['versions']['lightgbm']}" in head

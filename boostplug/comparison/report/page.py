@@ -50,7 +50,7 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
     body = el(
         "body",
         el("a", "Skip to the recommendation", href="#recommendation", class_="skip"),
-        el("header", el("h1", title), el("p", _in_short(view), class_="lead")),
+        el("header", el("h1", title), el("p", _in_short(view), class_="lead"), el("p", _made(view), class_="lead")),
         _navigation([("recommendation", "Recommendation"), *((id_, short) for id_, _, short, _ in shown)], view),
         el(
             "main",
@@ -93,6 +93,13 @@ def _in_short(view: View) -> str:
         f"{data.test.queries:,} test queries, {data.features:,} features. "
         f"Chosen by {view.metric} on the validation part, judged on the test part."
     )
+
+
+def _made(view: View) -> str:
+    """Return when it was made, and with which versions."""
+    date = (view.machine or {}).get("date")
+    versions = ", ".join(f"{name} {number}" for name, number in view.document.versions.items())
+    return f"{f'{date}. ' if date else ''}Versions: {versions}."
 
 
 def _navigation(places: list[tuple[str, str]], view: View) -> Child:

@@ -30,6 +30,7 @@ __all__ = [
 SIGNIFICANT = 0.05
 RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
+_HOPELESS = 100.0  # times as many queries
 _MOST_MISSING = 8  # runs that are named one by one
 _MOST_NAMES = 4  # of those that are close to the recommended one
 
@@ -339,11 +340,26 @@ def _expected(found: Recommendation, document: Comparison) -> str:
     better = (contrast.difference > 0) == document.settings.greater_is_better
     if not contrast.p < SIGNIFICANT:
         advice = "either will do" if better else f"nothing here speaks against keeping {contrast.reference}"
-        return f"{against}: no significant difference on {queries}; {advice}, and more queries would tell."
+        return (
+            f"{against}: no significant difference on {queries}; {advice}. {_next_step(contrast, found.queries or 0)}"
+        )
     if better:
         return f"{against}: significantly better on {queries}."
     remedy = f"prefer {contrast.reference}, or choose on more validation queries"
     return f"{against}: significantly worse on {queries}. The validation part misleads here: {remedy}."
+
+
+def _next_step(contrast: Contrast, n_queries: int) -> str:
+    """Return how many test queries a difference of this size would need to be significant."""
+    if contrast.interval is None or not contrast.difference:
+        return "More test queries would tell."
+    low, high = contrast.interval
+    needed = n_queries * (0.5 * (high - low) / abs(contrast.difference)) ** 2
+    if needed > _HOPELESS * n_queries:
+        return "The difference is too small to be settled by more test queries."
+    more = needed - n_queries
+    step = 10 ** max(0, len(str(int(more))) - 2)
+    return f"About {step * max(1, round(more / step)):,} more test queries would settle a difference of this size."
 
 
 def _against(found: Contrast, document: Comparison) -> str:
