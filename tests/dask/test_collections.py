@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
-from boostplug.dask.collections import Part, parts_of, refuse_on_collections  # noqa: E402
+from boostplug.dask.collections import Part, parts_of  # noqa: E402
 from boostplug.estimators.inputs import DataSet  # noqa: E402
 
 pytestmark = pytest.mark.cluster
@@ -101,18 +100,6 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
             np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
             np.testing.assert_array_equal(part.queries.labels, other.queries.labels)
             np.testing.assert_array_equal(part.queries.boundaries, other.queries.boundaries)
-
-
-def test_one_frame_is_read_once(client, tmp_path):
-    known = table()
-
-    def read(at):
-        (tmp_path / f"{at.start}-{len(list(tmp_path.iterdir()))}-{np.random.default_rng().integers(2**60)}").touch()
-        return known.iloc[at]
-
-    ddf = dd.from_map(read, [slice(0, 4), slice(4, 10), slice(10, 20)], meta=known.iloc[:0])
-    parts(client, ddf, weight=ddf["w"])
-    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_blocks_are_those_of_partitions_with_rows(client):
@@ -210,18 +197,3 @@ def test_other_columns_and_categories_are_refused(client):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
         parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), place=0)
-
-
-def test_arguments_that_make_no_sense_for_collections_are_refused():
-    refuse_on_collections({"group": None, "pairs": None})
-    with pytest.raises(ValueError, match=r"eval_group is not taken .* pass eval_qid"):
-        refuse_on_collections({"eval_group": [1]})
-    with pytest.raises(ValueError, match="pairs on collections are not possible, because"):
-        refuse_on_collections({"pairs": bp.Pairs([0], [1])})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
-        refuse_on_collections({"groups": [1]})
-
-
-def test_set_pairs_refuses_collections_in_words():
-    with pytest.raises(TypeError, match="pairs on Dask collections are not possible, because"):
-        bp.set_pairs(frame(), bp.Pairs([0], [1]))

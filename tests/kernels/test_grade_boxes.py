@@ -173,14 +173,6 @@ def test_value_and_scale_are_those_of_all_pairs(distance):
     np.testing.assert_allclose(loss.scale(queries), N / (0.5 * h.sum() * N / pairs), rtol=1e-11)
 
 
-def test_a_long_query():
-    rng = np.random.default_rng(5)
-    queries = bp.Queries(rng.normal(size=20_000), group=[20_000])
-    g, h = bp.MPBoost().gradient_hessian(rng.normal(size=20_000), queries)
-    assert abs(g.sum()) <= 1e-12 * np.abs(g).sum()
-    assert (h > 0).all()
-
-
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_bit_equal_for_any_number_of_threads(distance):
     rng = np.random.default_rng(6)
@@ -210,14 +202,6 @@ def test_a_query_of_many_grades_gets_what_it_gets_alone():
         alone = loss.compute_gradient_hessian(scores[rows], bp.Queries(labels[rows], group=[size]), 1.0)
         np.testing.assert_array_equal(together.gradient[rows], alone.gradient)
         np.testing.assert_array_equal(together.hessian[rows], alone.hessian)
-
-
-def test_boxes_are_cut_next_to_the_middle_of_their_documents():
-    for sizes in ([1, 1, 1, 1], [1, 100], [100, 1, 1], [1, 1, 50, 1], [3, 3, 3], [1, 2, 4, 8, 16]):
-        start = np.r_[0, np.cumsum(sizes)]
-        u = grade_boxes._middle.py_func(0, len(sizes), start)
-        assert 0 < u < len(sizes)
-        assert abs(start[u] - start[-1] // 2) == np.abs(start[1:-1] - start[-1] // 2).min()
 
 
 @compiled()

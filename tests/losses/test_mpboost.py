@@ -229,28 +229,12 @@ def test_huge_exponents_keep_the_newton_step():
     assert 0 < abs(g[top] / h[top]) < 1e-25
 
 
-def test_an_unhashable_distance_is_refused():
-    class Unhashable:
-        __hash__ = None
-
-        def __call__(self, gap):
-            return gap
-
-    with pytest.raises(ValueError, match="hashable"):
-        bp.MPBoost(distance=Unhashable())
-
-
 def test_normalization_says_what_a_query_weighs():
     rng = np.random.default_rng(6)
     queries = bp.Queries(rng.integers(0, 3, 50), group=[40, 10])
     for normalization, weight in (("rows", [40.0, 10.0]), ("query", [1.0, 1.0])):
         value = bp.MPBoost(normalization=normalization).value(np.zeros(50), queries)
         np.testing.assert_allclose(value, weight)
-
-
-def test_documents_in_no_pair_are_not_visited():
-    queries = bp.Queries([1, 1, 1, 0, 2], group=[3, 2])
-    assert queries.grade_runs.rows.tolist() == [3, 4]
 
 
 def test_callable_that_breaks_condition_3_is_refused():
@@ -260,12 +244,6 @@ def test_callable_that_breaks_condition_3_is_refused():
             bp.MPBoost(distance=bad).gradient_hessian(np.zeros(3), queries)
     with pytest.raises(ValueError, match="one real number per gap"):
         bp.MPBoost(distance=lambda gap: 1.0).gradient_hessian(np.zeros(3), queries)
-
-
-def test_callable_that_does_not_grow_warns():
-    queries = bp.Queries([2, 0, 1], group=[3])
-    with pytest.warns(UserWarning, match="condition 4"):
-        bp.MPBoost(distance=np.ones_like).gradient_hessian(np.zeros(3), queries)
 
 
 def test_gaps_that_differ_by_rounding_alone_are_one_gap():
@@ -325,20 +303,6 @@ def test_a_function_of_too_many_gaps_is_refused(monkeypatch):
             )
     tied = bp.Queries(np.repeat(labels[:61], 30), group=[61 * 30])  # a table in proportion to its documents
     bp.MPBoost(distance=root_distance).value(np.zeros(61 * 30), tied)
-
-
-def test_equal_losses_share_what_is_kept():
-    queries = bp.Queries([2, 0, 1], group=[3])
-
-    def plans():
-        return sum(isinstance(kept, mpboost._PairDistances) for kept in queries.__dict__["_kept"].values())
-
-    bp.MPBoost().gradient_hessian(np.zeros(3), queries)
-    bp.MPBoost(hessian="bound").gradient_hessian(np.zeros(3), queries)
-    assert plans() == 1
-    for lam in range(1, 30):
-        bp.MPBoost(distance=bp.LogDistance(lam=lam)).gradient_hessian(np.zeros(3), queries)
-    assert plans() <= 8
 
 
 def test_short_decimals_reach_a_distance_as_they_are_written():
