@@ -100,17 +100,6 @@ def test_an_import_that_ends_its_process_is_all_that_fails(tmp_path, monkeypatch
     assert all("error" not in found[name] for name in ("json", "csv"))
 
 
-def test_a_well_machine(monkeypatch):
-    found = diagnose(monkeypatch)
-    assert (found.problems, found.document["hints"]) == ([], [])
-    text = str(found)
-    assert text.endswith("All is well.")
-    assert "LightGBM: works; device_type gpu: No OpenCL device found" in text
-    assert "XGBoost: not installed (pip install 'boostplug[xgboost]')" in text
-    assert "GPU: a card" in text
-    assert "in /opt/numba" in text
-
-
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
@@ -137,12 +126,3 @@ def test_problems_end_with_what_to_do(changed, problem, monkeypatch, tmp_path):
     outcome = CliRunner().invoke(cli.app, ["doctor", "--json", str(tmp_path / "found.json")])
     assert outcome.exit_code == 1
     assert json.loads((tmp_path / "found.json").read_text())["problems"] == found.problems
-
-
-def test_without_a_framework(monkeypatch):
-    found = diagnose(monkeypatch, installed=WELL["imports"].keys() - {"lightgbm"}, imports={"lightgbm": {}})
-    assert found.problems == []
-    assert found.document["hints"] == [
-        "no framework is installed, the reference rankers alone train: pip install 'boostplug[lightgbm,xgboost]'"
-    ]
-    assert found.document["trials"].keys() == {"imports", "kernels", "gpu"}

@@ -18,7 +18,6 @@ from scipy import stats
 import boostplug as bp
 from boostplug.comparison import outcomes
 from boostplug.comparison.arguments import parse_losses
-from boostplug.comparison.report.__main__ import main
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
 from boostplug.comparison.training.trees import Trees
@@ -192,23 +191,6 @@ def test_no_width_cuts_a_number_or_a_name(result, width):
         assert row["method"] in shown
         for value in row["test"].values():
             assert any(f"{value['mean']:.4f}".removeprefix("0") == cell.rstrip(",") for cell in shown)
-
-
-def test_pages(result, tmp_path):
-    result.to_html(tmp_path / "out.html")
-    result.to_markdown(tmp_path / "out.md")
-    html, page = (tmp_path / "out.html").read_text(), (tmp_path / "out.md").read_text()
-    assert re.search(r'<table class="wide".*?</table>', html, re.DOTALL)[0].count("<tr") == 9
-    assert "src=" not in html
-    assert set(re.findall('href="(.)', html)) == {"#"}
-    assert page.startswith("# toy\n")
-    assert page.count("\n| lightgbm |") == 4
-    result.to_json(tmp_path / "out.json")
-    main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
-    assert (tmp_path / "again.md").read_text() == page
-    (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(SystemExit, match=r"is no result of boostplug\.compare/2, but None"):
-        main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
 
 
 @pytest.fixture(scope="module")

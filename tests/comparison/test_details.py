@@ -213,18 +213,6 @@ def test_folds_weights_names_and_errors(weighted):
     assert found["reproduce"]["python"].endswith(", label='y', weight='w')")
 
 
-def test_conventions_of_cutoffs_are_those_of_the_metric(parts):
-    some = {**QUICK, "metrics": ["NDCG@5(letor,empty=1)", "NDCG@20(letor,empty=1)"]}
-    result = bp.compare(
-        *parts, losses=[], baselines="lambdarank", frameworks="lightgbm", metric="NDCG@5(letor,empty=1)", **some
-    )
-    found = result.details["cutoffs"]
-    test = result.document["methods"][0]["test"]
-    assert found["metric"] == "NDCG(letor,empty=1)"
-    assert found["methods"][0]["means"][3] == test["NDCG@5(letor,empty=1)"]["mean"]
-    assert found["methods"][0]["means"][5] == test["NDCG@20(letor,empty=1)"]["mean"]
-
-
 def test_what_failed_or_was_not_run_is_left_out(parts):
     """Grades below 0 have no NDCG; a loss fails; the reference is not among the methods."""
     shifted = [bp.RankingData(part.X, part.y - 1, qid=part.qid) for part in parts]
@@ -256,20 +244,3 @@ def test_a_store_processes_and_tuning_keep_all_of_it(parts, tmp_path):
 
 
 # --- Doing it again --------------------------------------------------------------------------------------------------
-
-
-def numbers(result):
-    return [(row["framework"], row["method"], row["test"], row["rounds"]) for row in result.document["methods"]]
-
-
-def test_the_call_does_the_same(parts):
-    losses = {"mine": bp.QBRank(preference_weight=0.3), "a sum": 0.5 * bp.RankNet() + 0.5 * bp.NDCGBoost()}
-    some = {**QUICK, "params": {"num_leaves": 4, "lightgbm": {"extra_trees": True}}, "early_stopping_rounds": None}
-    some |= {"metric": bp.NDCG(3, gain="linear"), "seeds": [4, 2]}
-    result = bp.compare(*parts, losses=losses, baselines=["lambdarank"], frameworks="lightgbm", **some)
-    found = result.details["reproduce"]
-    assert found["command"] is None
-    train, valid, test = parts
-    again = eval(found["python"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307
-    assert numbers(again) == numbers(result)
-    assert again.details["reproduce"] == found

@@ -12,8 +12,6 @@ import pytest
 from browser import chromium
 from reports import page
 
-from boostplug.comparison.report.curves import mean_curve
-
 VOID = {"br", "input", "meta"}
 HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"
 
@@ -378,16 +376,6 @@ def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
     assert "to the left is better" in less
 
 
-def test_a_run_that_has_stopped_counts_on_with_its_last_value():
-    assert mean_curve([[0.1, 0.5], [0.3, 0.3, 0.7]]) == [
-        (1.0, pytest.approx((0.1 + 0.3) / 2)),
-        (2.0, pytest.approx((0.5 + 0.3) / 2)),
-        (3.0, pytest.approx((0.5 + 0.7) / 2)),
-    ]
-    assert mean_curve([[None, 0.5]]) == [(2.0, 0.5)]
-    assert mean_curve([[]]) == []
-
-
 def shape(value):
     """Return what a value of JSON is made of: names, and of lists the shape of their first item."""
     if isinstance(value, dict):
@@ -508,34 +496,6 @@ def test_nothing_overflows_and_all_can_be_read(mode, request):
 
 def names_of(table):
     return table.locator("tbody th .name").all_inner_texts()
-
-
-def test_a_table_is_sorted_by_click_and_by_keyboard(light, document):
-    tab = light.tab
-    table = tab.locator("#methods table")
-    head = table.get_by_role("columnheader", name="MAP")
-    means = {m["method"] + m["framework"]: m["test"]["MAP"]["mean"] for m in document["methods"]}
-
-    def shown():
-        rows = zip(names_of(table), table.locator("tbody td:nth-child(2)").all_inner_texts(), strict=True)
-        return [means[name + framework] for name, framework in rows]
-
-    assert table.locator("th[aria-sort]").inner_text().startswith("validation")
-    head.get_by_role("button").click()
-    assert head.get_attribute("aria-sort") == "descending"
-    assert shown() == sorted(means.values(), reverse=True)
-    head.get_by_role("button").focus()
-    tab.keyboard.press("Enter")
-    assert head.get_attribute("aria-sort") == "ascending"
-    assert shown() == sorted(means.values())
-    assert table.locator("th[aria-sort]").count() == 1
-    assert tab.locator("#said").inner_text() == "Sorted by MAP, ascending."
-    p = table.get_by_role("columnheader", name="p", exact=True)
-    for order in ("ascending", "descending"):  # the references have no p: they come last either way
-        p.get_by_role("button").press("Space")
-        assert p.get_attribute("aria-sort") == order
-        assert set(table.locator("tbody tr:nth-last-child(-n+2) td:nth-last-child(3)").all_inner_texts()) == {"–"}
-    assert light.said == []
 
 
 def test_without_its_script_all_is_there(browser, file, document):

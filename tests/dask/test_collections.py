@@ -148,25 +148,6 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
         parts(client, frame(known), weight=frame(known)["w"])
 
 
-def test_collections_that_do_not_fit_are_refused(client):
-    ddf, known = frame(), table()
-    with pytest.raises(ValueError, match="y has 2 partitions, X has 3; take both from one frame"):
-        parts(client, y=ddf["y"].repartition(npartitions=2))
-    shifted = dd.from_map(lambda at: known["y"].iloc[at], [slice(0, 5), slice(5, 10), slice(10, 20)])
-    with pytest.raises(ValueError, match="in partition 0 of the training set: X has 4 rows and y 5"):
-        parts(client, y=shifted)
-    with pytest.raises(ValueError, match="y must be one-dimensional, got 2 dimensions"):
-        parts(client, y=ddf[["y"]])
-    with pytest.raises(ValueError, match="qid is missing"):
-        parts(client, qid=None)
-    with pytest.raises(ValueError, match="queries are given twice"):
-        parts(client, X=("a", "qid"))
-    with pytest.raises(ValueError, match="X must be a table, got 1 dimension"):
-        parts_of(client, DataSet(ddf["a"], ddf["y"], ddf["qid"]), local=LOCAL)
-    with pytest.raises(ValueError, match="no rows"):
-        parts(client, ddf[ddf["a"] > 2.0])
-
-
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
 def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     ddf, known = frame(), table()
@@ -174,13 +155,6 @@ def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     given = given._replace(**{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
         parts_of(client, given, local=LOCAL)
-
-
-def test_columns_that_are_no_features_are_named_before_anything_is_computed(client):
-    ddf = frame(table().assign(url="a/b", day=pd.Timestamp(2026, 1, 1), new=True))
-    with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X has columns that are no numbers, \{'url': .*leave out"):
-        parts(client, ddf, X=("a", "url", "new", "day"), place=1)
-    assert parts(client, ddf, X=("a", "new")).table.names == ("a", "new")
 
 
 def test_other_columns_and_categories_are_refused(client):

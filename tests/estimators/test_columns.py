@@ -1,7 +1,5 @@
 """The features that a ranker gets are those it was fitted on: every ranker, every kind of table, wherever X goes in."""
 
-import copy
-import pickle
 import re
 
 import numpy as np
@@ -147,19 +145,6 @@ def test_an_infinite_feature_of_xgboosts_ranker_is_named(value, kind, tree_metho
         ranker.fit(table, Y, qid=QID)
     with pytest.raises(ValueError, match=rf"^eval_set\[0\]'s {said}"):
         ranker.fit(good, Y, qid=QID, eval_set=[(table, Y)], eval_qid=[QID], verbose=False)
-
-
-def test_pickles_and_files_of_xgboosts_ranker_know_their_columns(tmp_path):
-    model = fit("XGBRanker", SPARSE)
-    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        np.testing.assert_array_equal(copied.predict(SPARSE), model.predict(SPARSE))
-        with pytest.raises(ValueError, match="X is dense"):
-            copied.predict(ZEROS)
-    model.save_model(tmp_path / "model.ubj")
-    other = fit("XGBRanker", pd.DataFrame(X, columns=NAMES))
-    other.load_model(tmp_path / "model.ubj")  # which has no names
-    np.testing.assert_array_equal(other.predict(SPARSE), model.predict(SPARSE))
-    assert clone(model).fit(ZEROS, Y, qid=QID, verbose=False).predict(ZEROS).std() > 0
 
 
 @pytest.mark.parametrize("given", [{"early_stopping_rounds": 3}, {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}])

@@ -11,11 +11,9 @@ from adapters.harness import (
     VQID,
     VX,
     VY,
-    Misses,
     Spy,
     X,
     Y,
-    best_round,
     gradient_of,
 )
 
@@ -72,21 +70,6 @@ def test_objectives_survive_the_deep_copy_and_stay_equal():
 # --- metrics and early stopping -----------------------------------------------------------------------------------
 
 
-def test_several_metrics_stop_at_the_first_to_stall_or_at_the_first_alone():
-    metrics = [bp.NDCG(5), Misses(2)]
-    history = {}
-    train(rounds=30, valid_sets=[validation()], feval=metrics, callbacks=[lgb.record_evaluation(history)])
-    values = [history["valid_0"][m.name] for m in metrics]
-    bests = [best_round(v, 4, greater=m.greater_is_better) for v, m in zip(values, metrics, strict=True)]
-    for first_only, expected in ((True, bests[0]), (False, min(bests))):
-        stop = lgb.early_stopping(4, first_metric_only=first_only, verbose=False)
-        booster = train(rounds=30, valid_sets=[validation()], feval=metrics, callbacks=[stop])
-        assert booster.best_iteration == expected
-        assert booster.best_score["valid_0"][metrics[0].name] == values[0][expected - 1]
-    by_parameter = {"early_stopping_round": 4, "first_metric_only": True}
-    assert train(rounds=30, valid_sets=[validation()], feval=metrics, params=by_parameter).best_iteration == bests[0]
-
-
 def test_a_metric_that_overrides_its_call_gets_queries():
     class Halved(bp.NDCG):
         def __call__(self, scores, queries):
@@ -95,18 +78,6 @@ def test_a_metric_that_overrides_its_call_gets_queries():
     fit = {"qid": QID, "eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_metric": [Halved(3), bp.NDCG(3)]}
     results = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit).evals_result_["valid_0"]
     np.testing.assert_array_equal(results["Halved@3"], np.divide(results["NDCG@3"], 2))
-
-
-@pytest.mark.parametrize("form", ["eval_X", "eval_X tuples", "eval_set pair"])
-def test_validation_data_in_lightgbms_forms(form):
-    data = {
-        "eval_X": {"eval_X": VX, "eval_y": VY},
-        "eval_X tuples": {"eval_X": (VX,), "eval_y": (VY,)},
-        "eval_set pair": {"eval_set": (VX, VY)},
-    }[form]
-    ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_qid=[VQID], **data)
-    expected = ranker.score(VX, VY, qid=VQID, metric=bp.NDCG(5))
-    assert ranker.evals_result_["valid_0"]["NDCG@5"][-1] == pytest.approx(expected, rel=1e-12)
 
 
 # --- cross-validation ---------------------------------------------------------------------------------------------
@@ -235,12 +206,6 @@ def test_threads_are_lightgbms(spy, key):
     assert spy.log[-1].threads == 2
 
 
-def test_positions_are_refused():
-    position = np.concatenate([np.arange(n) for n in GROUP]).astype(np.int32)
-    with pytest.raises(ValueError, match=r"position=….*pass a Dataset without it"):
-        train(data=dataset(position=position))
-
-
 # --- inputs -------------------------------------------------------------------------------------------------------
 
 
@@ -256,11 +221,6 @@ def test_removed_weights_are_seen():
 
 
 # --- nothing to learn ---------------------------------------------------------------------------------------------
-
-
-def test_missing_labels_are_zeros_to_lightgbm_and_warned_of():
-    with pytest.warns(UserWarning, match="all labels are 0, which is what LightGBM makes of missing and of NaN labels"):
-        train(data=dataset(label=None))
 
 
 # --- errors -------------------------------------------------------------------------------------------------------
@@ -279,11 +239,6 @@ def test_missing_labels_are_zeros_to_lightgbm_and_warned_of():
 def test_bad_datasets(changes, message):
     with pytest.raises((ValueError, lgb.basic.LightGBMError), match=message):
         train(data=dataset(**changes))
-
-
-def test_regressors_are_refused():
-    with pytest.raises(ValueError, match="group is missing: a ranking objective needs the queries"):
-        lgb.LGBMRegressor(objective=LOSS, **RANKER).fit(X, Y)
 
 
 def test_class_weights_are_refused_with_a_loss_and_count_without():
@@ -314,18 +269,6 @@ def test_starting_scores_of_validation_sets_are_checked(start, message):
         bp.LGBMRanker(objective=LOSS, **RANKER).fit(
             X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=start
         )
-
-
-def test_starting_scores_of_validation_sets():
-    start = np.linspace(-3, 3, len(VY))
-    for given in ([start], [start[:, None]], {0: start.tolist()}, [pd.Series(start)]):
-        ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(
-            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=given
-        )
-        expected = bp.NDCG(5)(ranker.predict(VX) + start, bp.Queries(VY, group=VGROUP))
-        assert ranker.evals_result_["valid_0"]["NDCG@5"][-1] == pytest.approx(expected, rel=1e-12)
-    with pytest.raises(ValueError, match=r"eval_init_score\[0\] is of the training set itself"):
-        bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_init_score=[np.ones(len(Y))])
 
 
 def ranker(**fit):

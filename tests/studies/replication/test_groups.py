@@ -7,8 +7,8 @@ import pytest
 
 from boostplug import Queries
 from boostplug.datasets import make_ranking
-from boostplug.metrics import MAP, PairError
-from boostplug.studies.replication.groups import KindError, OfQueries, by_thousands, mean_rows, queries_by_pairs
+from boostplug.metrics import PairError
+from boostplug.studies.replication.groups import KindError, mean_rows, queries_by_pairs
 
 QUERIES = Queries([2, 1, 0, 0, 2, 1, 1, 0], group=[4, 3, 1])
 SCORES = [3.0, 4.0, 3.0, 1.0, 0.0, 0.0, 5.0, 9.0]
@@ -35,24 +35,6 @@ def test_kinds_of_pairs_make_up_all_pairs():
     kinds = [KindError(pooled=True, high=a, low=b) for a in grades for b in grades if a > b]
     sums = np.sum([kind.sum_and_count(scores, data.queries) for kind in kinds], axis=0)
     np.testing.assert_allclose(sums, PairError(pooled=True).sum_and_count(scores, data.queries))
-
-
-def test_a_metric_of_queries_of_some_size():
-    pairs = [5, 2, 0]
-    values = MAP(relevant=2).per_query(SCORES, QUERIES)
-    for least, below in ((0, 3), (2, 5), (5, np.inf), (6, 9)):
-        own = OfQueries(MAP(relevant=2), least, below).per_query(SCORES, QUERIES)
-        np.testing.assert_array_equal(
-            own, [v if least <= n < below else np.nan for v, n in zip(values, pairs, strict=True)]
-        )
-
-
-def test_groups_by_thousands_leave_out_no_query():
-    groups = by_thousands(3)
-    assert [name for name, _, _ in groups] == ["0-1k", "1k-2k", "2k-3k", "3k+"]
-    assert [least for _, least, _ in groups[1:]] == [below for _, _, below in groups[:-1]]
-    assert groups[0][1] == 0.0
-    assert groups[-1][2] == np.inf
 
 
 def test_queries_are_counted_by_their_pairs():

@@ -15,8 +15,8 @@ from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.studies.replication import replicate
 from boostplug.studies.replication import run as machine
-from boostplug.studies.replication.claims import never_rises, ranked
-from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol
+from boostplug.studies.replication.claims import ranked
+from boostplug.studies.replication.protocol import Citation, Claim, Protocol
 from boostplug.studies.replication.study import Learner, Measure, Study
 from boostplug.studies.replication.task import Job, marks, run
 from boostplug.studies.sources import Loaded, SingleQueries
@@ -168,35 +168,6 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert not parts.exists()
 
 
-def test_what_is_kept_is_used_where_nothing_has_changed_alone(tmp_path, monkeypatch):
-    path, trained = tmp_path / "out.json", []
-    monkeypatch.setattr(machine, "run", lambda job: trained.append(job.learner.name) or run(job))
-
-    def again(paper):
-        trained.clear()
-        result = replicate(paper, json=path, num_processes=1, keep=True)
-        assert compared(result) == compared(replace_run(paper))
-        return list(trained)
-
-    def replace_run(paper):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(machine, "run", run)
-            return replicate(paper, num_processes=1)
-
-    base = protocol()
-    study = base.studies[0]
-    assert again(base) == ["Rb-c", "Rb-d"] * 2
-    judged = said(partial(ranked, measure="NDCG@3", order=("Rb-d", "Rb-c")))
-    assert again(replace(base, claims=(judged,), deviations=())) == []
-    assert again(replace(base, studies=(replace(study, published={"x": {"R2": 0.5}}),))) == []
-    other = replace(DISCRETE, params={"variant": "discrete", "max_thresholds": 9})
-    assert again(replace(base, studies=(replace(study, learners=(CONTINUOUS, other)),))) == ["Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, rounds=5),))) == ["Rb-c", "Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, measures=MEASURES[:1]),))) == ["Rb-c", "Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, source=SomeQueries()),))) == ["Rb-c", "Rb-d"] * 10
-    assert again(base) == []
-
-
 def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
     path = tmp_path / "out.json"
     broken = Learner(name="Rb-d", ranker=RankBoostRanker, params={"variant": "none such"})
@@ -214,24 +185,6 @@ def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
 
 
 # --- What comes out --------------------------------------------------------------------------------------------------
-
-
-def test_claims_theorems_and_what_is_not_tested_stand_apart():
-    check = Check("Theorem 2", "E1 falls", partial(never_rises, curve="e1", learner="Rb-d"), study="toy")
-    private = NotTested("Section 5", "on our own logs", "the logs are private")
-    paper = replace(protocol(), theorems=(check,), not_tested=(private,))
-    document = replicate(paper, num_processes=1).document
-    assert [check["passes"] for check in document["theorems"]] == [True]
-    assert document["theorems"][0]["where"] == "Theorem 2"
-    assert document["baselines"] == []
-    assert document["not_tested"] == [
-        {"where": "Section 5", "words": "on our own logs", "reason": "the logs are private"}
-    ]
-    claim = document["claims"][0]
-    assert (claim["where"], claim["words"], claim["about"]) == ("Table 1", "in this order", "own variants")
-    assert claim["real"] is True
-    assert claim["own_data"] is False
-    assert claim["holds"] in {"holds", "level", "does not hold"}
 
 
 def test_a_pooled_metric_is_jackknifed_over_blocks_of_queries():

@@ -10,8 +10,7 @@ import pytest
 
 from boostplug.comparison.document import as_json, marks
 from boostplug.studies.replication import PAPERS
-from boostplug.studies.replication.page import LISTS, front_tables, main, pages, store, stored, tables
-from boostplug.studies.replication.protocol import ABOUT
+from boostplug.studies.replication.page import LISTS, main, pages, store, stored, tables
 from boostplug.studies.replication.report import SCHEMA
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
@@ -108,24 +107,6 @@ def rows(lines):
     return [[cell.strip() for cell in row] for row in found]
 
 
-def test_every_part_of_a_result_has_its_table():
-    found = tables(document())
-    assert set(LISTS) | {"means tiny", "means made", "means Web", "means Web, trees"} == found.keys()
-    assert all(lines and lines[-1] == "" for lines in found.values())
-    assert found["verdicts"][:2] == [
-        "**4 claims on real data: 2 hold, 1 is level, 0 do not hold, 1 could not be judged.**",
-        "On the paper's own data set, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
-    ]
-    assert "Not run, since web (a folder) is not at hand." in found["means Web, trees"]
-    assert r"- tiny; made: A note \| of it." in found["data"]
-    assert any("web (a folder) is not at hand: Web; Web, trees" in line for line in found["data"])
-    assert "- **Choice made after a result:** the grid." in found["deviations"]
-    assert "1 of 2 pass." in found["theorems"]
-    assert "0 of 1 pass, 1 could not be checked." in found["baselines"]
-    assert rows(found["baselines"])[2][3:] == [".45", "nearest: 0.1", "not checked"]
-    assert rows(found["not tested"])[2] == ["“faster” (Section 5)", "No number."]
-
-
 def test_claims_stand_by_kind_with_quotation_place_and_verdict():
     lines = tables(document())["claims"]
     assert [line for line in lines if line.startswith("#")] == ["### Claims: other methods", "### Claims: rounds"]
@@ -149,31 +130,6 @@ def test_claims_stand_by_kind_with_quotation_place_and_verdict():
     made = rows(tables(document())["synthetic"])
     assert [row[1] for row in made[2:]] == ["made"]
     assert made[2][-1] == "*does not hold*"
-
-
-def test_the_front_counts_claims_on_real_data_alone_and_links_each_number():
-    found = front_tables({"adarank": document()}, {"adarank": "AdaRank", "qbrank": "QBRank"})
-    assert found["headline"][:3] == [
-        "**4 claims on real data, of 1 of 2 papers: 2 hold, 1 is level, 0 do not hold, 1 could not be judged.**",
-        "On the papers' own data sets, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
-        "On data sets that stand in for them, 1: 1 holds, 0 are level, 0 do not hold.",
-    ]
-    assert "They judge 2 passages" in found["headline"][3]  # one of them three times
-    assert found["headline"][4] == "Without a stored result: [QBRank](replication/qbrank.md)."
-    head, _, of_paper, everything = rows(found["matrix"])
-    assert head[1:] == [*ABOUT, "all"]
-    place = "replication/adarank.md#claims-rounds"
-    assert of_paper[1 + ABOUT.index("rounds")] == f"[1 holds]({place}-holds)<br>[1 not judged]({place}-not-judged)"
-    assert of_paper[1 + ABOUT.index("preferences")] == ""
-    assert everything[-1] == "2 hold<br>1 level<br>1 not judged"
-    apart = rows(found["apart"])[2]
-    assert apart[1] == "[1 of 2 pass](replication/adarank.md#checked-theorems)"
-    assert apart[3].startswith("[0 hold, 0 are level, 1 does not hold](")
-    assert [row[1:3] for row in rows(found["failed"])[2:]] == [["tiny", "nowhere above"]]
-    assert found["not run"] == [
-        "- [AdaRank](replication/adarank.md): not run, since web (a folder) is not at hand: Web; Web, trees",
-        "",
-    ]
 
 
 @pytest.fixture

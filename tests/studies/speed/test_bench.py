@@ -14,7 +14,6 @@ from boostplug.studies import speed as package
 from boostplug.studies.speed import (
     BENCHES,
     bench,
-    clock,
     data,
     out_of_core,
     rankers,
@@ -131,24 +130,6 @@ def test_every_loss_is_measured(monkeypatch):
     assert "Memory is left out: this system does not tell" in str(result)
 
 
-def test_shares_are_of_one_run_and_of_lambdarank(monkeypatch):
-    """With clocks that give what each thing is to take, the share is their ratio per document."""
-
-    def taken(calls, _number):
-        return {name: 0.003 + 0.01 * name.endswith("ranks") for name in calls}
-
-    monkeypatch.setattr(gradients_module, "in_turns", taken)
-    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
-    result = bench("gradients", scale=0.001, repeat=2)
-    rows = {row.name: row.values for row in result.rows if row.part.endswith("spread 1")}
-    assert rows["RankNet"]["share"] == pytest.approx(0.3)
-    assert rows["RankNet"]["milliseconds"] == pytest.approx(3.0)
-    assert rows.keys() == {*data.named_losses(), "LightGBM's lambdarank"}
-    assert rows["LightGBM's lambdarank"]["share"] == pytest.approx(1.0)
-    tiny = next(row for row in result.rows if row.part == "Tiny lists" and row.name == "RankNet")
-    assert tiny.values["microseconds"] == pytest.approx(3000 / 50)
-
-
 @pytest.mark.usefixtures("toy")
 def test_medians_ranges_and_targets():
     result = bench("toy", repeat=3)
@@ -222,11 +203,3 @@ def test_a_replay_grows_the_same_trees(name, monkeypatch):
     assert not ours[0].equals(ours[1])
     assert [row.peer for row in rows] == [True] * 3 + [False] * len(losses)
     assert rows[0].values["share"] == 1.0
-
-
-def test_turns_leave_the_first_call_of_each_out(monkeypatch):
-    called = []
-    monkeypatch.setattr(clock, "seconds_of", lambda call: call() or len(called))
-    seconds = clock.in_turns({"a": lambda: called.append("a"), "b": lambda: called.append("b")}, 6)
-    assert "".join(called) == 3 * "aaabbb"
-    assert seconds == {"a": 8.5, "b": 11.5}

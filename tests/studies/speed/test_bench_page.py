@@ -68,19 +68,3 @@ def test_a_missed_target_is_said():
     missed.rows[0].values["compile_share"] = 1.7
     assert "| missed |" in page.page([missed], {})
     assert "1.700 (1.000–2.500) ≤ 1.600 missed" in page.page([missed], {})
-
-
-def test_lines_are_drawn_where_the_numbers_are():
-    matplotlib = pytest.importorskip("matplotlib.figure")
-    axes = matplotlib.Figure().add_subplot()
-    scaling = result_of("scaling")
-    figure = next(figure for figure in BENCHES["scaling"].figures if type(figure) is Growth)
-    rows = [row for row in scaling.rows if row.part == figure.part]
-    del rows[1].values["milliseconds_at_1000000"]  # stopped before
-    figure.plot(axes, scaling)
-    lines = {line.get_label(): line for line in axes.get_lines()}
-    assert list(lines["MPBoost(Log)"].get_xdata()) == [10, 100, 1000, 10_000, 100_000, 1_000_000]
-    assert list(lines["MPBoost(Binary)"].get_xdata()) == [10, 100, 1000, 10_000, 100_000]
-    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
-    colours = {name: line.get_color() for name, line in lines.items()}
-    assert colours["MPBoost(Log)"] == colours["MPBoost(Binary)"] != colours["lambda_rank"]
