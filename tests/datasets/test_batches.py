@@ -2,8 +2,6 @@
 
 import datetime as dt
 import gzip
-import re
-import sys
 import tracemalloc
 from decimal import Decimal
 
@@ -134,16 +132,6 @@ def test_real_letor_lines_in_little_blocks(tmp_path, monkeypatch):
     assert joined(found, "qid").tolist() == ["7", "07", "8", "-1", "-2", "9", "last"]
 
 
-def test_letor_width_and_first_feature(tmp_path):
-    path = tmp_path / "valid.txt"
-    path.write_text("1 qid:1 1:1 2:2\n0 qid:1 2:3\n")
-    assert next(iter(batches_by_query(path, n_features=4))).X.tolist() == [[1, 2, 0, 0], [0, 3, 0, 0]]
-    assert next(iter(batches_by_query(path, zero_based=True))).X.tolist() == [[0, 1, 2], [0, 0, 3]]
-    assert batches_by_query(path, label="anything", qid="id").n_rows == 2  # names mean nothing there
-    with pytest.raises(ValueError, match=r"valid.txt, line 1: feature 2 is beyond the last of n_features=1"):
-        batches_by_query(path, n_features=1)
-
-
 def test_memory_is_that_of_a_batch(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     path = tmp_path / "train.txt"
@@ -195,31 +183,6 @@ def test_kinds_of_numbers(values, expected, tmp_path):
     assert np.array_equal(batch.X[:, 0], np.array(expected, np.float32), equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("ids", "expected"),
-    [
-        (pa.array(["a", "a", "é"]), ["a", "a", "é"]),
-        (pa.array(["a", "a", "b"], pa.large_string()), ["a", "a", "b"]),
-        (pa.array(["a", "a", "b"]).dictionary_encode(), ["a", "a", "b"]),
-        (pa.array([2**33, 2**33, 2**34]), [2**33, 2**33, 2**34]),
-        (pa.array([2**64 - 1, 2**64 - 1, 3], pa.uint64()), [2**64 - 1, 2**64 - 1, 3]),
-        (pa.array([-1, -1, -2], pa.int8()), [-1, -1, -2]),
-        (pa.array([0, 0, 2**61 - 1]), [0, 0, 2**61 - 1]),  # one hash in Python
-        (pa.array([4.0, 4.0, 2.0]), [4, 4, 2]),
-        (pa.array(np.array([4, 4, 2], np.float16)), [4, 4, 2]),
-        (pa.array([dt.date(2020, 1, 1)] * 2 + [dt.date(2020, 1, 2)]), ["2020-01-01"] * 2 + ["2020-01-02"]),
-        (pa.array([Decimal("1.5"), Decimal("1.5"), Decimal(2)]), ["1.5", "1.5", "2.0"]),
-        (pa.array(["x" * 500, "x" * 500, "y"]), ["x" * 500, "x" * 500, "y"]),
-    ],
-    ids=lambda value: str(value.type) if hasattr(value, "type") else "",
-)
-def test_kinds_of_ids(ids, expected, tmp_path):
-    found = batches_by_query(table_of(tmp_path, q=ids), **COLUMNS, rows=1)
-    assert found.group.tolist() == [2, 1]
-    assert joined(found, "qid").tolist() == expected
-    assert all(len(batch.qid.tobytes()) <= 4 * 64 * batch.n_rows for batch in found)
-
-
 def test_features_are_named_or_all_others(tmp_path):
     path = write(tmp_path / "train.parquet", columns())
     assert batches_by_query(path, **COLUMNS, weight="w").feature_names == ("a", "b")
@@ -228,31 +191,6 @@ def test_features_are_named_or_all_others(tmp_path):
     assert found.feature_names == ("b", "a")
     whole = columns()
     assert np.array_equal(joined(found, "X"), np.column_stack([whole["b"], whole["a"]]).astype(np.float32))
-
-
-def test_an_index_of_pandas_is_no_feature_but_may_be_the_id(tmp_path):
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0, 1, 0], "q": ["a", "a", "b"]})
-    frame.index = [5, 7, 9]
-    frame.to_parquet(tmp_path / "index.parquet")
-    assert batches_by_query(tmp_path / "index.parquet", **COLUMNS).feature_names == ("x",)
-    table = pq.read_table(tmp_path / "index.parquet")
-    assert "__index_level_0__" in table.column_names
-    pq.write_table(table.replace_schema_metadata(), tmp_path / "again.parquet")  # as polars or Spark would
-    assert batches_by_query(tmp_path / "again.parquet", **COLUMNS).feature_names == ("x",)
-    frame.set_index("q").to_parquet(tmp_path / "id.parquet")
-    found = batches_by_query(tmp_path / "id.parquet", **COLUMNS)
-    assert (found.feature_names, found.group.tolist()) == (("x",), [2, 1])
-
-
-def test_partitions_without_rows_are_passed_over(tmp_path):
-    table = columns()
-    write(tmp_path / "0.parquet", table, 0, 0)
-    pq.write_table(pa.table({name: pa.nulls(0) for name in table}), tmp_path / "1.parquet")
-    write(tmp_path / "2.parquet", table)
-    found = batches_by_query(tmp_path, **COLUMNS)
-    assert found.group.tolist() == SIZES
-    assert joined(found, "qid").tolist() == table["q"]
 
 
 # --- What comes with the batches -----------------------------------------------------------------------------------
@@ -294,20 +232,6 @@ def test_a_query_that_appears_again_is_named(waiting, at_once, tmp_path, monkeyp
     )
     with pytest.raises(ValueError, match=message):
         batches_by_query(path, **COLUMNS)
-
-
-def test_a_query_that_appears_again_in_another_file_is_named(tmp_path):
-    table = columns([2, 3, 4], ["a", "b", "a"])
-    files = [write(tmp_path / f"{i}.parquet", table, *cut) for i, cut in enumerate([(0, 3), (3, 9)])]
-    with pytest.raises(
-        ValueError, match=r"1.parquet, row 2: query 'a' appears again .* \(it starts at .*0.parquet, row 0\)"
-    ):
-        batches_by_query(files, **COLUMNS)
-    lines = letor_lines(table).splitlines(keepends=True)
-    (tmp_path / "a.txt").write_text("".join(lines[:3]))
-    (tmp_path / "b.txt").write_text("".join(lines[3:]))
-    with pytest.raises(ValueError, match=r"b.txt, line 3: query 'a' appears again .* \(it starts at .*a.txt, line 1\)"):
-        batches_by_query([tmp_path / "a.txt", tmp_path / "b.txt"])
 
 
 @pytest.mark.parametrize(
@@ -359,80 +283,6 @@ def test_refused_in_words(given, options, message, tmp_path):
         list(batches_by_query(path, **COLUMNS | options))
 
 
-def test_files_of_other_columns_are_refused(tmp_path):
-    def of(name, **table):
-        pq.write_table(pa.table(table), tmp_path / name)
-
-    of("0.parquet", x=[1.0], y=[1], q=[1])
-    of("1.parquet", y=[1], q=[2])
-    with pytest.raises(ValueError, match=r"1.parquet has no column 'x', a feature of 0.parquet; it has y, q"):
-        batches_by_query(tmp_path, **COLUMNS)
-    of("1.parquet", x=[1], y=[1.0], q=[2], z=[0])
-    with pytest.raises(ValueError, match=r"1.parquet has a column 'z', which 0.parquet has not; name the features"):
-        batches_by_query(tmp_path, **COLUMNS)
-    assert batches_by_query(tmp_path, **COLUMNS, features=["x"]).n_rows == 2
-    of("1.parquet", x=[1], y=[1.0], q=["2"])
-    with pytest.raises(ValueError, match=r"1.parquet: the qid 'q' holds string, and in other files another type"):
-        batches_by_query(tmp_path, **COLUMNS)
-
-
-def test_paths_that_are_no_files_of_one_kind(tmp_path):
-    lines = tmp_path / "lines" / "train.txt"
-    lines.parent.mkdir()
-    lines.write_text("1 qid:1 1:1\n")
-    good = write(tmp_path / "good" / "a.parquet", columns())
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "bad.parquet").write_text("1 qid:1 1:1\n")
-    (tmp_path / "cut.parquet").write_bytes(good.read_bytes()[:-9])
-    for path, kind, message in [
-        (tmp_path / "nowhere", FileNotFoundError, "there is no file or folder .*nowhere; check the path"),
-        (tmp_path / "empty", FileNotFoundError, "empty holds no Parquet files"),
-        (
-            tmp_path / "lines",
-            ValueError,
-            "lines holds train.txt, which is no Parquet; remove it, or pass a list of files",
-        ),
-        (good.parent.parent, ValueError, "bad.parquet does not begin as a Parquet file does"),
-        ([good, lines], ValueError, "a.parquet is Parquet and .*train.txt is not; pass files of one kind"),
-        ([], ValueError, r"path must be a file, a folder of Parquet, or a list of one or more; got \[\]"),
-        (7, ValueError, "path must be a file, a folder of Parquet, or a list of one or more; got 7"),
-        ([7], ValueError, "path must be a file"),
-        (np.array(7), ValueError, "path must be a file"),
-        (b"x", ValueError, "path must be a file"),
-        (tmp_path / "bad.parquet", ValueError, "bad.parquet does not begin as a Parquet file does"),
-        (tmp_path / "cut.parquet", ValueError, "cut.parquet is damaged or cut short"),
-    ]:
-        with pytest.raises(kind, match=message):
-            batches_by_query(path, **COLUMNS)
-    (tmp_path / "good" / "day=1").mkdir()
-    with pytest.raises(ValueError, match=r"good holds the folder day=1; pass a list of files .*is not read"):
-        batches_by_query(tmp_path / "good", **COLUMNS)
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "message"),
-    [
-        ("1 qid:1 1:1\n", {"weight": "w"}, r"weight='w': LETOR lines have no weights; write Parquet"),
-        ("1 qid:1 1:1\n", {"features": ["x"]}, r"features names columns of Parquet"),
-        ("1 1:1\n", {}, r"train.txt, line 1: no qid; write qid:<query> after each grade"),
-        ("1 qid:1 1:1\n0 1:1\n", {}, r"train.txt, line 2: no qid"),
-        ("", {}, r"train.txt holds no rows"),
-        ("1 qid:1\n0 qid:1\n", {}, r"train.txt: no line has a feature"),
-        ("1 qid:1 1:x\n", {}, r"train.txt, line 1: malformed token '1:x'"),
-        ("nan qid:1 1:1\n", {}, r"train.txt, line 1: the grade is nan"),
-        ("1 qid:1 1:1\n" * 200 + "1 qid:1 2000000:1\n", {}, r"line 201: feature 2000000 asks for 2000000 col"),
-        ("1 qid:1 1:1\n" * 200, {"n_features": 2000000}, r"n_features=2000000 asks for .*pass less"),
-        ("1 qid:1 1:1\n", {"zero_based": 1}, r'zero_based must be True, False or "auto"'),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_letor_is_refused_in_words(text, options, message, tmp_path):
-    path = tmp_path / "train.txt"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
-        batches_by_query(path, **options)
-
-
 def test_files_that_change_meanwhile_are_noticed(tmp_path):
     table = columns()
     path = write(tmp_path / "train.parquet", table)
@@ -451,20 +301,3 @@ def test_files_that_change_meanwhile_are_noticed(tmp_path):
     for read in (found.fields, found.__iter__, found.fields):
         with pytest.raises(ValueError, match=r"train.txt has changed since it was read first"):
             list(read())
-
-
-def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
-    path = write(tmp_path / "train.parquet", columns())
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.delitem(sys.modules, "boostplug.datasets.parquet")
-    with pytest.raises(ImportError, match=re.escape("pip install 'boostplug[parquet]'")):
-        batches_by_query(path, **COLUMNS)
-
-
-@pytest.mark.parametrize(("framework", "method"), [("xgboost", "data_iter"), ("lightgbm", "sequence")])
-def test_without_a_framework_its_extra_is_named(framework, method, tmp_path, monkeypatch):
-    found = batches_by_query(write(tmp_path / "train.parquet", columns()), **COLUMNS)
-    monkeypatch.setitem(sys.modules, framework, None)
-    monkeypatch.delitem(sys.modules, f"boostplug.datasets.{framework}_batches", raising=False)
-    with pytest.raises(ImportError, match=re.escape(f"pip install 'boostplug[{framework}]'")):
-        getattr(found, method)()
