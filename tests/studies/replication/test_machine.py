@@ -17,10 +17,10 @@ from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.rankers.base import ReferenceRanker, Round
 from boostplug.studies.replication import replicate
 from boostplug.studies.replication import run as machine
-from boostplug.studies.replication.claims import close, near_published, never_rises, ranked
+from boostplug.studies.replication.judging.claims import close, near_published, never_rises, ranked
 from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol
-from boostplug.studies.replication.study import Learner, Measure, Study
-from boostplug.studies.replication.task import STEADY, Job, marks, run, steady
+from boostplug.studies.replication.training.study import Learner, Measure, Study
+from boostplug.studies.replication.training.task import STEADY, Job, marks, run, steady
 from boostplug.studies.sources import Loaded, SingleQueries
 from boostplug.weak_rankers import Feature
 

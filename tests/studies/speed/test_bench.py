@@ -19,15 +19,11 @@ from boostplug.studies.speed import (
     BenchResult,
     BenchResults,
     bench,
-    clock,
-    data,
-    out_of_core,
-    rankers,
-    rounds,
-    startup,
 )
-from boostplug.studies.speed import gradients as gradients_module
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
+from boostplug.studies.speed.benchmarks import gradients as gradients_module
+from boostplug.studies.speed.benchmarks import out_of_core, rankers, rounds, startup
+from boostplug.studies.speed.measuring import clock, data
 
 runner = CliRunner()
 
@@ -277,7 +273,7 @@ def test_memory_of_a_call_counts_what_is_allocated():
     """By a loss that takes 200 bytes per document, keeps 100 of them, and returns 16, in a process of its own."""
     program = """
 import json, numpy as np
-from boostplug.studies.speed import memory
+from boostplug.studies.speed.measuring import memory
 class Hungry:
     def gradient_hessian(self, scores, queries):
         if not hasattr(self, "kept"):

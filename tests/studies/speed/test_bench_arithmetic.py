@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.studies.speed import bench, costs, page
-from boostplug.studies.speed import scaling as scaling_module
+from boostplug.studies.speed import bench, page
 from boostplug.studies.speed.benchmark import Setting
-from boostplug.studies.speed.costs import TRAININGS, Cluster, Costs, needs
+from boostplug.studies.speed.benchmarks import costs
+from boostplug.studies.speed.benchmarks import scaling as scaling_module
+from boostplug.studies.speed.benchmarks.costs import TRAININGS, Cluster, Costs, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
