@@ -10,8 +10,8 @@ from boostplug.data.queries import Queries
 from boostplug.losses import QBRank
 from boostplug.rankers import QuadraticBoundRanker
 from boostplug.rankers.base import Training
-from boostplug.studies.replication.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
-from boostplug.studies.replication.preferences import SharedGrades, Use
+from boostplug.studies.replication.training.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
+from boostplug.studies.replication.training.preferences import SharedGrades, Use
 
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
 LINEAR = QBRank(preference_weight=0.5, hessian="global", normalization="none")

@@ -15,10 +15,10 @@ from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.studies.replication import replicate
 from boostplug.studies.replication import run as machine
-from boostplug.studies.replication.claims import ranked
+from boostplug.studies.replication.judging.claims import ranked
 from boostplug.studies.replication.protocol import Citation, Claim, Protocol
-from boostplug.studies.replication.study import Learner, Measure, Study
-from boostplug.studies.replication.task import Job, marks, run
+from boostplug.studies.replication.training.study import Learner, Measure, Study
+from boostplug.studies.replication.training.task import Job, marks, run
 from boostplug.studies.sources import Loaded, SingleQueries
 
 

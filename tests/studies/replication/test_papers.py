@@ -14,7 +14,7 @@ from boostplug.datasets import load_fold, make_ranking
 from boostplug.metrics import MAP, NDCG
 from boostplug.rankers import RankBoostRanker
 from boostplug.studies.replication import PAPERS, replicate
-from boostplug.studies.replication.claims import (
+from boostplug.studies.replication.judging.claims import (
     ahead,
     ahead_by,
     ahead_of_published,
@@ -25,12 +25,12 @@ from boostplug.studies.replication.claims import (
     nearer,
     ranked,
 )
-from boostplug.studies.replication.curve_claims import lasts, overfits_early, settles, worsens
+from boostplug.studies.replication.judging.curve_claims import lasts, overfits_early, settles, worsens
 from boostplug.studies.replication.papers.letor import BM25, GOV
 from boostplug.studies.replication.papers.mpboost import FormulaNDCG
 from boostplug.studies.replication.papers.rankboost_plus import HaltingRankBoost
-from boostplug.studies.replication.preferences import SharedGrades
-from boostplug.studies.replication.task import marks
+from boostplug.studies.replication.training.preferences import SharedGrades
+from boostplug.studies.replication.training.task import marks
 from boostplug.studies.sources import BundledQueries
 
 STUDIES = {name: {study.name: study for study in paper.studies} for name, paper in PAPERS.items()}

@@ -9,9 +9,9 @@ from boostplug.data.pairs import Pairs
 from boostplug.datasets import RankingData
 from boostplug.metrics import DCG
 from boostplug.rankers import QBRankRanker
-from boostplug.studies.replication.preferences import SharedGrades, Use
-from boostplug.studies.replication.study import Learner, Measure, Study
-from boostplug.studies.replication.task import Job, run
+from boostplug.studies.replication.training.preferences import SharedGrades, Use
+from boostplug.studies.replication.training.study import Learner, Measure, Study
+from boostplug.studies.replication.training.task import Job, run
 
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
 

@@ -14,14 +14,11 @@ from boostplug.studies import speed as package
 from boostplug.studies.speed import (
     BENCHES,
     bench,
-    data,
-    out_of_core,
-    rankers,
-    rounds,
-    startup,
 )
-from boostplug.studies.speed import gradients as gradients_module
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
+from boostplug.studies.speed.benchmarks import gradients as gradients_module
+from boostplug.studies.speed.benchmarks import out_of_core, rankers, rounds, startup
+from boostplug.studies.speed.measuring import data
 
 runner = CliRunner()
 

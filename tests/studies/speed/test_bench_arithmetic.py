@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boostplug.studies.speed import bench, costs
-from boostplug.studies.speed import scaling as scaling_module
-from boostplug.studies.speed.costs import TRAININGS, Cluster, Costs, needs
+from boostplug.studies.speed import bench
+from boostplug.studies.speed.benchmarks import costs
+from boostplug.studies.speed.benchmarks import scaling as scaling_module
+from boostplug.studies.speed.benchmarks.costs import TRAININGS, Cluster, Costs, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
