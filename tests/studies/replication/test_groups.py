@@ -7,14 +7,8 @@ import pytest
 
 from boostplug import Queries
 from boostplug.datasets import make_ranking
-<<<<<<< HEAD
 from boostplug.metrics import PairError
-from boostplug.studies.replication.groups import KindError, mean_rows, queries_by_pairs
-=======
-from boostplug.metrics import MAP, PairError
-from boostplug.studies.replication.figures import ByGroup
-from boostplug.studies.replication.judging.groups import KindError, OfQueries, by_thousands, mean_rows, queries_by_pairs
->>>>>>> 6add931639eb9ae682fd09226b5b6511f9d1c04d
+from boostplug.studies.replication.judging.groups import KindError, mean_rows, queries_by_pairs
 
 QUERIES = Queries([2, 1, 0, 0, 2, 1, 1, 0], group=[4, 3, 1])
 SCORES = [3.0, 4.0, 3.0, 1.0, 0.0, 0.0, 5.0, 9.0]
