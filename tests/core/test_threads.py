@@ -48,6 +48,20 @@ def test_errors_of_any_thread_come_out():
         threads.run_over_queries(kernel, np.arange(0, 1_100_000, 100_000), 3)
 
 
+def test_errors_of_a_helping_thread_alone_come_out():
+    helped = threading.Event()
+
+    def kernel(_first, _last):
+        if threading.current_thread() is threading.main_thread():
+            helped.wait(60)
+        else:
+            helped.set()
+            raise RuntimeError("from a helper")
+
+    with pytest.raises(RuntimeError, match="from a helper"):
+        threads.run_over_queries(kernel, np.arange(0, 1_100_000, 100_000), 2)
+
+
 def test_which_number_of_threads(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert threads.get_num_threads() == 3
