@@ -98,7 +98,7 @@ boostplug {__version__}: learning-to-rank losses for LightGBM and XGBoost
 
   boostplug compare                 our losses beside lambdarank and rank:ndcg on a small set, in a minute or two
   boostplug compare --data FOLDER   the same on your data: train.txt, vali.txt and test.txt of LETOR lines
-  boostplug doctor                  whether all that is installed works here, and what to do where it does not
+  boostplug doctor                  checks your installation, and says what to do
 
 In Python:
   import boostplug as bp

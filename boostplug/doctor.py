@@ -432,6 +432,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"  after set_num_threads(2): {kernels.get('set_num_threads', '?')}; a container's limit: {limit}"
     runtimes = [f"{library['runtime']} ({library['path']})" for library in trials["imports"].get("openmp", ())]
     yield f"  OpenMP: {', '.join(runtimes) or 'none loaded'}"
+    policy = document["environment"].get("OMP_WAIT_POLICY", "not set")
+    yield f"  OMP_WAIT_POLICY is {policy}: the command line sets passive; on a busy machine, set it for scripts too"
     yield from ("", "Compiled code")
     yield f"  in {', '.join(kernels.get('folders', ())) or 'no folder'}"
     others = {name: value for name, value in document["environment"].items() if name.startswith(("NUMBA_", "KMP_"))}

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from email.message import Message
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from boostplug import cli
 from boostplug.comparison import console
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import FRAMEWORKS
-from boostplug.datasets import letor, make_ranking
+from boostplug.datasets import make_ranking
 from boostplug.studies.replication import run as replicate
 
 runner = CliRunner()
@@ -184,38 +183,6 @@ def test_an_output_is_never_an_input_or_a_store(output, target, arguments, tmp_p
     assert {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")} == before
 
 
-def test_two_outputs_are_never_one_file(tmp_path):
-    (tmp_path / "a").write_text("as it was")
-    (tmp_path / "link").symlink_to("a")
-    os.link(tmp_path / "a", tmp_path / "hard")
-    for other in ("link", "hard"):
-        with pytest.raises(ValueError, match="--json and --report name the same file"):
-            cli._check_outputs({"--json": tmp_path / "a", "--report": tmp_path / other})
-    assert (tmp_path / "a").read_text() == "as it was"
-
-
-def test_replicate_overwrites_no_data(tmp_path):
-    (tmp_path / "MQ2007").mkdir()
-    data = tmp_path / "MQ2007" / "S1.txt"
-    data.write_text("0 qid:1 1:0\n")
-    os.link(data, tmp_path / "hard.json")
-    for target in (data, tmp_path / "hard.json"):
-        outcome = runner.invoke(cli.app, ["replicate", "mpboost", "--data", str(tmp_path), "--json", str(target)])
-        assert outcome.exit_code == 2
-        assert "is one of the files of --data" in outcome.stderr.replace("\n", " ")
-    outcome = runner.invoke(
-        cli.app, ["replicate", "mpboost", "--json", f"{tmp_path}/new", "--figures", f"{tmp_path}/new"]
-    )
-    assert outcome.exit_code == 2
-    assert "--json and --figures name the same file" in outcome.stderr.replace("\n", " ")
-
-
-def test_messages_show_invisible_characters(tmp_path):
-    outcome = runner.invoke(cli.app, ["compare", "--data", f"{tmp_path}/\u202etxt.\x1b[2J"])
-    assert outcome.exit_code == 2
-    assert r"\u202etxt.\x1b[2J" in outcome.stderr.replace("\n", "")
-
-
 def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path, monkeypatch):
     kept, link = tmp_path / "kept.json", tmp_path / "link.html"
     kept.write_text("as it was")
@@ -311,26 +278,6 @@ def test_a_store_that_is_named_stays(folder, tmp_path):
     assert other.stdout == ""
 
 
-def test_a_store_that_cannot_be_written(folder, tmp_path, monkeypatch):
-    command = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet", "--baselines", "lambdarank"]
-    (tmp_path / "file").write_text("")
-    for name in ("file", "file/below"):
-        outcome = runner.invoke(cli.app, [*command, "--store", str(tmp_path / name)])
-        assert outcome.exit_code == 2
-        assert f"--store: {tmp_path / 'file'} is a file; name a folder" in outcome.stderr
-
-    def refuse(**_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(cli, "TemporaryFile", refuse)
-    outcome = runner.invoke(cli.app, [*command, "--resume"])
-    assert outcome.exit_code == 2
-    assert "cannot be written to (Permission denied); name another folder" in outcome.stderr
-    outcome = runner.invoke(cli.app, command)  # nobody has asked for one
-    assert outcome.exit_code == 0
-    assert "boostplug compare: what is finished is not kept meanwhile (--store: " in outcome.stderr
-
-
 @pytest.mark.parametrize("ends", [None, 28])
 def test_an_output_that_ends_early(folder, tmp_path, monkeypatch, ends):
     """The reader of a pipe that has read enough is no failure, a full disk is."""
@@ -348,17 +295,9 @@ def test_an_output_that_ends_early(folder, tmp_path, monkeypatch, ends):
     assert Path("boostplug-compare").exists() == (ends is not None)
 
 
-def test_an_output_that_is_the_command_s_own(tmp_path, monkeypatch):
-    with (tmp_path / "out").open("w") as file:
-        monkeypatch.setattr(os, "fstat", lambda _: Path(file.name).stat())
-        for option in ("--json", "--report"):
-            outcome = runner.invoke(cli.app, ["compare", option, file.name])
-            assert outcome.exit_code == 2
-            assert f"{option}: {file.name} is the file that the command's own output goes to" in outcome.stderr
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and signals")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.ci
 def test_closed_outputs(closed):
     code = "import sys; from boostplug.cli import main; main()"
     command = f'"$0" -c "{code}" bench nothing {closed}'
@@ -421,65 +360,6 @@ def test_reading_large_files_shows_a_sign_of_life(monkeypatch):
     assert shown == ["reading the data", "read"] * 2
 
 
-def test_files_that_count_features_from_0_in_part(folder, tmp_path, monkeypatch):
-    for name in ("train", "vali", "test"):
-        text = (folder / f"{name}.txt").read_text()
-        (tmp_path / name).write_text(text if name != "train" else text.replace(" 1:", " 0:1 1:", 1))
-    opened = []
-    monkeypatch.setattr(letor, "opened", lambda path, plain=letor.opened: opened.append(path.name) or plain(path))
-    ((parts,),), name = cli._load(None, *(tmp_path / name for name in ("train", "vali", "test")))
-    assert opened == ["train", "vali", "test"]
-    assert name == "train, vali, test"
-    assert [part.X.shape[1] for part in parts] == [7, 7, 7]
-    assert not parts[1].X[:, 0].any()
-
-
-@pytest.mark.parametrize(
-    ("installed", "said"),
-    [
-        ({"lightgbm", "xgboost"}, "Found: LightGBM and XGBoost.\n"),
-        ({"xgboost"}, "Found: XGBoost. To get LightGBM: pip install 'boostplug[lightgbm]'\n"),
-        (
-            set(),
-            "To get LightGBM and XGBoost: pip install 'boostplug[lightgbm,xgboost]'\n",
-        ),
-    ],
-)
-def test_the_bare_command_says_what_to_do_next(installed, said, monkeypatch):
-    monkeypatch.setattr(cli, "is_installed", installed.__contains__)
-    outcome = runner.invoke(cli.app, [])
-    assert (outcome.exit_code, outcome.stderr) == (0, "")
-    assert said in outcome.stdout
-    commands = re.findall(r"^  boostplug (\w+)", outcome.stdout, re.MULTILINE)
-    assert len(commands) == 3
-    assert set(commands) <= {command.callback.__name__ for command in cli.app.registered_commands}
-    assert all(len(line) <= 120 for line in outcome.stdout.splitlines())
-    assert "Usage: " in runner.invoke(cli.app, ["--help"]).stdout
-    assert runner.invoke(cli.app, ["nonsense"]).exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("addresses", "said"),
-    [
-        ([], "docs/index.md in the sources"),
-        (["Repository, https://example.invalid/boostplug"], "docs/index.md in the sources"),
-        (["Repository, https://a.example/b", "Documentation, https://a.example/docs"], "https://a.example/docs"),
-    ],
-)
-def test_where_the_documentation_is(addresses, said, monkeypatch):
-    found = Message()
-    for address in addresses:
-        found["Project-URL"] = address
-    monkeypatch.setattr(cli.metadata, "metadata", lambda _: found)
-    assert cli._documentation() == said
-
-
 def test_version():
     outcome = runner.invoke(cli.app, ["--version"])
     assert (outcome.exit_code, outcome.stdout) == (0, f"boostplug {bp.__version__}\n")
-
-
-def test_importing_the_command_line_is_cheap():
-    heavy = ("numpy", "numba", "lightgbm", "rich.progress")
-    code = f"import sys, boostplug.cli; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

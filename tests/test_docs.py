@@ -132,7 +132,7 @@ def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
 STEP = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[+-]?(?:\d*\.)?\d+")
 TOLERANCE = 0.02  # of figures of trained trees, which are not the same in every version of a framework
-SLOW = {"clusters", "search", "tuning"}  # of many trainings: .ci/run runs them
+SLOW = {"clusters", "from_lambdarank", "own_loss", "search", "tuning"}  # of many trainings: .ci/run runs them
 
 
 def steps(page):

@@ -100,22 +100,6 @@ def test_an_import_that_ends_its_process_is_all_that_fails(tmp_path, monkeypatch
     assert all("error" not in found[name] for name in ("json", "csv"))
 
 
-def test_a_process_without_an_end(monkeypatch):
-    monkeypatch.setattr(doctor, "_PATIENCE", 1e-3)  # less than any process needs
-    assert doctor._answers("kernels") == {"error": "no end within 0.001 seconds"}
-
-
-def test_a_well_machine(monkeypatch):
-    found = diagnose(monkeypatch)
-    assert (found.problems, found.document["hints"]) == ([], [])
-    text = str(found)
-    assert text.endswith("All is well.")
-    assert "LightGBM: works; device_type gpu: No OpenCL device found" in text
-    assert "XGBoost: not installed (pip install 'boostplug[xgboost]')" in text
-    assert "GPU: a card" in text
-    assert "in /opt/numba" in text
-
-
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
@@ -142,65 +126,3 @@ def test_problems_end_with_what_to_do(changed, problem, monkeypatch, tmp_path):
     outcome = CliRunner().invoke(cli.app, ["doctor", "--json", str(tmp_path / "found.json")])
     assert outcome.exit_code == 1
     assert json.loads((tmp_path / "found.json").read_text())["problems"] == found.problems
-
-
-def test_a_training_that_ends_its_process(monkeypatch):
-    monkeypatch.setitem(WELL, "lightgbm", {"error": "the process is ended by SIGSEGV"})
-    found = diagnose(monkeypatch)
-    assert found.problems == ["LightGBM does not train (the process is ended by SIGSEGV): report it with this text"]
-    assert "LightGBM: fails (the process is ended by SIGSEGV)" in str(found)
-
-
-@pytest.mark.parametrize(
-    ("changed", "environment", "hint"),
-    [
-        (
-            {"kernels": {"threads": 4, "limit": 1.5}},
-            {},
-            "4 threads share the time of 1.5 cores and wait for each other",
-        ),
-        ({"kernels": {"threads": 9}}, {}, "9 threads share the time of 4 cores and wait for each other: set OMP_NUM"),
-        ({}, {"OMP_NUM_THREADS": "all"}, "OMP_NUM_THREADS is 'all', which is no number of threads"),
-        ({}, {"NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT is set"),
-        ({"kernels": {"in_memory": True}}, {}, "compiled code cannot be kept on disk"),
-    ],
-)
-def test_hints_are_no_problems(changed, environment, hint, monkeypatch):
-    found = diagnose(monkeypatch, environment=environment, **changed)
-    assert found.problems == []
-    assert [text.startswith(hint) for text in found.document["hints"]] == [True]
-
-
-def test_without_a_framework(monkeypatch):
-    found = diagnose(monkeypatch, installed=WELL["imports"].keys() - {"lightgbm"}, imports={"lightgbm": {}})
-    assert found.problems == []
-    assert found.document["hints"] == [
-        "no framework is installed, the reference rankers alone train: pip install 'boostplug[lightgbm,xgboost]'"
-    ]
-    assert found.document["trials"].keys() == {"imports", "kernels", "gpu"}
-
-
-def test_nobody_s_name_is_in_it(monkeypatch):
-    home = str(Path.home())
-    found = diagnose(monkeypatch, kernels={"folders": [f"{home}/.cache/numba"]})
-    assert home not in str(found) + json.dumps(found.document)
-    assert "in ~/.cache/numba" in str(found)
-
-
-def test_limits_of_containers(tmp_path):
-    assert doctor._limit(tmp_path) is None
-    old = tmp_path / "cpu"
-    old.mkdir()
-    (old / "cpu.cfs_period_us").write_text("100000\n")
-    for quota, limit in (("-1", None), ("50000", 0.5)):
-        (old / "cpu.cfs_quota_us").write_text(f"{quota}\n")
-        assert doctor._limit(tmp_path) == limit
-    for text, limit in (("max 100000", None), ("250000 100000", 2.5)):
-        (tmp_path / "cpu.max").write_text(f"{text}\n")
-        assert doctor._limit(tmp_path) == limit
-
-
-def test_versions_are_compared_by_their_numbers():
-    for version, least, old in (("1.9", "1.26", True), ("1.26.0rc1", "1.26", False), ("4.10", "4.6", False)):
-        assert doctor._is_old({"version": version, "least": least}) == old
-    assert not doctor._is_old({"version": None, "least": "1"})

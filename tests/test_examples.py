@@ -8,9 +8,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SLOW = {"click_pairs", "compare_losses", "grid_search"}  # .ci/run runs them
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "example", [pytest.param(path, id=path.stem, marks=[pytest.mark.ci] * (path.stem in SLOW)) for path in EXAMPLES]
+)
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")  # where there is a display
 def test_example_runs(example, tmp_path, monkeypatch, capsys):
     source = example.read_text()

@@ -111,10 +111,10 @@ class LoadedData:
 
     def nonsense(self) -> list[str]:
         """Return a warning for each column that looks like an id, and for too few test queries."""
-        train = self.folds[0][0]
         found = [
             f"Column {name!r} has another whole number in nearly every row of train, as an id or a row number has: a "
             f"model can learn the rows by heart. If it is no measurement, pass drop=[{name!r}]."
+            for train in [fold[0] for fold in self.folds[:1]]
             for name in _ids(train)
         ]
         n = sum(test.queries.n_queries for test in self.tests)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number
-from boostplug.core.values import Range
+from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.losses.base.loss import HessianKind, Loss
@@ -89,6 +89,13 @@ class CalibratedSoftmax(Loss):
     def hessian_kind(self) -> HessianKind:
         """What the Hessian is: "bound", and "exact" without a list part."""
         return "bound" if self.list_weight > 0.0 else "exact"
+
+    @property
+    def search_space(self) -> Space:
+        """What the parameters say, except the top of the labels' scale, which is no choice."""
+        space = dict(super().search_space)
+        del space["max_grade"]
+        return space
 
     @property
     def largest_label(self) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, refuse_where
+from boostplug.core.values import Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists.calibrated import calibrated_softmax
@@ -69,6 +70,13 @@ class LogisticError(Loss):
 
     def __post_init__(self) -> None:
         check_number("LogisticError: max_grade", self.max_grade, least=1e-100, most=1e100)
+
+    @property
+    def search_space(self) -> Space:
+        """What the parameters say, except the top of the labels' scale, which is no choice."""
+        space = dict(super().search_space)
+        del space["max_grade"]
+        return space
 
     @property
     def largest_label(self) -> float:

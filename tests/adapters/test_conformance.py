@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -290,14 +289,6 @@ def test_a_metric_in_the_plain_ranker_is_an_error(F):
 
 
 @every_framework
-def test_a_metric_without_a_value_is_an_error(F):
-    nothing = F.data(label=np.zeros(len(Y)))
-    with pytest.raises(ValueError, match=r"undefined on every query .*the metric's parameter empty"):
-        bp.NDCG()(np.zeros(len(Y)), nothing)
-    assert bp.NDCG(empty=1)(np.zeros(len(Y)), nothing)[1] == 1.0
-
-
-@every_framework
 def test_cv(F, spy):
     data = F.data(F.kinds[0])
     values = F.cv(spy, data, 5, bp.NDCG(5))
@@ -406,15 +397,6 @@ def test_frames(F, kind):
 
 
 @every_framework
-def test_lists_and_label_columns(F):
-    expected = F.predict(F.train(LOSS)[0])
-    np.testing.assert_array_equal(F.fit(LOSS, y=Y.tolist(), qid=QID.tolist()).predict(X), expected)
-    with pytest.raises(ValueError, match=r"labels must be one-dimensional, got shape .*pass labels\.ravel\(\)"):
-        F.fit(LOSS, y=Y[:, None])
-    np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(label=pd.DataFrame({"y": Y})))[0]), expected)
-
-
-@every_framework
 def test_labels_beyond_single_precision_in_the_ranker(F):
     loss, metric = bp.RankNet(), bp.PairError()
     expected = F.fit(loss, valid=VALID, metric=metric)
@@ -437,48 +419,12 @@ def test_weights_beyond_single_precision_in_the_ranker(F, unit):
 
 
 @every_framework
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"valid": 5}, r"eval_set must be a list of pairs \(X, y\), got 5; pass \[\(X, y\)\]"),
-        ({"valid": "abc"}, r"eval_set must be a list of pairs \(X, y\), got 'abc'"),
-        ({"valid": [5]}, r"eval_set must hold pairs \(X, y\), got a int in it; pass \[\(X, y\)\]: 5"),
-        ({"valid": [(VX, VY, VQID)]}, r"eval_set must hold pairs \(X, y\), got a tuple in it"),
-        ({"eval_qid": 5}, "eval_qid must be a list of one entry per validation set, got 5"),
-        ({"eval_qid": VQID}, r"eval_qid must hold one entry per validation set \(1\), got 88; pass \[eval_qid\]"),
-        ({"eval_group": VGROUP}, r"eval_group must hold one entry per validation set \(1\), got 16"),
-        ({"weight": 5}, r"(eval_sample_weight|sample_weight_eval_set) must be a list of one entry"),
-        ({"weight": np.ones(len(VY))}, r"(eval_sample_weight|sample_weight_eval_set) must hold one entry"),
-        ({"eval_pairs": 5}, "eval_pairs must be a list of one entry per validation set, got 5"),
-    ],
-)
-def test_validation_sets_of_odd_shapes(F, arguments, message):
-    name = "eval_sample_weight" if F.name == "lightgbm" else "sample_weight_eval_set"
-    names = {"valid": "eval_set", "weight": name}
-    given = {names.get(argument, argument): value for argument, value in arguments.items()}
-    quiet = {"verbose": False} if F.name == "xgboost" else {}
-    with pytest.raises(ValueError, match=message):
-        F.Ranker(objective=LOSS, **F.estimator).fit(
-            X, Y, qid=QID, **{"eval_set": [(VX, VY)], "eval_qid": [VQID], **quiet, **given}
-        )
-
-
-@every_framework
 @pytest.mark.parametrize("start", [np.nan, np.inf, 1e39])
 def test_starting_scores_are_finite_or_refused(F, start):
     with pytest.raises(ValueError, match=rf"{F.start}\[0\] = .* is not finite in single precision"):
         F.fit(LOSS, **{F.start: np.where(np.arange(len(Y)) == 0, start, 0.0)})
     with pytest.raises(ValueError, match=rf"{F.start} must hold one score per row \(89\), got 3 values"):
         F.fit(LOSS, **{F.start: np.zeros(3)})
-
-
-@every_framework
-@pytest.mark.parametrize("wrong", [5, "abc", [5], lambda env: None], ids=["number", "word", "[number]", "function"])
-def test_callbacks_that_are_none(F, wrong):
-    of_fit, of_ranker = ({"callbacks": wrong}, {}) if F.name == "lightgbm" else ({}, {"callbacks": wrong})
-    ranker = F.Ranker(objective=LOSS, **F.estimator, **of_ranker)
-    with pytest.raises(TypeError, match="callbacks must be a list of"):
-        ranker.fit(X, Y, qid=QID, **of_fit)
 
 
 @every_framework
@@ -598,12 +544,6 @@ def test_datasets_without_queries_or_labels(F):
             run()
 
 
-@every_framework
-def test_swapped_arguments(F):
-    with pytest.raises(TypeError, match="the dataset came first"):
-        LOSS(F.data(), np.zeros(len(Y)))
-
-
 # --- scikit-learn -------------------------------------------------------------------------------------------------
 
 
@@ -619,18 +559,6 @@ def test_clone_and_parameters(F):
     again.set_params(**{"objective": LOSS, F.size: 3})
     assert (again.objective, again.get_params()[F.size]) == (LOSS, 3)
     assert ranker.objective != LOSS
-
-
-@every_framework
-def test_pickles(F):
-    unfitted = pickle.loads(pickle.dumps(F.Ranker(objective=LOSS, **F.estimator)))
-    assert unfitted.objective == LOSS
-    assert unfitted.get_params()["n_estimators"] == 5
-    ranker = F.fit(LOSS, valid=VALID, metric=bp.NDCG(5), patience=3, n_estimators=20)
-    fitted = pickle.loads(pickle.dumps(ranker))
-    np.testing.assert_array_equal(fitted.predict(X), ranker.predict(X))
-    assert F.rounds_of_best(fitted) == F.rounds_of_best(ranker)
-    np.testing.assert_array_equal(unfitted.fit(X, Y, qid=QID).predict(X), F.fit(LOSS).predict(X))
 
 
 def check_grid(F, search, metric=bp.NDCG(5)):  # noqa: B008 (a value)

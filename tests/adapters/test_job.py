@@ -98,13 +98,6 @@ def test_gathers_all_in_the_order_of_ranks():
     np.testing.assert_array_equal(other, one)
 
 
-def test_gathers_as_many_as_a_loss_has():
-    many = np.arange(40.0)
-    (one, _), asked = on_two(*2 * [lambda call: call.gather(many * (1 + call._workers.rank))])
-    np.testing.assert_array_equal(one, [many, 2 * many])
-    assert asked[0] == ["sum", "sum"]
-
-
 def test_what_no_loss_asks_is_asked_at_the_end():
     def nothing(call):
         call.finish(any_step=call._workers.rank == 1)
@@ -141,13 +134,6 @@ def test_of_several_errors_the_first_workers_is_raised():
     assert {str(error) for error in found} == {"on worker 0 of 2: first"}
 
 
-def test_what_goes_wrong_after_all_questions_is_raised_where_it_is():
-    found, asked = on_two(ends, raising(ValueError("late"), ends))
-    assert found[0] is None
-    assert str(found[1]) == "late"
-    assert asked[0] == asked[1] == ["sum", "largest"]
-
-
 def test_workers_that_call_different_losses_all_say_so():
     found, _ = on_two(gathers, lambda call: call.gather(np.zeros(4)))
     for error in found:
@@ -163,18 +149,6 @@ def test_no_query_anywhere_is_an_error_on_all():
     for error in on_two(without, without)[0]:
         assert isinstance(error, ValueError)
         assert "no worker of the job has any query" in str(error)
-
-
-def test_workers_that_cannot_be_reached_are_asked_no_more():
-    class Gone(Threads):
-        def sum(self, _values):
-            self.asked.append("sum")
-            raise ConnectionError("connection reset")
-
-    worker = Gone(0, None, None)
-    with pytest.raises(ConnectionError), in_step(worker, n_questions=2) as call:
-        gathers(call)
-    assert worker.asked == ["sum"]
 
 
 def test_a_nan_is_an_error_on_all():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, X, Y
 
 import boostplug as bp
 from boostplug.adapters import options
@@ -133,19 +133,6 @@ def test_a_value_that_asks_for_nothing_passes(name, values):
     assert ranker.fit(X, Y, qid=QID).n_estimators_ == 1
 
 
-def test_a_value_that_asks_xgboost_for_nothing_passes():
-    xgboost(params={"lambdarank_unbiased": False, "scale_pos_weight": 1, "verbosity": 0}, rounds=1)
-    with pytest.raises(ValueError, match=r"lambdarank_bias_norm=0, .*scale_pos_weight=0 are options"):
-        xgboost(params={"lambdarank_bias_norm": 0, "scale_pos_weight": 0, "lambdarank_num_pair_per_sample": 3})
-
-
-def test_several_are_named_with_their_remedies():
-    with pytest.raises(
-        ValueError, match=r"sigmoid=2, unbalance=True are options .*RankNet\(sigmoid=…\).*; ranking has no"
-    ):
-        lightgbm(params={"sigmoid": 2, "unbalance": True})
-
-
 @pytest.mark.parametrize("metric", ["ndcg", ["map", "ndcg"], "map,ndcg", "lambdarank", "xe_ndcg_mart"])
 @pytest.mark.parametrize("alias", ["metric", "metrics", "metric_types"])
 def test_gains_are_of_lightgbms_own_ndcg_too(metric, alias):
@@ -156,29 +143,6 @@ def test_gains_are_of_lightgbms_own_ndcg_too(metric, alias):
     assert "ndcg@5" in history["training"]
     with pytest.raises(ValueError, match=r"label_gain=\[0, 1, 2, 3, 4\] is an option .*NDCGBoost\(gain=…\)"):
         lightgbm(params={"metric": "map", "label_gain": [0, 1, 2, 3, 4]})
-
-
-def test_gains_are_of_the_rankers_built_in_metrics_too():
-    valid = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
-    lightgbms = {"objective": LOSS, "n_estimators": 1, "n_jobs": 1, "verbose": -1, "label_gain": [0, 1, 2, 3, 4]}
-    for where, in_fit in (({}, {"eval_metric": "ndcg"}), ({"metric": "ndcg"}, {})):
-        ranker = bp.LGBMRanker(**lightgbms, **where).fit(X, Y, qid=QID, **valid, **in_fit)
-        assert "ndcg@5" in ranker.evals_result_["valid_0"]
-    xgboosts = {"objective": LOSS, "n_estimators": 1, "n_jobs": 1, "ndcg_exp_gain": False}
-    ranker = bp.XGBRanker(**xgboosts, eval_metric=[bp.MAP(), "ndcg@3"]).fit(X, Y, qid=QID, verbose=False, **valid)
-    assert "ndcg@3" in ranker.evals_result()["validation_0"]
-    for ranker in (bp.LGBMRanker(**lightgbms), bp.XGBRanker(**xgboosts, eval_metric=bp.NDCG(3))):
-        with pytest.raises(ValueError, match=r"(label_gain|ndcg_exp_gain)=.* is an option .*NDCG\(gain=…\)"):
-            ranker.fit(X, Y, qid=QID, **valid)
-
-
-def test_gains_are_of_the_ndcg_that_xgboost_evaluates_by_default():
-    evals = [(xgb.DMatrix(VX, VY, group=VGROUP, nthread=1), "v")]
-    history = {}
-    xgboost(params={"ndcg_exp_gain": False}, evals=evals, evals_result=history)
-    assert next(iter(history["v"])).startswith("ndcg")
-    with pytest.raises(ValueError, match="ndcg_exp_gain=False is an option"):
-        xgboost(params={"ndcg_exp_gain": False, "eval_metric": "map"})
 
 
 @pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)

@@ -111,17 +111,6 @@ def test_labels_of_a_unit_that_the_framework_cannot_follow_are_warned_about_once
     assert len(seen) == 1
 
 
-@every_framework
-def test_each_loss_on_one_dataset_has_its_warning(F):
-    x, y, group = LABELS
-    data = F.data(data=x, label=1e-36 * y, group=group)
-    for _ in range(2):
-        F.train(bp.RankNet(), data)
-        with pytest.warns(UserWarning, match="rescale the labels") as seen:
-            F.train(bp.QBRank(), data)
-        assert len(seen) == 1
-
-
 @pytest.mark.parametrize("base_score", [0.0, 0.5])
 def test_no_base_score_hides_that_labels_are_too_small(base_score):
     with pytest.warns(UserWarning, match="rescale the labels"):
@@ -145,16 +134,6 @@ def test_a_training_that_goes_on_from_what_fits_the_labels_warns_of_nothing(F):
     start = {F.start: x[:, 0] + 1e-6 * x[:, 1]}
     model = F.train(bp.QBRank(preference_weight=0.0), F.data(data=x, label=x[:, 0], group=group, **start))[0]
     assert n_splits(F, model) == (0 if F.name == "xgboost" else 15)  # XGBoost's threshold, and rightly so
-
-
-@every_framework
-def test_labels_that_are_all_the_same_are_not_called_small(F):
-    """Steps that differ by the rounding of weights are one step; a warning is an error here."""
-    x, _, group = LABELS
-    weight = np.random.default_rng(2).random(len(group))
-    for label in (1e-9, 1.0 / 3.0):
-        data = F.data(data=x, label=np.full(len(x), label), group=group, weight=weight)
-        assert np.isfinite(F.predict(F.train(bp.QBRank(), data)[0], x)).all()
 
 
 @pytest.mark.parametrize("loss", [bp.RankNet(), bp.QBRank(), bp.MPBoost()], ids=lambda loss: loss.name)
@@ -239,23 +218,6 @@ def test_a_loss_of_ones_own_with_small_derivatives_is_warned_about(F):
     with pytest.warns(UserWarning, match=r"learns (nothing|little)") as seen:
         assert trained(F, Small(), 1.0)[1] == 0
     assert len(seen) == 1
-
-
-@every_framework
-def test_two_documents_are_not_too_little(F):
-    """Hessians of the order of 1 that sum to less than XGBoost's min_child_weight: a warning is an error here."""
-    model, _ = F.train(bp.RankNet(), F.data(data=X[:2], label=[0, 1], group=[2]))
-    assert np.isfinite(F.predict(model, X[:2])).all()
-
-
-@every_framework
-def test_a_leaf_that_may_need_less_is_no_reason_to_warn(F):
-    """The parameter that the warning would lower is low already; a warning is an error here."""
-    name = "min_child_weight" if F.name == "xgboost" else "min_sum_hessian_in_leaf"
-    for given in ({name: 0.0}, {"min_child_weight": 1e-9}):
-        assert trained(F, bp.RankNet(sigmoid=1e-4), 1.0, **given)[1] > 0
-    with pytest.warns(UserWarning, match=f"learns nothing while {name} is 1e-05: "):
-        assert trained(F, bp.RankNet(sigmoid=1e-4), 1.0, **{name: 1e-5})[1] == 0
 
 
 class Counted(Squares):

@@ -1,19 +1,14 @@
 """Which trainings begin within a budget, and what a partial result says."""
 
-import itertools
 from functools import partial
 
 import pytest
 from reports import without_times
-from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli import app
 from boostplug.comparison import compare as module
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
-from boostplug.comparison.training.runs import Method, Plan
-from boostplug.comparison.training.schedule import Budget, Kind, Unit, Worker
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
+from boostplug.comparison.training.schedule import Budget, Kind
 
 SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
 SOME |= {"metrics": "NDCG@5", "progress": False}
@@ -89,25 +84,6 @@ def test_every_fold_before_the_second_seed(tiny, clock):
     assert "± standard deviation over the runs (3 at most); " in text
 
 
-def test_the_first_turn_may_be_cut_short(tiny, clock):
-    some = {**SOME, "baselines": ["lambdarank", "rank_xendcg", "regression"]}
-    result = bp.compare(*tiny, **some, seeds=1, minutes=25 / 60)
-    assert [name for name, _ in clock] == ["lambdarank", "rank_xendcg"]
-    assert [run["method"] for run in result.not_run] == ["regression", "RankNet"]
-    said = "No seed finished for every method. Not run: lightgbm regression with seed 0; lightgbm RankNet with seed 0."
-    assert f"{said} To compare more in the time, name fewer losses." in " ".join(str(result).split())
-    assert result.document["recommendation"]["among"] == 2
-
-
-def test_one_method_alone_is_no_comparison(tiny, clock):
-    result = bp.compare([tiny, (tiny[1], tiny[2], tiny[0])], **SOME, seeds=1, minutes=1 / 60)
-    assert clock == [("lambdarank", 0)]
-    text = " ".join(str(result).split())
-    assert "It is lightgbm's own LambdaMART, and there is no other to compare it with." in text
-    assert "none of the others" not in text
-    assert "To compare more in the time, name fewer losses or one fold." in text
-
-
 def test_no_turn_begins_after_one_that_was_cut_short(tiny, clock):
     """A second run of the quickest method would still have fitted."""
     some = {**SOME, "baselines": ["lambdarank", "rank_xendcg", "regression"]}
@@ -138,14 +114,6 @@ def test_enough_time_changes_nothing(tiny, clock):
     assert limited.per_query.equals(unlimited.per_query)
 
 
-def test_processes(tiny, monkeypatch):
-    """Each look at the clock is 10 seconds later than the last: when two have begun, time is up."""
-    monkeypatch.setattr(module, "Budget", partial(Budget, clock=itertools.count(0, 10).__next__))
-    result = bp.compare(*tiny, **SOME, seeds=2, minutes=1, jobs=2)
-    assert finished(result) == {"lambdarank": [(0, 0)], "RankNet": [(0, 0)]}
-    assert result.out_of_time
-
-
 def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
     """Each round takes a second, and the third setting of the first method would end after time is up."""
     pytest.importorskip("optuna")
@@ -173,29 +141,3 @@ def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
     again = bp.compare(*tiny, **some, store=tmp_path, resume=True)
     assert len(rounds) == 100 - 20  # all but two settings
     assert without_times(again) == without_times(whole)
-
-
-def test_tuning_ends_in_other_processes_too(tiny):
-    pytest.importorskip("optuna")
-    metric = bp.NDCG(5)
-    plan = Plan(metric, [metric], Trees(), 2, None, 1, 2, [0])
-    folds = [[Part(part.X, part.queries, part.qid) for part in tiny]]
-    worker = Worker(plan, folds, [Method("lambdarank", "lightgbm", "lambdarank")], None)
-    assert worker(Unit(0, 0, (0,), left=-1.0)) == []
-    (cell,) = worker(Unit(0, 0, (0,), left=100.0))
-    assert cell.error is None
-    assert cell.tuned is not None
-
-
-def test_the_command(clock, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    command = "compare --losses ranknet --baselines lambdarank --frameworks lightgbm --rounds 2 --seeds 2 --threads 1"
-    found = CliRunner().invoke(app, [*command.split(), "--minutes", "0.5"])
-    assert found.exit_code == 0
-    assert "PARTIAL: 2 of 4 runs in 0.5 minutes." in found.stdout
-    assert "the time is up; the finished trainings are kept in boostplug-compare: add --resume to go on" in found.stderr
-    found = CliRunner().invoke(app, [*command.split(), "--resume"])
-    assert found.exit_code == 0
-    assert "PARTIAL" not in found.stdout
-    assert len(clock) == 4
-    assert not (tmp_path / "boostplug-compare").exists()

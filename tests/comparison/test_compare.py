@@ -4,7 +4,7 @@ import itertools
 import json
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import StringIO
 
 import lightgbm as lgb
@@ -18,7 +18,6 @@ from scipy import stats
 import boostplug as bp
 from boostplug.comparison import outcomes
 from boostplug.comparison.arguments import parse_losses
-from boostplug.comparison.report.__main__ import main
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
 from boostplug.comparison.training.trees import Trees
@@ -201,57 +200,6 @@ def test_no_width_cuts_a_number_or_a_name(result, width):
             assert any(f"{value['mean']:.4f}".removeprefix("0") == cell.rstrip(",") for cell in shown)
 
 
-def test_long_names_fold_in_a_narrow_table(result):
-    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
-    document["methods"][3]["method"] = "MPBoost(Log(lam=12.5), hessian=gentle, normalization=query)"
-    buffer = StringIO()
-    console = Console(file=buffer, width=80)
-    for part in reports.render(document, console, console.options):
-        console.print(part)
-    lines = buffer.getvalue().splitlines()
-    width = next(line.index("NDCG@5") for line in lines if "NDCG@5" in line)
-    joined = "".join(line[:width].strip() for line in lines)
-    assert "MPBoost(Log(lam=12.5),hessian=gentle,normalization=query)" in joined.replace(" ", "")
-    assert "…" not in buffer.getvalue()
-
-
-def test_text_with_long_names_has_the_frameworks_as_headings(result):
-    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
-    assert any(line.strip().startswith("lightgbm   lambdarank") for line in reports.text(document).splitlines())
-    document["methods"][3]["method"] = "x" * 30
-    lines = reports.text(document).splitlines()
-    assert "lightgbm" in [line.strip() for line in lines]
-    assert max(map(len, lines)) <= 130
-
-
-def test_pages(result, tmp_path):
-    result.to_html(tmp_path / "out.html")
-    result.to_markdown(tmp_path / "out.md")
-    html, page = (tmp_path / "out.html").read_text(), (tmp_path / "out.md").read_text()
-    assert re.search(r'<table class="wide".*?</table>', html, re.DOTALL)[0].count("<tr") == 9
-    assert "src=" not in html
-    assert set(re.findall('href="(.)', html)) == {"#"}
-    assert page.startswith("# toy\n")
-    assert page.count("\n| lightgbm |") == 4
-    result.to_json(tmp_path / "out.json")
-    main([str(tmp_path / "out.json"), str(tmp_path / "again.md")])
-    assert (tmp_path / "again.md").read_text() == page
-    (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(SystemExit, match=r"is no result of boostplug\.compare/2, but None"):
-        main([str(tmp_path / "other.json"), str(tmp_path / "again.md")])
-
-
-def test_the_page_colours_the_difference_and_its_p_alone(result):
-    document = {**result.document, "methods": [dict(row) for row in result.document["methods"]]}
-    for row in document["methods"]:
-        row["p_holm"] = None if row["difference"] is None else 1.0
-    document["methods"][1] |= {"difference": 0.25, "interval": [0.1, 0.4], "p_holm": 0.01}
-    document["methods"][2] |= {"difference": -0.25, "interval": [-0.4, -0.1], "p_holm": 0.02}
-    assert set(re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', reports.page(document))) == {
-        ("up", "+.2500 [+.1000, +.4000]"), ("up", ".010"), ("down", "-.2500 [-.4000, -.1000]"), ("down", ".020")
-    }  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def errors(parts):
     """A comparison in a metric of which less is better."""
@@ -275,17 +223,6 @@ def test_the_least_error_is_the_best(errors):
     assert f"| {best} |" in bold[0]
     difference = means["MPBoost(Log)"] - means["lambdarank"]
     assert rows["MPBoost(Log)"]["difference"] == pytest.approx(difference, abs=1e-12)
-
-
-@pytest.mark.parametrize(("difference", "style"), [(-0.25, "up"), (0.25, "down")])
-def test_a_lower_error_is_an_improvement(errors, difference, style):
-    document = {**errors.document, "methods": [dict(row) for row in errors.document["methods"]]}
-    for row in document["methods"]:
-        row["p_holm"] = None if row["difference"] is None else 1.0
-    document["methods"][1] |= {"difference": difference, "interval": None, "p_holm": 0.01}
-    assert re.findall(r'class="n (up|down)"[^>]*>([^<]*)<', reports.page(document)) == [
-        (style, f"{difference:+.4f}".replace("0.", ".")), (style, ".010")
-    ]  # fmt: skip
 
 
 def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
@@ -411,19 +348,6 @@ def test_training_stops_early_at_the_best_round(parts, name):
     assert watch.values[watch.best_round - 1] == max(watch.values)
 
 
-def test_every_objective_starts_at_a_score_of_0(parts):
-    seen = []
-
-    @dataclass(frozen=True, kw_only=True)
-    class Watched(bp.MPBoost):
-        def gradient_hessian(self, scores, queries):
-            seen.append(np.abs(scores).max())
-            return super().gradient_hessian(scores, queries)
-
-    bp.compare(*parts, losses=[Watched()], baselines=(), **{**QUICK, "rounds": 1})
-    assert seen == [0.0, 0.0]
-
-
 def test_tuning_never_ends_below_the_default_on_validation(parts):
     pytest.importorskip("optuna")
     some = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
@@ -472,52 +396,6 @@ class Sharp(bp.RankNet):
 
 def test_losses_whose_equality_knows_less_than_their_parameters_are_all_compared():
     assert [loss.sharpness for loss in parse_losses([Sharp(1.0), Sharp(2.0), Sharp(1.0)]).values()] == [1.0, 2.0]
-
-
-def test_names_of_losses_in_losses():
-    @dataclass(frozen=True, kw_only=True)
-    class Outer(bp.MPBoost):
-        base: bp.Loss = field(default_factory=bp.QBRank)
-        metric: bp.Metric = field(default_factory=lambda: bp.NDCG(5))
-        table: object = ()
-        exact: bool = False
-
-    named = parse_losses([Outer(), Outer(base=bp.QBRank(margin=1.0)), Outer(metric=bp.MAP(), exact=True)])
-    assert list(named) == ["Outer(Log)", "Outer(Log, QBRank(1))", "Outer(Log, MAP, exact=True)"]
-    assert list(parse_losses(Outer(table=(0, 1)))) == ["Outer(Log, (0, 1))"]
-    with pytest.raises(ValueError, match="which has no hash"):
-        parse_losses(Outer(table=np.arange(2)))
-
-
-def test_single_values_stand_for_a_list(parts):
-    result = bp.compare(
-        *parts, losses=bp.QBRank(), baselines="lambdarank", frameworks="lightgbm", metrics="NDCG@5", **QUICK
-    )
-    assert [row["method"] for row in result.document["methods"]] == ["lambdarank", "QBRank"]
-    assert result.document["settings"]["metrics"] == ["NDCG@5", "NDCG@10"]
-    result = bp.compare(*parts, losses=(), baselines="lambdarank", frameworks="lightgbm", metrics=bp.MAP(), **QUICK)
-    assert result.document["settings"]["metrics"] == ["MAP", "NDCG@10"]
-
-
-def test_integers_and_numbers_of_numpy(parts, tmp_path):
-    small = {"losses": (), "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
-    counts = {"rounds": np.int64(2), "seeds": np.int64(2), "num_threads": np.int32(1), "early_stopping_rounds": None}
-    params = {"num_leaves": np.int64(4), "learning_rate": np.float32(0.5)}
-    result = bp.compare(*parts, **small, **counts, params=params)
-    assert result.document["settings"]["seeds"] == [0, 1]
-    assert result.document["settings"]["params"]["num_leaves"] == 4
-    result.to_json(tmp_path / "out.json")
-    result = bp.compare(*parts, **small, **{**counts, "seeds": np.array([3, 5])})
-    assert result.document["settings"]["seeds"] == [3, 5]
-
-
-def test_x_may_be_a_list(parts):
-    def listed(part):
-        return {"X": part.X.tolist(), "y": part.y.tolist(), "qid": part.qid.tolist()}
-
-    some = {"losses": (), "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
-    ours, theirs = (bp.compare(*data, **some) for data in (map(listed, parts), parts))
-    assert ours.document["methods"][0]["test"] == theirs.document["methods"][0]["test"]
 
 
 def test_own_parameters_of_a_framework_win_under_any_name(parts):
@@ -629,19 +507,6 @@ def test_labels_below_one_leave_map_out(parts):
             bp.compare(*small, **some, **asked)
     found = bp.compare(*small, **some, metrics=[bp.MAP(relevant=0.3)]).table
     assert found["MAP(relevant=0.3)"].notna().all()
-
-
-def test_built_ins_of_whole_numbers_say_so_in_words(parts, capfd):
-    """And not past Python, amid the table."""
-    real = [bp.RankingData(part.X, part.y * 0.5, qid=part.qid) for part in parts]
-    some = {**QUICK, "losses": (), "baselines": ["lambdarank", "rank:ndcg"]}
-    errors = [method["errors"] for method in bp.compare(*real, **some).document["methods"]]
-    said = "ValueError: {} takes whole numbers from 0 as labels, and one is 0.5; "
-    for (error,), name in zip(errors, some["baselines"], strict=True):
-        assert error.startswith(said.format(name))
-    assert "[Fatal]" not in "".join(capfd.readouterr())
-    linear = bp.compare(*real, **some | {"frameworks": "xgboost"}, params={"xgboost": {"ndcg_exp_gain": False}})
-    assert not linear.failed
 
 
 def test_data_are_checked(parts):

@@ -1,9 +1,6 @@
 """What a report shows beside the table, each figure by arithmetic of its own."""
 
-import itertools
 import json
-import shlex
-from importlib import import_module
 
 import lightgbm as lgb
 import numpy as np
@@ -11,14 +8,8 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from sklearn.metrics import ndcg_score
-from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli import app
-from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training import frameworks as training
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
-from boostplug.datasets import make_ranking
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
 TREE = {"learning_rate": 0.1, "num_leaves": 15, "min_data_in_leaf": 20, "lambda_l2": 1.0, "feature_fraction": 0.9}
@@ -70,15 +61,6 @@ def boosters(parts, result):
         dataset = lgb.Dataset(train.X, train.y, group=train.group)
         models.append((lgb.train({"objective": bp.MPBoost(), **LIGHTGBM, **seeds}, dataset, 20), run["rounds"]))
     return models
-
-
-def test_it_is_json_and_names_the_methods_in_order(result, found):
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert result.details == found
-    names = [(row["framework"], row["method"]) for row in result.document["methods"]]
-    for part in (found["curves"], found["cutoffs"], found["importances"], found["queries"]):
-        assert [(entry["framework"], entry["method"]) for entry in part["methods"]] == names
-    assert [(entry["framework"], entry["method"]) for entry in found["seconds"]] == names
 
 
 def test_curves_are_the_values_after_each_round(parts, found, boosters):
@@ -134,15 +116,6 @@ def test_importances_are_the_frameworks_own(parts, result, found, boosters):
     means = np.mean([entry["shares"] for entry in importances["methods"]], axis=0)
     assert list(means) == sorted(means, reverse=True)
     assert means.sum() == pytest.approx(1)  # of 8 features all are here
-
-
-def test_at_most_thirty_features():
-    wide = [make_ranking(30, n_features=40, mean_list_size=20, random_state=seed) for seed in range(3)]
-    some = {**QUICK, "rounds": 20, "params": {"min_rows": 1}}
-    found = bp.compare(*wide, losses="ranknet", baselines=[], frameworks="lightgbm", **some).details["importances"]
-    assert found["n_features"] == 40
-    assert len(found["features"]) == 30
-    assert 0 < sum(found["methods"][0]["shares"]) < 1
 
 
 def values_of(result, metric="NDCG@10"):
@@ -240,18 +213,6 @@ def test_folds_weights_names_and_errors(weighted):
     assert found["reproduce"]["python"].endswith(", label='y', weight='w')")
 
 
-def test_conventions_of_cutoffs_are_those_of_the_metric(parts):
-    some = {**QUICK, "metrics": ["NDCG@5(letor,empty=1)", "NDCG@20(letor,empty=1)"]}
-    result = bp.compare(
-        *parts, losses=[], baselines="lambdarank", frameworks="lightgbm", metric="NDCG@5(letor,empty=1)", **some
-    )
-    found = result.details["cutoffs"]
-    test = result.document["methods"][0]["test"]
-    assert found["metric"] == "NDCG(letor,empty=1)"
-    assert found["methods"][0]["means"][3] == test["NDCG@5(letor,empty=1)"]["mean"]
-    assert found["methods"][0]["means"][5] == test["NDCG@20(letor,empty=1)"]["mean"]
-
-
 def test_what_failed_or_was_not_run_is_left_out(parts):
     """Grades below 0 have no NDCG; a loss fails; the reference is not among the methods."""
     shifted = [bp.RankingData(part.X, part.y - 1, qid=part.qid) for part in parts]
@@ -269,21 +230,7 @@ def test_what_failed_or_was_not_run_is_left_out(parts):
     assert none["hardest"] == none["seconds"] == none["importances"]["features"] == none["curves"]["methods"] == []
 
 
-def test_a_framework_may_know_neither_gains_nor_the_whole_time(parts, monkeypatch):
-    run = FRAMEWORKS["lightgbm"].run
-
-    def bare(self, objective, seed, rounds, watch, parameters):
-        scores = run(self, objective, seed, rounds, watch, parameters)
-        watch.gains = watch.whole = None
-        return scores
-
-    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", bare)
-    found = bp.compare(*parts, losses=[], baselines=["lambdarank", "rank:ndcg"], **QUICK).details
-    assert [entry["method"] for entry in found["importances"]["methods"]] == ["rank:ndcg"]
-    assert found["seconds"][0]["training"] is None
-    assert found["seconds"][1]["training"] is not None
-
-
+@pytest.mark.ci
 def test_a_store_processes_and_tuning_keep_all_of_it(parts, tmp_path):
     pytest.importorskip("optuna")
     some = {**QUICK, "losses": "ranknet", "baselines": ["lambdarank", "rank:ndcg"], "tune": 2}
@@ -296,92 +243,4 @@ def test_a_store_processes_and_tuning_keep_all_of_it(parts, tmp_path):
     assert without_times(again) == without_times(found)
 
 
-def test_an_earlier_store_is_refused(parts, tmp_path, monkeypatch):
-    some = {**QUICK, "losses": "ranknet", "baselines": [], "frameworks": "lightgbm"}
-    comparing = import_module("boostplug.comparison.compare")  # bp.compare is the function
-    now = comparing.what_runs_depend_on
-    with monkeypatch.context() as patch:
-        earlier = {"what": "trainings of boostplug compare, 3"}
-        patch.setattr(comparing, "what_runs_depend_on", lambda *given: {**now(*given), **earlier})
-        bp.compare(*parts, **some, store=tmp_path)
-    with pytest.raises(ValueError, match=r"differ in what \(trainings of boostplug compare, 3 there, .*, 4 now\)"):
-        bp.compare(*parts, **some, store=tmp_path, resume=True)
-
-
-def test_a_training_is_timed_as_a_whole(parts, monkeypatch):
-    clock = itertools.count()
-    monkeypatch.setattr(training, "perf_counter", clock.__next__)
-    watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
-    for _ in range(3):
-        watch.start_round()
-        watch.measure(np.zeros(parts[1].n_rows))
-    assert watch.whole is None
-    watch.ended()
-    assert watch.seconds == [1, 1, 1]
-    assert watch.whole == 7
-
-
 # --- Doing it again --------------------------------------------------------------------------------------------------
-
-
-def numbers(result):
-    return [(row["framework"], row["method"], row["test"], row["rounds"]) for row in result.document["methods"]]
-
-
-def test_the_call_does_the_same(parts):
-    losses = {"mine": bp.QBRank(preference_weight=0.3), "a sum": 0.5 * bp.RankNet() + 0.5 * bp.NDCGBoost()}
-    some = {**QUICK, "params": {"num_leaves": 4, "lightgbm": {"extra_trees": True}}, "early_stopping_rounds": None}
-    some |= {"metric": bp.NDCG(3, gain="linear"), "seeds": [4, 2]}
-    result = bp.compare(*parts, losses=losses, baselines=["lambdarank"], frameworks="lightgbm", **some)
-    found = result.details["reproduce"]
-    assert found["command"] is None
-    train, valid, test = parts
-    again = eval(found["python"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307
-    assert numbers(again) == numbers(result)
-    assert again.details["reproduce"] == found
-
-
-def test_the_command_does_the_same(parts, tmp_path):
-    for name, part in zip(("train", "vali", "test"), parts, strict=True):
-        rows = zip(part.y, part.qid, part.X, strict=True)
-        lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("nan", "NULL"))
-    losses = "QBRank(preference_weight=0.3, normalization='none'), .5*ranknet + .5*mpboost"
-    out = tmp_path / "out.json"
-    given = ["--data", str(tmp_path), "--losses", losses, "--baselines", "lambdarank,rank:ndcg", "--metric", "MAP"]
-    given += ["--rounds", "3", "--early-stopping", "0", "--seeds", "2", "--leaves", "4", "--threads", "1"]
-    ran = CliRunner().invoke(app, ["compare", *given, "--json", str(out), "--store", str(tmp_path / "store")])
-    assert ran.exit_code == 0
-    losses = [bp.QBRank(preference_weight=0.3, normalization="none"), 0.5 * bp.RankNet() + 0.5 * bp.MPBoost()]
-    some = {"baselines": ["lambdarank", "rank:ndcg"], "rounds": 3, "seeds": 2, "num_threads": 1, "metric": "MAP"}
-    some |= {"params": {"num_leaves": 4}, "early_stopping_rounds": None, "progress": False}
-    result = bp.compare(tmp_path, losses=losses, **some)
-    assert [row["test"] for row in json.loads(out.read_text())["methods"]] == [
-        row["test"] for row in result.document["methods"]
-    ]
-    command = result.details["reproduce"]["command"]
-    program, *options = shlex.split(command)
-    assert program == "boostplug"
-    again = tmp_path / "again.json"
-    ran = CliRunner().invoke(app, [*options, "--json", str(again), "--store", str(tmp_path / "other")])
-    assert ran.exit_code == 0
-    first, second = (json.loads(path.read_text()) for path in (out, again))
-    for document in (first, second):
-        for row in document["methods"]:
-            for run in [row, *row["runs"]]:
-                del run["seconds_per_round"]
-    assert first == second
-
-
-def test_the_command_knows_the_bundled_set(tmp_path, monkeypatch):
-    seen = []
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(CompareResult, "to_json", lambda self, _: seen.append(self.details))
-    given = "compare --losses ranknet --baselines lambdarank --frameworks lightgbm --rounds 1 --seeds 1 --threads 1"
-    assert CliRunner().invoke(app, [*given.split(), "--json", "x.json"]).exit_code == 0
-    found = seen[0]["reproduce"]
-    assert found["command"] == (
-        "boostplug compare --losses 'RankNet()' --baselines lambdarank --frameworks lightgbm --rounds 1 "
-        "--early-stopping 30 --seeds 1 --metric NDCG@10 --threads 1"
-    )
-    assert found["python"].startswith("bp.compare(bp.datasets.load_bundled(), losses=[bp.RankNet()], ")

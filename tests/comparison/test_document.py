@@ -40,23 +40,6 @@ def test_what_is_no_result_is_named(tmp_path, schema, make, content, message):
     assert not target.exists()
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b'{"schema": "small"}', "is damaged, or not compressed by gzip"),
-        (b"", "is damaged, or no JSON"),
-        (as_json_gz({"schema": "small"})[:-9], "is damaged, or not compressed by gzip"),
-        (as_json_gz({"schema": "small"})[:12] + b"\xff" * 20, "is damaged, or not compressed by gzip"),
-        (as_json_gz({"schema": "other"}), "is no result of small, but 'other'"),
-    ],
-)
-def test_a_compressed_file_that_is_damaged_is_named(tmp_path, content, message):
-    source = tmp_path / "in.json.gz"
-    source.write_bytes(content)
-    with pytest.raises(SystemExit, match=rf"in\.json\.gz {message}"):
-        read(source, "small", dict)
-
-
 def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
     whole = {"schema": "small", "text": "Δ", "values": [0.1, float("nan")]}
     (tmp_path / "in.json.gz").write_bytes(as_json_gz(whole))

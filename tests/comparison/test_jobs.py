@@ -10,12 +10,9 @@ from multiprocessing import active_children
 
 import pytest
 from reports import without_times
-from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli import app
 from boostplug.comparison import compare as module
-from boostplug.comparison.training.workers import in_processes
 
 SECONDS = 240  # in which a hang fails
 SOME = {"losses": ["ranknet"], "rounds": 3, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", "progress": False}
@@ -93,6 +90,7 @@ def test_threads_are_shared_out(tiny, monkeypatch):
     assert "with 1 thread, 2 trainings at once" in " ".join(str(result).split())
 
 
+@pytest.mark.ci
 def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     @contextmanager
     def until_two_steps(*_args, **_options):
@@ -117,6 +115,7 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     assert without_times(again) == without_times(bp.compare(*tiny, **SMALL))
 
 
+@pytest.mark.ci
 def test_the_death_of_a_process_is_said_and_costs_no_finished_training(tiny, tmp_path):
     some = {**SMALL, "losses": {"ours": bp.RankNet(), "deadly": Dies()}}
     with (
@@ -129,6 +128,7 @@ def test_the_death_of_a_process_is_said_and_costs_no_finished_training(tiny, tmp
     assert not resumed.failed
 
 
+@pytest.mark.ci
 def test_a_script_without_its_guard_is_told_so(tmp_path):
     """Its processes die as they start, before they read the data, which are more than a pipe holds."""
     script = tmp_path / "script.py"
@@ -151,29 +151,8 @@ def test_what_cannot_go_to_other_processes_is_refused_before_training(tiny):
             bp.compare(*tiny, **SMALL, jobs=jobs)
 
 
-def test_the_command_takes_jobs_and_says_that_a_process_has_died(tmp_path, monkeypatch):
-    given = []
-
-    def dies(_folds, **options):
-        given.append(options)
-        raise RuntimeError("a worker process has died; what was finished before is kept")
-
-    monkeypatch.setattr(module, "compare", dies)
-    done = CliRunner().invoke(app, ["compare", "--jobs", "3", "--threads", "6", "--store", str(tmp_path)])
-    assert (done.exit_code, given[0]["jobs"], given[0]["num_threads"]) == (1, 3, 6)
-    assert "a worker process has died; what was finished before is kept; add --resume to go on" in done.stderr
-
-
-def test_results_come_with_their_jobs():
-    assert sorted(in_processes(len, ["ab", "", "c"], 2)) == [("", 0), ("ab", 2), ("c", 1)]
-
-
-def test_an_error_in_a_process_is_raised_here():
-    with pytest.raises(ZeroDivisionError, match="by zero"):
-        list(in_processes(eval, ["1", "1 / 0"], 2))
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
+@pytest.mark.ci
 def test_processes_end_with_a_parent_that_is_killed(tmp_path):
     """Standard output is closed when the last process that holds it is gone."""
     script = tmp_path / "script.py"

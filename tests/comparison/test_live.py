@@ -6,15 +6,13 @@ import select
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
 import boostplug as bp
-from boostplug.comparison import live
-from boostplug.comparison.live import Board, live_table
+from boostplug.comparison.live import Board
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome, announced
 from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
@@ -71,12 +69,6 @@ def test_all_methods_stand_in_their_order():
     assert lines[0].split() == ["framework", "method", "validation", "NDCG@10", "runs", "now"]
 
 
-def test_invisible_characters_of_names_are_shown():
-    method = Method("\u202emine\x1b[2J", "xgboost", "rank:ndcg")
-    text = "\n".join(drawn(Board(plan_of(), [method], 1, clock=Clock()), 120))
-    assert r"\u202emine\x1b[2J" in text
-
-
 def test_with_tuning_it_says_so():
     board = Board(plan_of(tune=5), METHODS[:2], 1)
     board.advance(announced(METHODS[0], 0, 0), 0)
@@ -84,23 +76,6 @@ def test_with_tuning_it_says_so():
     board.add(cell(METHODS[0], 0.5))
     board.advance(announced(METHODS[0], 1, 0), 0)
     assert "tuning" not in "\n".join(drawn(board))
-
-
-@pytest.mark.parametrize("metric", ["NDCG@10", "PairError"])
-def test_in_a_short_terminal_those_at_work_and_the_best(metric):
-    board = Board(plan_of(metric), METHODS, 1)
-    for i, method in enumerate(METHODS[:40]):
-        board.add(cell(method, i / 100, metric=metric))
-    for method in METHODS[41:43]:
-        board.advance(announced(method, 1, 0), 0)
-    lines = drawn(board, 100, 13)
-    shown = [
-        int(line.split("queries ")[1].split(")")[0]) + 23 * ("xgboost" in line) for line in lines if "queries" in line
-    ]
-    best = range(6) if metric == "PairError" else range(39, 33, -1)
-    assert shown == [41, 42, *best]
-    assert [line[0] for line in lines[2:6]] == [">", ">", " ", " "]
-    assert lines[-2] == "and 38 more, 0 of them finished; shown: at work, then the best so far"
 
 
 @pytest.mark.parametrize("n", [1, 8, 46])
@@ -141,40 +116,6 @@ def test_what_is_left_is_taken_from_what_trainings_took():
     assert board.seconds_left() == 0.0
 
 
-def test_it_is_made_anew_only_where_something_has_changed(monkeypatch):
-    made, table = [], Board._table
-    monkeypatch.setattr(Board, "_table", lambda self, *given: made.append(given) or table(self, *given))
-    board = Board(plan_of(), METHODS, 1)
-    drawn(board), drawn(board)
-    board.advance("", 1)
-    drawn(board)
-    assert len(made) == 1
-    board.advance(announced(METHODS[0], 0, 0), 0)
-    drawn(board), drawn(board)
-    board.add(cell(METHODS[0], 0.5))
-    drawn(board), drawn(board)
-    drawn(board, 50)
-    assert len(made) == 4
-
-
-def test_lines_where_there_is_no_terminal(monkeypatch, capsys):
-    asked, steps = [], []
-
-    @contextmanager
-    def bar(*given):
-        asked.append(given)
-        yield lambda *step: steps.append(step)
-
-    monkeypatch.setattr(live, "progress_bar", bar)
-    for shown in (True, None, False):
-        with live_table(shown, plan_of(tune=2), METHODS, 3) as (advance, add):
-            advance("now", 1)
-            add(cell(METHODS[0], 0.5))
-    assert asked == [(True, 3 * 5 * 46), (None, 3 * 5 * 46), (False, 3 * 5 * 46)]
-    assert steps == [("now", 1)] * 3
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize("shown", [None, True, False])
 def test_it_changes_no_result(monkeypatch, capsys, shown):
     parts = [make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3)]
@@ -192,6 +133,7 @@ def test_it_changes_no_result(monkeypatch, capsys, shown):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
+@pytest.mark.ci
 def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
     """In a terminal of its own: the table is there, then it is gone, and the cursor and the result are there."""
     import fcntl

@@ -12,9 +12,6 @@ import pytest
 from browser import chromium
 from reports import page
 
-from boostplug.comparison.report.charts import Scale, ticks
-from boostplug.comparison.report.curves import mean_curve
-
 VOID = {"br", "input", "meta"}
 HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"
 
@@ -335,10 +332,6 @@ def test_what_is_missing_stands_first(document, situation, loud):
     assert main < read.text.index(loud) < read.text.index("ecommend", main)
 
 
-def test_a_page_with_nothing_amiss_has_no_caveats(whole):
-    assert not Read(whole).of_tag("aside")
-
-
 @pytest.mark.parametrize(
     ("given", "verdict"),
     [
@@ -384,70 +377,6 @@ def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
     rows = forest(less)[: len(of_lightgbm)]
     assert [place for *_, place in rows] == sorted(place for *_, place in rows)
     assert "to the left is better" in less
-
-
-def test_one_hopeless_method_does_not_rule_the_axis(document):
-    document = many(document, 16)
-    for k, method in enumerate(document["methods"]):
-        if method["difference"] is not None:
-            method |= {"difference": 0.001 * k, "interval": [0.001 * k - 0.01, 0.001 * k + 0.01]}
-    document["methods"][2] |= {"difference": -0.5, "interval": [-0.6, -0.4]}
-    text = page(document)
-    assert "An arrow at the edge" in text
-    assert text.count('class="arrow"') == 1
-    places = [float(p) for p in re.findall(r'<svg x="([\d.]+)%"[^>]*class="point"', text)]
-    assert max(places) - min(places) > 5
-
-
-def test_a_method_has_one_colour_in_all_figures(document, whole):
-    colours = {}
-    for _, attributes, _ in Read(whole).elements:
-        if "data-m" in attributes:
-            classes = attributes["class"].split()
-            (colour,) = {"c0", "c1", "c2", "c3", "c4", "c5", "c6", "cr"} & set(classes)
-            colours.setdefault(attributes["data-m"], set()).add(colour)
-    assert len(colours) == len(document["methods"])
-    assert all(len(of_one) == 1 for of_one in colours.values())
-    shown = [next(iter(of_one)) for of_one in colours.values()]
-    assert shown.count("cr") == 2  # the references of both frameworks
-    others = [colour for colour in shown if colour not in {"c0", "cr"}]
-    assert len(others) == len(set(others)) == 4
-
-
-def test_a_run_that_has_stopped_counts_on_with_its_last_value():
-    assert mean_curve([[0.1, 0.5], [0.3, 0.3, 0.7]]) == [
-        (1.0, pytest.approx((0.1 + 0.3) / 2)),
-        (2.0, pytest.approx((0.5 + 0.3) / 2)),
-        (3.0, pytest.approx((0.5 + 0.7) / 2)),
-    ]
-    assert mean_curve([[None, 0.5]]) == [(2.0, 0.5)]
-    assert mean_curve([[]]) == []
-
-
-def test_long_curves_are_thinned_and_keep_their_ends():
-    curve = mean_curve([[float(i) for i in range(5001)]])
-    assert len(curve) <= 201
-    assert (curve[0], curve[-1]) == ((1.0, 0.0), (5001.0, 5000.0))
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0.0, 1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
-        (-0.031, 0.013, [-0.03, -0.02, -0.01, 0.0, 0.01]),
-        (1, 60, [10, 20, 30, 40, 50, 60]),
-        (0.6612, 0.6688, [0.662, 0.664, 0.666, 0.668]),
-    ],
-)
-def test_ticks_are_round_and_on_the_axis(low, high, expected):
-    assert ticks(low, high) == pytest.approx(expected)
-
-
-def test_a_logarithmic_axis_has_ticks_within_a_decade_too():
-    assert Scale(0.8, 120.0, logarithmic=True).ticks == pytest.approx([1, 2, 5, 10, 20, 50, 100])
-    assert Scale(3.2, 9.9, logarithmic=True).ticks == pytest.approx([4, 5, 6, 7, 8, 9])
-    assert len(Scale(4.01, 4.9, logarithmic=True).ticks) >= 3
-    assert Scale(1.0, 100.0, logarithmic=True).at(10.0) == pytest.approx(0.5)
 
 
 def shape(value):
@@ -548,9 +477,6 @@ CONTRAST = """() => {
 }"""
 
 OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-CUT_TABLES = """() => [...document.querySelectorAll("table")]
-  .filter((table) => table.scrollWidth > table.closest(".scrolls").clientWidth + 1)
-  .map((table) => table.caption.textContent)"""
 OPEN_ALL = "() => document.querySelectorAll('details').forEach((part) => { part.open = true; })"
 
 
@@ -573,116 +499,6 @@ def test_nothing_overflows_and_all_can_be_read(mode, request):
 
 def names_of(table):
     return table.locator("tbody th .name").all_inner_texts()
-
-
-def test_a_table_is_sorted_by_click_and_by_keyboard(light, document):
-    tab = light.tab
-    table = tab.locator("#methods table")
-    head = table.get_by_role("columnheader", name="MAP")
-    means = {m["method"] + m["framework"]: m["test"]["MAP"]["mean"] for m in document["methods"]}
-
-    def shown():
-        rows = zip(names_of(table), table.locator("tbody td:nth-child(2)").all_inner_texts(), strict=True)
-        return [means[name + framework] for name, framework in rows]
-
-    assert table.locator("th[aria-sort]").inner_text().startswith("validation")
-    head.get_by_role("button").click()
-    assert head.get_attribute("aria-sort") == "descending"
-    assert shown() == sorted(means.values(), reverse=True)
-    head.get_by_role("button").focus()
-    tab.keyboard.press("Enter")
-    assert head.get_attribute("aria-sort") == "ascending"
-    assert shown() == sorted(means.values())
-    assert table.locator("th[aria-sort]").count() == 1
-    assert tab.locator("#said").inner_text() == "Sorted by MAP, ascending."
-    p = table.get_by_role("columnheader", name="p", exact=True)
-    for order in ("ascending", "descending"):  # the references have no p: they come last either way
-        p.get_by_role("button").press("Space")
-        assert p.get_attribute("aria-sort") == order
-        assert set(table.locator("tbody tr:nth-last-child(-n+2) td:nth-last-child(3)").all_inner_texts()) == {"–"}
-    assert light.said == []
-
-
-def test_one_framework_is_shown_everywhere(light):
-    tab = light.tab
-    tab.get_by_role("radio", name="xgboost").check()
-    assert set(tab.locator("#methods tbody tr:visible td:nth-child(2)").all_inner_texts()) == {"xgboost"}
-    assert tab.locator("#differences figure:visible").count() == 1
-    assert set(tab.locator(".legend li:visible small").all_inner_texts()) == {"xgboost"}
-    tab.get_by_role("radio", name="all").check()
-    assert tab.locator("#methods tbody tr:visible").count() == 8
-
-
-def test_a_chosen_method_has_its_colour_everywhere(light):
-    tab = light.tab
-    box = tab.locator(".legend input:not(:checked)").first
-    number = box.get_attribute("data-choose")
-    of_marks = f"() => [...document.querySelectorAll('[data-m=\"{number}\"]')].map((e) => e.getAttribute('class'))"
-    before = set(tab.evaluate(of_marks))
-    worn = tab.evaluate("() => [...document.querySelectorAll('.legend li')].map((e) => e.classList[0])")
-    box.focus()
-    tab.keyboard.press("Space")
-    after = tab.evaluate("() => [...document.querySelectorAll('.legend li')].map((e) => e.classList[0])")
-    (new,) = set(after) - set(worn)
-    marks = tab.evaluate(of_marks)
-    assert len(marks) > 5
-    assert all(new in of_mark.split() for of_mark in marks)
-    assert tab.locator("#cutoffs .key-list li:visible").count() == 7
-    tab.keyboard.press("Space")
-    assert {frozenset(c.split()) for c in tab.evaluate(of_marks)} == {frozenset(c.split()) for c in before}
-    assert tab.locator("#cutoffs .key-list li:visible").count() == 6
-
-
-def test_code_is_copied_with_a_button(light, document):
-    light.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    light.tab.locator("#recommendation .code button").click()
-    light.tab.wait_for_function("() => document.getElementById('said').textContent === 'Copied.'")
-    assert light.tab.evaluate("() => navigator.clipboard.readText()") == document["recommendation"]["code"]
-
-
-def test_figures_and_places_have_names(light):
-    tab = light.tab
-    assert tab.get_by_role("main").count() == tab.get_by_role("heading", level=1).count() == 1
-    for name in ("banner", "contentinfo", "navigation"):
-        assert tab.get_by_role(name).count() == 1
-    images = tab.get_by_role("img")
-    assert images.count() == 3
-    for i in range(3):
-        assert "methods" in images.nth(i).get_attribute("aria-label")
-    for name in ("Recommendation", "All methods", "Learning curves"):
-        assert tab.get_by_role("region", name=name, exact=True).count() == 1
-
-
-def test_what_scrolls_can_be_reached_and_focus_is_seen(light):
-    tab = light.tab
-    tab.set_viewport_size({"width": 400, "height": 900})
-    tab.locator("#methods .scrolls").focus()
-    before = tab.locator("#methods .scrolls").evaluate("e => e.scrollLeft")
-    tab.keyboard.press("ArrowRight")
-    tab.wait_for_function(f"() => document.querySelector('#methods .scrolls').scrollLeft > {before}")
-    assert tab.locator("#methods .scrolls").evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
-    tab.set_viewport_size({"width": 1400, "height": 900})
-
-
-def test_paper_has_everything_in_light_colours_and_uncut(dark):
-    tab = dark.tab
-    tab.evaluate("() => document.querySelectorAll('details').forEach((part) => { part.open = false; })")
-    tab.set_viewport_size({"width": 1010, "height": 700})  # A4 landscape without its margins
-    tab.emulate_media(media="print")
-    try:
-        assert tab.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        assert not tab.get_by_role("navigation").is_visible()
-        assert tab.evaluate(CUT_TABLES) == []
-        assert tab.evaluate(CONTRAST)[0] >= 4.5
-        with tab.expect_event("console", predicate=lambda message: message.text == "opened 0"):
-            tab.evaluate(
-                "() => { dispatchEvent(new Event('beforeprint'));"
-                "console.log('opened', document.querySelectorAll('details:not([open])').length);"
-                "dispatchEvent(new Event('afterprint')); }"
-            )
-        assert tab.locator("details:not([open])").count() > 5
-    finally:
-        tab.emulate_media(media="screen")
 
 
 def test_without_its_script_all_is_there(browser, file, document):

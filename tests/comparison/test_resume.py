@@ -87,13 +87,6 @@ def test_what_failed_is_tried_again(tiny, trained, tmp_path, monkeypatch):
     assert [name.partition("(")[0] for name, _ in trained] == ["RankNet", "RankNet"]
 
 
-def test_notes_of_finished_trainings_are_kept(tiny, tmp_path):
-    constant = [{"X": part.X * 0, "y": part.y, "group": part.group} for part in tiny]
-    whole = bp.compare(*constant, **SMALL, store=tmp_path)
-    again = bp.compare(*constant, **SMALL, store=tmp_path, resume=True)
-    assert without_times(again) == without_times(whole)
-
-
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
@@ -138,19 +131,6 @@ def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, 
     assert not trained
 
 
-def test_the_order_of_names_makes_no_other_comparison(tiny, trained, tmp_path):
-    params = {"lightgbm": {"extra_trees": True, "path_smooth": 1.0}}
-    asked = {**SMALL, "losses": ["ranknet"], "baselines": [], "frameworks": ["lightgbm", "xgboost"], "params": params}
-    bp.compare(*tiny, **asked, store=tmp_path)
-    trained.clear()
-    asked |= {
-        "frameworks": ["xgboost", "lightgbm"],
-        "params": {"lightgbm": {"path_smooth": 1.0, "extra_trees": True}},
-    }
-    assert not bp.compare(*tiny, **asked, store=tmp_path, resume=True).failed
-    assert not trained
-
-
 def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     result = bp.compare(*tiny, **SMALL, store=tmp_path)
     content = result.kept.read_bytes()
@@ -163,12 +143,6 @@ def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     assert other.kept != result.kept
 
 
-def test_nothing_to_resume_starts_anew(tiny, tmp_path):
-    with pytest.warns(UserWarning, match=r"there is nothing to resume in .*empty; starting anew"):
-        result = bp.compare(*tiny, **SMALL, store=tmp_path / "new" / "empty", resume=True)
-    assert result.kept.exists()
-
-
 def test_damaged_results_are_named(tiny, tmp_path):
     result = bp.compare(*tiny, **SMALL, store=tmp_path)
     for content in (b"null\n", b"garbage", result.kept.read_bytes().replace(b'"rounds": 2', b'"rounds": 9')):
@@ -177,26 +151,6 @@ def test_damaged_results_are_named(tiny, tmp_path):
             bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
         with pytest.raises(ValueError, match=rf"{result.kept.name} is damaged; remove it"):
             bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path, resume=True)
-
-
-def test_a_folder_that_cannot_be(tiny, tmp_path, trained):
-    (tmp_path / "file").write_text("")
-    for folder in ("file", "file/folder"):
-        with pytest.raises(OSError, match=r"the folder .*file.* cannot be made .*name another as store"):
-            bp.compare(*tiny, **SMALL, store=tmp_path / folder)
-    with pytest.raises(OSError, match=r"the folder '.*a.x00b' cannot be made .*name another as store"):
-        bp.compare(*tiny, **SMALL, store=str(tmp_path / "a\0b"))
-    with pytest.raises(TypeError, match="store must be the path of a folder; got 5"):
-        bp.compare(*tiny, **SMALL, store=5)
-    assert not trained
-
-
-def test_nothing_is_left_of_a_comparison_that_finished_nothing(tiny, trained, tmp_path):
-    trained.until = 0
-    result = bp.compare(*tiny, **SMALL, store=tmp_path)
-    assert result.interrupted
-    assert result.kept is None
-    assert list(tmp_path.iterdir()) == []
 
 
 # --- What tells one thing from another -------------------------------------------------------------------------------
@@ -251,17 +205,6 @@ def test_a_loss_of_ones_own_is_trained_again(tiny, trained, tmp_path):
     assert without_times(again) == without_times(whole)
 
 
-@pytest.mark.filterwarnings("ignore:there is nothing to resume")
-def test_with_a_metric_of_ones_own_everything_is_trained_again(tiny, trained, tmp_path):
-    some = {**SMALL, "metric": bp.NDCG(3, gain=twice), "store": tmp_path}
-    for resume in (False, True):
-        trained.clear()
-        with pytest.warns(UserWarning, match="the metric NDCG.* has code of your own"):
-            bp.compare(*tiny, **some, resume=resume)
-        assert len(trained) == 4
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -286,56 +229,6 @@ def test_forged_results_are_refused(tiny, trained, tmp_path, change, message):
     with pytest.raises(ValueError, match=rf"{path.name}: the entry 'fold 1 .*{message}.*remove the file"):
         bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
     assert not trained
-
-
-def categories(n):
-    return [f"c{i:03d}" for i in range(n)]
-
-
-def test_ordered_categories_beyond_what_a_repr_shows(tiny, trained, tmp_path):
-    """Frames that differ in the middle of 150 ordered categories only."""
-    pd = pytest.importorskip("pandas")
-
-    def frames(names):
-        kind = pd.CategoricalDtype(names, ordered=True)
-        rng = np.random.default_rng(0)
-        return [
-            pd.DataFrame(part.X, columns=list("abcd")).assign(
-                k=pd.Categorical.from_codes(rng.integers(0, 150, part.n_rows), dtype=kind), qid=part.qid, grade=part.y
-            )
-            for part in tiny
-        ]
-
-    names = categories(150)
-    swapped = [*names[:70], names[71], names[70], *names[72:]]
-    bp.compare(*frames(names), **SMALL, label="grade", store=tmp_path)
-    trained.clear()
-    with pytest.raises(ValueError, match="differ in features of train, fold 1"):
-        bp.compare(*frames(swapped), **SMALL, label="grade", store=tmp_path, resume=True)
-    assert not trained
-
-
-def test_long_arrays_and_files_in_params(tiny, trained, tmp_path):
-    splits = tmp_path / "splits.json"
-    long = np.zeros(1200, dtype=np.int64)
-    for first, second, named in (
-        ({"max_bin_by_feature": [8, 9, 10, 11]}, {"max_bin_by_feature": [8, 9, 10, 12]}, "max_bin_by_feature"),
-        ({"label_gain": long}, {"label_gain": np.where(np.arange(1200) == 600, 1, long)}, "label_gain"),
-        ({"forcedsplits_filename": str(splits)}, {"forcedsplits_filename": str(splits)}, "files named in params"),
-    ):
-        folder = tmp_path / named
-        splits.write_text('{"feature": 0, "threshold": 0.5}')
-        asked = {**SMALL, "baselines": [], "store": folder}
-        bp.compare(*tiny, **asked, params={"lightgbm": first})
-        splits.write_text('{"feature": 1, "threshold": 0.5}')
-        trained.clear()
-        with pytest.raises(ValueError, match=f"differ in .*{named}"):
-            bp.compare(*tiny, **asked, params={"lightgbm": second}, resume=True)
-        assert not trained
-    assert (
-        "..."
-        not in bp.compare(*tiny, **SMALL, params={"lightgbm": {"label_gain": long}}).details["reproduce"]["python"]
-    )
 
 
 def test_data_are_known_by_their_values():

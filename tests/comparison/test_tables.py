@@ -1,14 +1,9 @@
 """A comparison's table for other programs: DataFrame, Markdown, LaTeX."""
 
-import json
 import re
 from itertools import pairwise
 
-import pytest
 import reports
-
-from boostplug.comparison.console import as_text
-from boostplug.comparison.document import as_json
 
 
 def test_latex(result, tmp_path):
@@ -47,12 +42,6 @@ def test_what_latex_reads_as_commands_is_escaped(result):
     assert f"\n{name} & " in reports.latex(document)
 
 
-def test_notes_stay_comments(result):
-    """Each on one line, whatever stands in it."""
-    document = {**result.document, "notes": ["one\ntwo"]}
-    assert "% Note: one two" in reports.latex(document).splitlines()
-
-
 def test_markdown_without_a_path_is_returned(result, tmp_path):
     result.to_markdown(tmp_path / "out.md")
     assert result.to_markdown() == (tmp_path / "out.md").read_text()
@@ -77,24 +66,6 @@ def test_markdown_escapes_html_and_the_bounds_of_cells(result):
     assert {line.count("|") for line in rows} == {11}
     assert any("&lt;img" in row and "a&#124;b" in row for row in rows)
     assert reports.markdown({**result.document, "notes": ["one\n| two |"]}).count("\n- Note: one | two |\n") == 1
-
-
-@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "terminal"])
-def test_invisible_characters_are_shown(form, result):
-    document = with_hostile_names(result)
-    if form == "terminal":
-        text = as_text(lambda console: reports.render(document, console, console.options), 300)
-    else:
-        text = getattr(reports, "page" if form == "html" else form)(document)
-    assert not [character for character in text if not character.isprintable() and character not in "\n\xa0"]
-    escaped = text.replace(r"\textbackslash{}", "\\")
-    for code in (r"\u202egnp\u2066", r"\x1b[2J\u200b"):
-        assert code in escaped
-
-
-def test_json_keeps_what_is_invisible(result):
-    document = json.loads(as_json(with_hostile_names(result)))
-    assert document["data"]["name"] == HOSTILE
 
 
 def test_frame_is_the_table(result):

@@ -86,13 +86,6 @@ def test_a_call_within_a_call():
     assert buffers.empty(N).base is None
 
 
-def test_of_another_length_are_others():
-    kept = Buffers()
-    for n in (N, 2 * N, N, 3 * N):
-        with kept.lent(3 * N):
-            assert buffers.zeros(n).shape == (n,)
-
-
 def test_as_much_is_kept_as_was_said():
     kept = Buffers()
     with kept.lent(2 * N):

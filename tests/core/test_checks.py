@@ -4,12 +4,11 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pytest
 
 import boostplug as bp
-from boostplug.core.checks import LARGEST_WEIGHT, check_integer, check_number, numbers, shown
+from boostplug.core.checks import LARGEST_WEIGHT, check_integer, check_number, numbers
 
 
 class Wordy:
@@ -133,19 +132,6 @@ def test_hostile_values_are_taken_or_refused_in_words(taker):
             assert "hashable" in str(error), f"{what}: {error}"  # noqa: PT017 (most values raise ValueError)
 
 
-def test_values_are_shown_short():
-    assert shown(np.float64(0.1)) == "0.1"
-    assert shown(np.str_("a")) == "'a'"
-    assert shown("ab\ncd") == r"'ab\ncd'"
-    assert shown(np.zeros(3)) == "array([0., 0., 0.])"
-    assert shown(10**5000) == "an int of 16610 bits"
-    assert shown(Unwritable()) == "a Unwritable"
-    long = shown("x" * 500)
-    assert len(long) < 80
-    assert long.startswith("'xxx")
-    assert long.endswith("xxx'")
-
-
 @pytest.mark.parametrize("weight", [1e-100, 1e100, 1.401298464324817e-45, 3.4028234663852886e38])
 def test_every_weight_of_single_precision_and_more_is_one(weight):
     assert bp.Queries([1, 0], group=[2], weight=[weight, 0.0]).row_weight.tolist() == [weight, 0.0]
@@ -219,16 +205,3 @@ def test_numpy_does_not_warn_within_a_users_function():
         bp.NDCG(gain=np.sqrt)(np.zeros(2), bp.Queries([-1, 1], group=[2]))
     with pytest.raises(ValueError, match="condition 3"):
         bp.MPBoost(distance=lambda gap: 1e300 * gap * 1e300).value(np.zeros(2), bp.Queries([0, 1], group=[2]))
-
-
-def test_nothing_is_of_any_type():
-    """An empty array holds no wrong number, and NumPy has nothing to say of its type."""
-    for empty in (np.zeros(0, complex), np.zeros(0, str), np.zeros(0, "M8[s]"), [], pd.Series([], dtype=object)):
-        assert bp.Queries(empty, group=[]).n_rows == 0
-        assert bp.MPBoost().value(empty, bp.Queries([], group=[])).shape == (0,)
-
-
-@pytest.mark.parametrize("margin", [np.zeros(0), np.array(["grade"]), np.array(1.0), ["grade"], None])
-def test_a_margin_is_the_word_or_a_number(margin):
-    with pytest.raises(ValueError, match=r"QBRank: margin must be a finite number .*, or 'grade'; got"):
-        bp.QBRank(margin=margin)

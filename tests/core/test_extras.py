@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.core.extras import LIBRARIES, failed_imports, imported, install, needed_by
+from boostplug.core.extras import LIBRARIES, needed_by
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,13 +74,6 @@ def test_extras_bring_the_libraries_that_they_are_named_for():
             assert library not in {re.match(r"[\w-]+", r)[0] for name in set(extras) - {"test"} for r in extras[name]}
 
 
-def test_no_sentence_of_their_own():
-    """Whoever misses a library says so by `extras`: an extra that is named elsewhere is not under these tests."""
-    package = ROOT / "boostplug"
-    found = [path.name for path in package.rglob("*.py") if "boostplug[" in path.read_text()]
-    assert found == ["extras.py"]
-
-
 OPENMP = (
     "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), "
     "brew install libomp (macOS)"
@@ -101,21 +94,3 @@ def test_a_library_that_is_broken_is_not_called_missing(remedy):
     assert str(raised.value) == f"trees need LightGBM, which cannot be imported ({reason}): {remedy}"
     assert raised.value.name == "lightgbm"
     assert raised.value.__cause__ is error
-
-
-def test_imports_by_name(monkeypatch, tmp_path):
-    (tmp_path / "catboost.py").write_text("raise RuntimeError('broken on purpose')")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "xgboost", None)
-    monkeypatch.delitem(sys.modules, "catboost", raising=False)
-    errors = failed_imports(["catboost", "numpy", "xgboost"])
-    assert {name: type(error) for name, error in errors.items()} == {
-        "catboost": RuntimeError,
-        "xgboost": ModuleNotFoundError,
-    }
-    assert install("catboost") == "pip install catboost"
-    assert install("matplotlib", "xgboost", "pandas", "polars") == "pip install 'boostplug[report,xgboost]' polars"
-    said = r"distributed: pip install 'boostplug\[dask\]'"  # Dask itself is there
-    with pytest.raises(ImportError, match=said), needed_by("clusters need", "dask", "distributed"):
-        raise ModuleNotFoundError("No module named 'distributed'", name="distributed")
-    assert imported("json", "all need").loads("1") == 1

@@ -3,7 +3,6 @@
 import ctypes
 import operator
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -172,11 +171,6 @@ def test_a_child_forked_while_a_thread_computes_does_not_wait_for_it():
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_nothing_of_the_package_takes_a_lock_of_its_own_or_of_cached_property():
-    for path in (ROOT / "boostplug").rglob("*.py"):
-        assert not re.search(r"cached_property\b(?!`)|\bR?Lock\(\)", path.read_text()), path
-
-
 @pytest.fixture(params=["lightgbm.basic", "xgboost.core"])
 def team(request):
     """The threads of a framework's OpenMP."""
@@ -184,11 +178,6 @@ def team(request):
     if found is None:
         pytest.skip("its OpenMP does not know GCC's calls")
     return found
-
-
-def test_a_library_without_such_threads():
-    assert threads.openmp_threads_of(None) is None
-    assert threads.openmp_threads_of(object()) is None
 
 
 def test_a_team_visits_each_query_once_in_its_own_threads(team, monkeypatch):

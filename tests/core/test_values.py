@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from dataclasses import FrozenInstanceError, InitVar, dataclass, field, replace
+from dataclasses import FrozenInstanceError, InitVar, dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -151,14 +151,6 @@ def test_unknown_and_illegal_parameters(value, parameters, message):
         value.with_params(**parameters)
 
 
-def test_values_that_cannot_be_built_anew():
-    loss = Unkept(2)
-    assert loss.get_params() == {}
-    assert clone(loss) is loss
-    with pytest.raises(ValueError, match=r"cannot be built anew, Unkept.* missing 1 required .* 'weight'"):
-        loss.with_params()
-
-
 class Hidden(bp.RankNet):
     def __init__(self, *, share=1.0, sigmoid=1.0):
         super().__init__(sigmoid=sigmoid)
@@ -211,46 +203,6 @@ def test_no_new_value_forgets_what_a_constructor_keeps_otherwise(loss, lost):
     if not isinstance(loss, Doubled):
         assert type(loss)().with_params(sigmoid=3.0).sigmoid == 3.0
     assert "given" not in loss.get_params()
-
-
-@dataclass(frozen=True)
-class Caching:
-    exponent: float = 0.5
-    known: dict = field(default_factory=dict, init=False, compare=False)
-
-
-def test_what_tells_no_values_apart_may_be_forgotten():
-    distance = Caching()
-    distance.known[1.0] = 1.0
-    assert replaced(distance, {"exponent": 2.0}) == Caching(2.0)
-
-
-class Mixin:
-    def __init__(self, *, mixed=1, **more):
-        super().__init__(**more)
-        object.__setattr__(self, "mixed", mixed)
-        object.__setattr__(self, "_made", lambda: mixed)
-
-
-class Mixed(Mixin, bp.RankNet):
-    pass
-
-
-def test_what_a_constructor_hands_on_to_its_bases_is_a_parameter():
-    loss = Mixed(mixed=2, sigmoid=7.0)
-    assert loss.get_params() == {"mixed": 2, "sigmoid": 7.0, "normalization": "none"}
-    changed = loss.with_params(mixed=3)
-    assert (changed.mixed, changed.sigmoid) == (3, 7.0)
-    assert bp.LGBMRanker(objective=loss).set_params(objective__mixed=3).objective.sigmoid == 7.0
-    assert loss.search_space == bp.RankNet().search_space
-
-
-def test_methods_are_no_parameters():
-    class Named(bp.RankNet):
-        def __init__(self, *, value=1.0):
-            super().__init__(sigmoid=value)
-
-    assert Named(value=2.0).get_params() == {}
 
 
 def test_values_are_never_changed_in_place():
@@ -314,28 +266,6 @@ def test_the_search_ranges_of_classes():
         _ = Typo().search_space
 
 
-@dataclass(frozen=True, kw_only=True)
-class Blend(bp.Metric):
-    share: float = 0.5
-    search_ranges: ClassVar = {"share": Range(0.1, 0.9)}
-
-    def compute_per_query(self, scores, queries):
-        raise NotImplementedError
-
-
-def test_the_search_ranges_of_metrics():
-    assert bp.AdaRank(metric=Blend()).search_space["metric__share"] == Range(0.1, 0.9)
-
-
-@pytest.mark.parametrize("wrong", ["abc", 5, (), [], None, {1: 2}], ids=repr)
-def test_ranges_that_are_none(wrong):
-    class Odd(bp.RankNet):
-        search_ranges: ClassVar = {"sigmoid": wrong}
-
-    with pytest.raises(ValueError, match=r"the search_ranges of Odd give 'sigmoid' .*; give it a Range, or a tuple"):
-        _ = Odd().search_space
-
-
 def test_ranges_are_of_numbers_in_order():
     for wrong in ((2, 1), ("a", "b"), (0.0, np.nan), (True, 2)):
         with pytest.raises(ValueError, match=r"Range: (low|high) must be a finite number"):
@@ -346,27 +276,9 @@ def test_ranges_are_of_numbers_in_order():
     assert not Range(1, 3.0).whole
 
 
-def test_types_that_cannot_be_read_take_no_part_in_a_search():
-    @dataclass(frozen=True, kw_only=True)
-    class Odd(bp.RankNet):
-        share: "np.nothing" = 0.5
-        other: "1 +" = 0.5  # noqa: F722
-
-    assert Odd().search_space["share"] == Odd().search_space["other"] == Range(0.0625, 4.0, log=True)
-
-
 @every_value
 def test_every_space_is_of_parameters(value):
     assert value.search_space.keys() <= value.get_params().keys()
-
-
-def test_pairwise_loss_has_one_name_for_each_parameter():
-    loss = bp.PairwiseLoss(*FUNCTIONS, hessian="bound")
-    assert replace(loss, hessian="newton") == loss.with_params(hessian="newton") == bp.PairwiseLoss(*FUNCTIONS)
-    names = ["function", "first", "second", "weight", "hessian", "normalization"]
-    assert list(loss.get_params()) == list(vars(loss)) == names
-    with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
-        bp.PairwiseLoss(*FUNCTIONS, bogus=1)
 
 
 def test_values_pickle():

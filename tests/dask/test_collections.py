@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 
 import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
-from boostplug.dask.collections import Part, parts_of, refuse_on_collections  # noqa: E402
+from boostplug.dask.collections import Part, parts_of  # noqa: E402
 from boostplug.estimators.inputs import DataSet  # noqa: E402
 
 pytestmark = pytest.mark.cluster
@@ -103,18 +102,6 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
             np.testing.assert_array_equal(part.queries.boundaries, other.queries.boundaries)
 
 
-def test_one_frame_is_read_once(client, tmp_path):
-    known = table()
-
-    def read(at):
-        (tmp_path / f"{at.start}-{len(list(tmp_path.iterdir()))}-{np.random.default_rng().integers(2**60)}").touch()
-        return known.iloc[at]
-
-    ddf = dd.from_map(read, [slice(0, 4), slice(4, 10), slice(10, 20)], meta=known.iloc[:0])
-    parts(client, ddf, weight=ddf["w"])
-    assert len(list(tmp_path.iterdir())) == 3
-
-
 def test_blocks_are_those_of_partitions_with_rows(client):
     known = table()
     found = parts(client, dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)]))
@@ -161,25 +148,6 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
         parts(client, frame(known), weight=frame(known)["w"])
 
 
-def test_collections_that_do_not_fit_are_refused(client):
-    ddf, known = frame(), table()
-    with pytest.raises(ValueError, match="y has 2 partitions, X has 3; take both from one frame"):
-        parts(client, y=ddf["y"].repartition(npartitions=2))
-    shifted = dd.from_map(lambda at: known["y"].iloc[at], [slice(0, 5), slice(5, 10), slice(10, 20)])
-    with pytest.raises(ValueError, match="in partition 0 of the training set: X has 4 rows and y 5"):
-        parts(client, y=shifted)
-    with pytest.raises(ValueError, match="y must be one-dimensional, got 2 dimensions"):
-        parts(client, y=ddf[["y"]])
-    with pytest.raises(ValueError, match="qid is missing"):
-        parts(client, qid=None)
-    with pytest.raises(ValueError, match="queries are given twice"):
-        parts(client, X=("a", "qid"))
-    with pytest.raises(ValueError, match="X must be a table, got 1 dimension"):
-        parts_of(client, DataSet(ddf["a"], ddf["y"], ddf["qid"]), local=LOCAL)
-    with pytest.raises(ValueError, match="no rows"):
-        parts(client, ddf[ddf["a"] > 2.0])
-
-
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
 def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     ddf, known = frame(), table()
@@ -187,13 +155,6 @@ def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     given = given._replace(**{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
         parts_of(client, given, local=LOCAL)
-
-
-def test_columns_that_are_no_features_are_named_before_anything_is_computed(client):
-    ddf = frame(table().assign(url="a/b", day=pd.Timestamp(2026, 1, 1), new=True))
-    with pytest.raises(ValueError, match=r"^eval_set\[1\]'s X has columns that are no numbers, \{'url': .*leave out"):
-        parts(client, ddf, X=("a", "url", "new", "day"), place=1)
-    assert parts(client, ddf, X=("a", "new")).table.names == ("a", "new")
 
 
 def test_other_columns_and_categories_are_refused(client):
@@ -210,18 +171,3 @@ def test_other_columns_and_categories_are_refused(client):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
         parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), place=0)
-
-
-def test_arguments_that_make_no_sense_for_collections_are_refused():
-    refuse_on_collections({"group": None, "pairs": None})
-    with pytest.raises(ValueError, match=r"eval_group is not taken .* pass eval_qid"):
-        refuse_on_collections({"eval_group": [1]})
-    with pytest.raises(ValueError, match="pairs on collections are not possible, because"):
-        refuse_on_collections({"pairs": bp.Pairs([0], [1])})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'groups'"):
-        refuse_on_collections({"groups": [1]})
-
-
-def test_set_pairs_refuses_collections_in_words():
-    with pytest.raises(TypeError, match="pairs on Dask collections are not possible, because"):
-        bp.set_pairs(frame(), bp.Pairs([0], [1]))

@@ -1,7 +1,6 @@
 """LGBMRanker on two workers: the model of one machine, whatever lies where, and errors that leave nobody waiting."""
 
 import os
-import pickle
 import signal
 import threading
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 import boostplug as bp
 from boostplug.losses import LOSSES
@@ -148,14 +146,6 @@ def test_queries_anywhere(client, machines, parts, workers, joined):
     assert_same(ranker, alone())
 
 
-def test_voting_and_names_of_lightgbms_own(client, machines):
-    ranker = fit(client, placed(client, HALVES), tree_learner="voting", top_k=5)
-    assert_same(ranker, alone())
-    own = fit(client, placed(client, HALVES), "rank_xendcg", n_estimators=2)
-    assert own.predict(TABLE[FEATURES]).std() > 0.0
-    assert machines() == [((2, 5), (2, 5))] * 2
-
-
 def test_a_model_goes_on_from_another(client, machines, tmp_path):
     first = fit(client, placed(client, HALVES))
     first.booster_.save_model(tmp_path / "first.txt")
@@ -192,18 +182,6 @@ def test_predictions_are_lazy_and_of_the_kind_of_their_collection(client):
     assert score == pytest.approx(local, abs=1e-12)
 
 
-def test_arrays_in_arrays_out(client, machines):
-    ddf = placed(client, HALVES)
-    blocks = ddf[FEATURES].to_dask_array(lengths=True)
-    ranker = bp.dask.LGBMRanker(objective=bp.RankNet(), client=client, **PARAMS)
-    ranker.fit(blocks, ddf["y"].to_dask_array(lengths=True), qid=ddf["query"].to_dask_array(lengths=True))
-    assert machines() == BOTH
-    predicted = ranker.predict(blocks)
-    assert (type(predicted), predicted.shape) == (type(blocks), (len(TABLE),))
-    np.testing.assert_array_equal(predicted.compute(), alone().predict(TABLE[FEATURES]))
-    assert ranker.predict(blocks, pred_contrib=True).compute().shape == (len(TABLE), 6)
-
-
 def test_saved_models_know_nothing_of_the_workers(client, tmp_path):
     ranker = fit(client, placed(client, HALVES))
     local = ranker.to_local()
@@ -222,26 +200,6 @@ def test_saved_models_know_nothing_of_the_workers(client, tmp_path):
     assert ranker.feature_name_ == FEATURES
 
 
-def test_parameters_clones_and_pickles(client):
-    ranker = bp.dask.LGBMRanker(objective=bp.MPBoost(), client=client, time_out=7, num_leaves=5, max_bin=31)
-    params = ranker.get_params()
-    assert {name: params[name] for name in ("time_out", "num_leaves", "max_bin", "objective__distance__lam")} == {
-        "time_out": 7, "num_leaves": 5, "max_bin": 31, "objective__distance__lam": 3.0,
-    }  # fmt: skip
-    assert params["client"] is client
-    ranker.set_params(objective__distance__lam=2.0, time_out=3)
-    other = clone(ranker)
-    assert other.objective == bp.MPBoost(distance=bp.LogDistance(lam=2.0))
-    assert (other.client, other.time_out, other.max_bin) == (client, 3, 31)
-    loaded = pickle.loads(pickle.dumps(ranker))
-    assert (loaded.client, loaded.time_out, loaded.objective) == (None, 3, ranker.objective)
-    fitted = fit(client, placed(client, HALVES))
-    loaded = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(loaded.predict(TABLE[FEATURES]), fitted.predict(TABLE[FEATURES]))
-    with pytest.raises(ValueError, match="not fitted"):
-        clone(fitted).to_local()
-
-
 # --- refused before any training ------------------------------------------------------------------------------------
 
 
@@ -251,28 +209,6 @@ def test_split_queries_are_an_error_before_training(client, machines):
     with pytest.raises(ValueError, match=rf"1 of 40 queries lie in several partitions: {query} in 0 and 1; .*by_query"):
         fit(client, placed(client, parts))
     assert machines() == [(), ()]
-
-
-REFUSED = {
-    "group": ([3], "pass qid, the query id of each row"),
-    "pairs": (bp.Pairs([0], [1]), "pairs on collections are not possible, because"),
-    "eval_pairs": ([None], "pairs on collections are not possible, because"),
-    "init_score": ([0.0], "pass init_model"),
-    "callbacks": ([print], "leaves the others waiting"),
-    "eval_set": ([(1, 2)], "evaluates the rows of each worker alone"),
-    "eval_qid": ([1], "evaluates the rows of each worker alone"),
-    "eval_metric": (bp.NDCG(5), r"use boostplug\.dask\.XGBRanker"),
-    "early_stopping_rounds": (5, "workers that stop at different rounds"),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_arguments_that_lightgbm_cannot_have_there(client, name):
-    value, message = REFUSED[name]
-    ddf = placed(client, HALVES)
-    with pytest.raises(ValueError, match=message) as caught:
-        bp.dask.LGBMRanker(objective=bp.RankNet()).fit(ddf[FEATURES], ddf["y"], qid=ddf["query"], **{name: value})
-    assert str(caught.value).startswith(name)
 
 
 @pytest.mark.parametrize(
@@ -338,24 +274,6 @@ def test_an_error_on_one_worker_ends_the_fit_and_spoils_no_other(client, machine
     assert machines() == [((2, 5), (2, 5))] * 2
 
 
-@dataclass(frozen=True, kw_only=True)
-class FailsWithALock(Fails):
-    """Raises what cannot be sent to the driver."""
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        try:
-            return super().compute_gradient_hessian(scores, queries, scale)
-        except KeyError:
-            error = LookupError("behind a lock")
-            error.lock = threading.Lock()
-            raise error from None
-
-
-def test_an_error_that_cannot_be_pickled_keeps_its_name_and_text(client):
-    with pytest.raises(Exception, match=r"LookupError.*behind a lock"):
-        fit(client, placed(client, HALVES), FailsWithALock(n_rows=len(HALVES[0])))
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -416,7 +334,7 @@ class Tells(bp.RankNet):
         return super().compute_gradient_hessian(scores, queries, scale)
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.ci), 2])
 def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again(n_workers):
     """Where it was the only one that trained, nobody but the driver notices."""
     with (

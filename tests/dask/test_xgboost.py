@@ -2,7 +2,6 @@
 
 import _thread
 import os
-import pickle
 import signal
 import threading
 from dataclasses import dataclass
@@ -11,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 import boostplug as bp
 from boostplug.losses import LOSSES
 
 xgb = pytest.importorskip("xgboost")
 dd = pytest.importorskip("dask.dataframe")
-da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 pytestmark = pytest.mark.cluster
@@ -145,16 +142,6 @@ def test_weights_in_any_unit(client, tmp_path):
     assert_same(fit(client, tmp_path, bp.MPBoost(), frame, weighted=True), alone(bp.MPBoost(), weighted=True))
 
 
-def test_weights_that_are_all_0(client, tmp_path):
-    """As on one machine: a constant model, and a warning, which the client sees."""
-    frame = on_workers(client, TRAIN.assign(weight=0.0))
-    with pytest.warns(UserWarning, match="nothing to learn from: all row weights are 0; the model stays") as caught:
-        ranker = fit(client, tmp_path, bp.RankNet(), frame, weighted=True)
-    assert len(caught) == 1
-    assert np.ptp(ranker.predict(TRAIN[FEATURES])) == 0.0
-    assert ranker.get_booster().num_boosted_rounds() == 8
-
-
 def test_clicks_on_one_worker_and_grades_on_the_other(client, tmp_path):
     grades = np.where(TRAIN["query"] < TRAIN["query"].max() // 2 + 1, TRAIN["y"] > 0, TRAIN["y"]).astype(float)
     frame = TRAIN.assign(y=grades)
@@ -205,23 +192,6 @@ def test_categories_with_a_validation_set_that_lies_on_one_worker(client, tmp_pa
         fit(client, tmp_path, bp.RankNet(), frame, on_workers(client, valid, [40]), **params)
 
 
-def test_other_categories_than_those_of_the_training_set_are_refused(client, tmp_path):
-    kind = pd.CategoricalDtype([f"c{i}" for i in range(61)])
-    train, valid = (f.assign(f0=f["f0"].fillna(0).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
-    other = valid.assign(f0=valid["f0"].cat.reorder_categories(kind.categories[::-1]))
-    params = {"enable_categorical": True, "eval_metric": bp.NDCG(5)}
-    frame, said = on_workers(client, train), r"the columns \['f0'\] have other categories than in"
-    with pytest.raises(ValueError, match=rf"^eval_set\[0\]'s X: {said} the training set; give both the same"):
-        fit(client, tmp_path, bp.RankNet(), frame, on_workers(client, other, [5, 5]), **params)
-    ranker = fit(client, tmp_path, bp.RankNet(), frame, **params)
-    scores = ranker.to_local().predict(valid[FEATURES])
-    np.testing.assert_array_equal(ranker.predict(other[FEATURES]), scores)  # by content, wherever they lie
-    np.testing.assert_array_equal(ranker.predict(on_workers(client, other, [5, 5])[FEATURES]).compute(), scores)
-    reordered = on_workers(client, train.assign(f0=train["f0"].cat.reorder_categories(kind.categories[::-1])))
-    with pytest.raises(ValueError, match=rf"^X: {said} xgb_model; fit again without it"):
-        clone(ranker).fit(reordered[FEATURES], reordered["y"], qid=reordered["query"], xgb_model=ranker, verbose=False)
-
-
 def test_labels_are_those_of_single_precision(client, tmp_path):
     train = TRAIN.assign(y=TRAIN["y"] + 2.0**24)
     with pytest.warns(UserWarning, match="^labels that differ within a query are equal in single precision"):
@@ -233,34 +203,9 @@ def test_labels_are_those_of_single_precision(client, tmp_path):
         fit(client, tmp_path, bp.RankNet(), on_workers(client, train.assign(y=TRAIN["y"] * 1e39)))
 
 
-def test_all_queries_in_one_partition(client, tmp_path):
-    frame = on_workers(client, TRAIN, [40])
-    assert_same(fit(client, tmp_path, bp.MPBoost(), frame, workers=1), alone(bp.MPBoost()))
-
-
-def test_arrays(client, tmp_path):
-    frame = on_workers(client, TRAIN)
-    X = frame[FEATURES].to_dask_array(lengths=True)
-    ranker = bp.dask.XGBRanker(objective=bp.RankNet(), client=client, callbacks=[SourceWeights(tmp_path)], **PARAMS)
-    ranker.fit(X, frame["y"].to_dask_array(lengths=True), qid=frame["query"].to_dask_array(lengths=True), verbose=False)
-    expected = alone(bp.RankNet()).predict(TRAIN[FEATURES])
-    scores = ranker.predict(X)
-    assert isinstance(scores, da.Array)
-    assert scores.chunks == X.chunks[:1]
-    np.testing.assert_allclose(scores.compute(), expected, rtol=0, atol=1e-6)
-
-
 def test_columns_are_drawn_alike_on_all_workers(client, tmp_path):
     params = {"colsample_bynode": 0.5, "feature_weights": np.arange(1.0, 7.0)}
     assert_same(fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN), **params), alone(bp.RankNet(), **params))
-
-
-def test_matrices_that_are_not_of_quantiles(client, tmp_path):
-    """Bins of approx are made of all workers' quantiles: not those of one machine, but close."""
-    ranker = fit(client, tmp_path, bp.RankNet(), on_workers(client, TRAIN), tree_method="approx")
-    value = ranker.score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"])
-    other = alone(bp.RankNet(), tree_method="approx")
-    assert value == pytest.approx(other.score(TRAIN[FEATURES], TRAIN["y"], qid=TRAIN["query"]), abs=0.03)
 
 
 def test_a_training_goes_on_from_a_model(client, tmp_path):
@@ -291,23 +236,6 @@ def test_metrics_and_early_stopping_are_those_of_all_workers(client, tmp_path):
     assert_same(ranker, other)
     few = VALID[VALID["query"] < 5]
     assert alone(bp.MPBoost(), valid=few, **params).best_iteration != other.best_iteration
-
-
-def test_the_arguments_of_fit_go_before_those_of_the_ranker(client):
-    frame, valid = on_workers(client, TRAIN), on_workers(client, VALID)
-    ranker = bp.dask.XGBRanker(
-        objective=bp.MPBoost(), client=client, eval_metric="map", **{**PARAMS, "n_estimators": 40}
-    )
-    ranker.fit(
-        frame[FEATURES], frame["y"], qid=frame["query"], verbose=False,
-        eval_set=[(frame[FEATURES], frame["y"]), (valid[FEATURES], valid["y"])],
-        eval_qid=[frame["query"], valid["query"]],
-        eval_metric=bp.NDCG(5), early_stopping_rounds=3,
-    )  # fmt: skip
-    other = alone(bp.MPBoost(), valid=VALID, n_estimators=40, eval_metric=bp.NDCG(5), early_stopping_rounds=3)
-    assert ranker.evals_result()["validation_1"] == other.evals_result()["validation_0"]
-    assert ranker.best_iteration == other.best_iteration
-    assert (ranker.eval_metric, ranker.early_stopping_rounds) == ("map", None)
 
 
 def test_the_training_set_as_validation_set_is_recognised(client):
@@ -359,26 +287,6 @@ def test_to_local_saved_and_exported(fitted, tmp_path):
     assert (fitted.n_features_in_, list(fitted.feature_names_in_)) == (6, FEATURES)
 
 
-def test_pickles_leave_the_client_out(fitted):
-    again = pickle.loads(pickle.dumps(fitted))
-    assert again.client is None
-    np.testing.assert_array_equal(again.predict(TRAIN[FEATURES]), fitted.predict(TRAIN[FEATURES]))
-    assert again.get_params()["objective__distance__lam"] == 3.0
-
-
-def test_parameters_and_clones(client, fitted):
-    ranker = bp.dask.XGBRanker(objective=bp.MPBoost(), client=client, max_depth=2)
-    ranker.set_params(objective__distance__lam=2.0)
-    assert ranker.objective == bp.MPBoost(distance=bp.LogDistance(lam=2.0))
-    params = ranker.get_params()
-    assert (params["client"], params["max_depth"]) == (client, 2)
-    assert "client" not in ranker.get_xgb_params()
-    other = clone(ranker)
-    assert other.client is client
-    assert other.get_params() == params
-    assert not hasattr(clone(fitted), "_Booster")
-
-
 # --- refused before any training ----------------------------------------------------------------------------------
 
 
@@ -423,25 +331,6 @@ def test_weights_that_xgboosts_own_would_not_see(client):
         fit_on(client, frame, "rank:ndcg", sample_weight=weight)
     with pytest.raises(ValueError, match="sample_weight cannot be used by eval_metrics of XGBoost's"):
         fit_on(client, frame, X=X, y=y, sample_weight=weight, eval_set=[(X, y)], eval_metric=["map", bp.MAP()])
-
-
-def test_data_in_memory_are_for_the_local_ranker(client):
-    with pytest.raises(ValueError, match=r"for data in memory use boostplug\.XGBRanker"):
-        fit_on(client, TRAIN)
-
-
-def test_a_label_that_is_no_number(client):
-    y = TRAIN["y"].mask(TRAIN["query"] == 39)
-    with pytest.raises(ValueError, match=r"in partition 1 of the training set: labels\["):
-        fit_on(client, on_workers(client, TRAIN.assign(y=y)))
-
-
-def test_columns_of_a_validation_set(client):
-    valid = on_workers(client, VALID)
-    with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
-        fit_on(
-            client, on_workers(client, TRAIN), eval_set=[(valid[FEATURES[::-1]], valid["y"])], eval_qid=[valid["query"]]
-        )
 
 
 # --- what goes wrong in a training --------------------------------------------------------------------------------
@@ -517,6 +406,7 @@ class Begun(xgb.callback.TrainingCallback):
             distributed.Event("begun").set()
 
 
+@pytest.mark.ci
 def test_an_interrupted_client_leaves_no_worker_busy(client, tmp_path):
     """The training would take far longer than the next one may."""
     frame = on_workers(client, TRAIN)

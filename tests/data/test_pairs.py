@@ -79,20 +79,6 @@ def test_bad_pairs(arguments, message):
         bp.Pairs(*arguments)
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        ({"weight": [1, 2]}, "one value per pair"),
-        ({"weight": [-1.0]}, "≥ 0"),
-        ({"margin": [0.0]}, "> 0"),
-        ({"margin": [np.nan]}, "> 0"),
-    ],
-)
-def test_bad_weights_and_margins(more, message):
-    with pytest.raises(ValueError, match=message):
-        bp.Pairs([0], [1], **more)
-
-
 def test_queries_check_pairs():
     with pytest.raises(ValueError, match=r"loser\[0\] = 5 is beyond the last of 3 rows"):
         bp.Queries([1, 0, 2], group=[3], pairs=bp.Pairs([0], [5]))
@@ -312,23 +298,6 @@ def test_subsets_see_the_later_pairs_of_their_whole():
     assert len(plug.queries_of(subset).pairs) == len(pairs.of_rows(rows, len(X))[0])
 
 
-def test_parts_of_what_does_not_fit_the_whole_are_refused():
-    X, group, _, pairs = clicks()
-    rows = np.arange(group[:5].sum())
-    for preferences, message in (
-        ((bp.Pairs([0], [len(X)]), None), r"loser\[0\] = \d+ is beyond the last"),
-        ((pairs, np.ones(5, bool)), r"labelled must hold one bool per row \(\d+\), got 5"),
-    ):
-        data = lgb.Dataset(X, group=group, free_raw_data=False)
-        bp.set_pairs(data, preferences[0], labelled=preferences[1])
-        with pytest.raises(ValueError, match=message):
-            plug.queries_of(data.subset(rows.tolist()).construct())
-        matrix = xgb.DMatrix(X, group=group)
-        bp.set_pairs(matrix, preferences[0], labelled=preferences[1])
-        with pytest.raises(ValueError, match=message):
-            matrix.slice(rows, allow_groups=True)
-
-
 def test_rows_sliced_twice_are_refused():
     X, group, _, pairs = clicks()
     matrix = xgb.DMatrix(X, group=group)
@@ -374,27 +343,6 @@ def test_datasets_with_pairs_are_collected():
     del dataset
     gc.collect()
     assert gone() is None
-
-
-def test_what_set_pairs_refuses():
-    X, group, _, pairs = clicks()
-    with pytest.raises(TypeError, match=r"lightgbm.Dataset or xgboost.DMatrix, got ndarray"):
-        bp.set_pairs(X, pairs)
-    with pytest.raises(TypeError, match=r"boostplug\.Pairs"):
-        bp.set_pairs(lgb.Dataset(X, group=group), [(0, 1)])
-    data = lgb.Dataset(X, group=group)
-    bp.set_pairs(data, bp.Pairs([0], [len(X)]))
-    with pytest.raises(ValueError, match="beyond the last"):
-        lgb.train({"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1}, data, 1)
-
-
-def test_rankers_refuse_pairs_that_nobody_would_use():
-    X, _, qid, pairs = clicks()
-    for ranker in (bp.LGBMRanker(verbose=-1), bp.XGBRanker(), bp.LGBMRanker(objective="rank_xendcg", verbose=-1)):
-        with pytest.raises(ValueError, match="pairs cannot be used by objective"):
-            ranker.fit(X, np.zeros(len(X)), qid=qid, pairs=pairs)
-    with pytest.raises(ValueError, match="eval_pairs must hold one entry per validation set"):
-        bp.XGBRanker(objective=bp.MPBoost()).fit(X, None, qid=qid, pairs=pairs, eval_pairs=[pairs])
 
 
 def test_validation_sets_with_pairs_reach_metrics():

@@ -1,13 +1,9 @@
 """`Queries`: boundaries, weights, and the documents in pairs by query and grade."""
 
-import copy
-import pickle
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,13 +23,6 @@ def test_group_and_qid_say_the_same():
     assert by_group.query_of_row.tolist() == [0, 0, 0, 1, 2, 2]
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series, pa.array])
-def test_any_kind_of_vector(kind):
-    queries = bp.Queries(kind([2.5, 0.0, 1.0]), qid=kind([4, 4, 5]), weight=kind([1.0, 2.0, 0.5]))
-    assert queries.labels.tolist() == [2.5, 0.0, 1.0]
-    assert queries.boundaries.tolist() == [0, 2, 3]
-
-
 def test_is_immutable_and_keeps_its_own_copy():
     labels = np.array([1.0, 0.0])
     weight = np.array([1.0, 2.0])
@@ -48,15 +37,6 @@ def test_is_immutable_and_keeps_its_own_copy():
         queries.labels = labels
     with pytest.raises(AttributeError, match="immutable"):
         del queries.labels
-
-
-def test_copies_are_equal_and_immutable():
-    queries = bp.Queries([1, 0, 2], group=[2, 1], weight=[1.0, 3.0], labelled=[True, True, False])
-    _ = queries.grade_runs
-    for other in (pickle.loads(pickle.dumps(queries)), copy.deepcopy(queries)):
-        for name in ("labels", "boundaries", "row_weight", "labelled"):
-            np.testing.assert_array_equal(getattr(other, name), getattr(queries, name))
-            assert not getattr(other, name).flags.writeable
 
 
 def test_weights_per_query_and_per_row():

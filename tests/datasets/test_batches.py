@@ -1,8 +1,6 @@
 """`batches_by_query`: whole queries, in little memory; and all that it refuses."""
 
 import datetime as dt
-import re
-import sys
 import tracemalloc
 from decimal import Decimal
 
@@ -136,31 +134,6 @@ def test_kinds_of_numbers(values, expected, tmp_path):
     assert np.array_equal(batch.X[:, 0], np.array(expected, np.float32), equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("ids", "expected"),
-    [
-        (pa.array(["a", "a", "é"]), ["a", "a", "é"]),
-        (pa.array(["a", "a", "b"], pa.large_string()), ["a", "a", "b"]),
-        (pa.array(["a", "a", "b"]).dictionary_encode(), ["a", "a", "b"]),
-        (pa.array([2**33, 2**33, 2**34]), [2**33, 2**33, 2**34]),
-        (pa.array([2**64 - 1, 2**64 - 1, 3], pa.uint64()), [2**64 - 1, 2**64 - 1, 3]),
-        (pa.array([-1, -1, -2], pa.int8()), [-1, -1, -2]),
-        (pa.array([0, 0, 2**61 - 1]), [0, 0, 2**61 - 1]),  # one hash in Python
-        (pa.array([4.0, 4.0, 2.0]), [4, 4, 2]),
-        (pa.array(np.array([4, 4, 2], np.float16)), [4, 4, 2]),
-        (pa.array([dt.date(2020, 1, 1)] * 2 + [dt.date(2020, 1, 2)]), ["2020-01-01"] * 2 + ["2020-01-02"]),
-        (pa.array([Decimal("1.5"), Decimal("1.5"), Decimal(2)]), ["1.5", "1.5", "2.0"]),
-        (pa.array(["x" * 500, "x" * 500, "y"]), ["x" * 500, "x" * 500, "y"]),
-    ],
-    ids=lambda value: str(value.type) if hasattr(value, "type") else "",
-)
-def test_kinds_of_ids(ids, expected, tmp_path):
-    found = batches_by_query(table_of(tmp_path, q=ids), **COLUMNS, rows=1)
-    assert found.group.tolist() == [2, 1]
-    assert joined(found, "qid").tolist() == expected
-    assert all(len(batch.qid.tobytes()) <= 4 * 64 * batch.n_rows for batch in found)
-
-
 def test_features_are_named_or_all_others(tmp_path):
     path = write(tmp_path / "train.parquet", columns())
     assert batches_by_query(path, **COLUMNS, weight="w").feature_names == ("a", "b")
@@ -169,31 +142,6 @@ def test_features_are_named_or_all_others(tmp_path):
     assert found.feature_names == ("b", "a")
     whole = columns()
     assert np.array_equal(joined(found, "X"), np.column_stack([whole["b"], whole["a"]]).astype(np.float32))
-
-
-def test_an_index_of_pandas_is_no_feature_but_may_be_the_id(tmp_path):
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [0, 1, 0], "q": ["a", "a", "b"]})
-    frame.index = [5, 7, 9]
-    frame.to_parquet(tmp_path / "index.parquet")
-    assert batches_by_query(tmp_path / "index.parquet", **COLUMNS).feature_names == ("x",)
-    table = pq.read_table(tmp_path / "index.parquet")
-    assert "__index_level_0__" in table.column_names
-    pq.write_table(table.replace_schema_metadata(), tmp_path / "again.parquet")  # as polars or Spark would
-    assert batches_by_query(tmp_path / "again.parquet", **COLUMNS).feature_names == ("x",)
-    frame.set_index("q").to_parquet(tmp_path / "id.parquet")
-    found = batches_by_query(tmp_path / "id.parquet", **COLUMNS)
-    assert (found.feature_names, found.group.tolist()) == (("x",), [2, 1])
-
-
-def test_partitions_without_rows_are_passed_over(tmp_path):
-    table = columns()
-    write(tmp_path / "0.parquet", table, 0, 0)
-    pq.write_table(pa.table({name: pa.nulls(0) for name in table}), tmp_path / "1.parquet")
-    write(tmp_path / "2.parquet", table)
-    found = batches_by_query(tmp_path, **COLUMNS)
-    assert found.group.tolist() == SIZES
-    assert joined(found, "qid").tolist() == table["q"]
 
 
 # --- What comes with the batches -----------------------------------------------------------------------------------
@@ -232,15 +180,6 @@ def test_a_query_that_appears_again_is_named(waiting, at_once, tmp_path, monkeyp
     )
     with pytest.raises(ValueError, match=message):
         batches_by_query(path, **COLUMNS)
-
-
-def test_a_query_that_appears_again_in_another_file_is_named(tmp_path):
-    table = columns([2, 3, 4], ["a", "b", "a"])
-    files = [write(tmp_path / f"{i}.parquet", table, *cut) for i, cut in enumerate([(0, 3), (3, 9)])]
-    with pytest.raises(
-        ValueError, match=r"1.parquet, row 2: query 'a' appears again .* \(it starts at .*0.parquet, row 0\)"
-    ):
-        batches_by_query(files, **COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -290,49 +229,12 @@ def test_refused_in_words(given, options, message, tmp_path):
         list(batches_by_query(path, **COLUMNS | options))
 
 
-def test_files_of_other_columns_are_refused(tmp_path):
-    def of(name, **table):
-        pq.write_table(pa.table(table), tmp_path / name)
-
-    of("0.parquet", x=[1.0], y=[1], q=[1])
-    of("1.parquet", y=[1], q=[2])
-    with pytest.raises(ValueError, match=r"1.parquet has no column 'x', a feature of 0.parquet; it has y, q"):
+def test_other_files_than_parquet_are_refused(tmp_path):
+    (tmp_path / "train.txt").write_text("1 qid:1 1:1\n")
+    with pytest.raises(
+        ValueError, match=r"train.txt is no Parquet file, or a damaged one; write it anew, or leave it out"
+    ):
         batches_by_query(tmp_path, **COLUMNS)
-    of("1.parquet", x=[1], y=[1.0], q=[2], z=[0])
-    with pytest.raises(ValueError, match=r"1.parquet has a column 'z', which 0.parquet has not; name the features"):
-        batches_by_query(tmp_path, **COLUMNS)
-    assert batches_by_query(tmp_path, **COLUMNS, features=["x"]).n_rows == 2
-    of("1.parquet", x=[1], y=[1.0], q=["2"])
-    with pytest.raises(ValueError, match=r"1.parquet: the qid 'q' holds string, and in other files another type"):
-        batches_by_query(tmp_path, **COLUMNS)
-
-
-def test_paths_that_are_no_parquet_files(tmp_path):
-    lines = tmp_path / "lines" / "train.txt"
-    lines.parent.mkdir()
-    lines.write_text("1 qid:1 1:1\n")
-    good = write(tmp_path / "good" / "a.parquet", columns())
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "bad.parquet").write_text("1 qid:1 1:1\n")
-    (tmp_path / "cut.parquet").write_bytes(good.read_bytes()[:-9])
-    for path, kind, message in [
-        (tmp_path / "nowhere", FileNotFoundError, "there is no file or folder .*nowhere; check the path"),
-        (tmp_path / "empty", FileNotFoundError, "empty holds no Parquet files"),
-        (tmp_path / "lines", ValueError, "train.txt is no Parquet file, or a damaged one; write it anew, or leave it"),
-        ([good, lines], ValueError, "train.txt is no Parquet file"),
-        ([], ValueError, r"path must be a file, a folder of Parquet, or a list of one or more; got \[\]"),
-        (7, ValueError, "path must be a file, a folder of Parquet, or a list of one or more; got 7"),
-        ([7], ValueError, "path must be a file"),
-        (np.array(7), ValueError, "path must be a file"),
-        (b"x", ValueError, "path must be a file"),
-        (tmp_path / "bad.parquet", ValueError, "bad.parquet is no Parquet file, or a damaged one"),
-        (tmp_path / "cut.parquet", ValueError, "cut.parquet is damaged or cut short"),
-    ]:
-        with pytest.raises(kind, match=message):
-            batches_by_query(path, **COLUMNS)
-    (tmp_path / "good" / "day=1").mkdir()
-    with pytest.raises(ValueError, match=r"good holds the folder day=1; pass a list of files .*is not read"):
-        batches_by_query(tmp_path / "good", **COLUMNS)
 
 
 def test_files_that_change_meanwhile_are_noticed(tmp_path):
@@ -346,20 +248,3 @@ def test_files_that_change_meanwhile_are_noticed(tmp_path):
             list(found)
     with pytest.raises(ValueError, match="the files have changed"):
         found.fields()
-
-
-def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
-    path = write(tmp_path / "train.parquet", columns())
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.delitem(sys.modules, "boostplug.datasets.parquet")
-    with pytest.raises(ImportError, match=re.escape("pip install 'boostplug[parquet]'")):
-        batches_by_query(path, **COLUMNS)
-
-
-@pytest.mark.parametrize(("framework", "method"), [("xgboost", "data_iter"), ("lightgbm", "sequence")])
-def test_without_a_framework_its_extra_is_named(framework, method, tmp_path, monkeypatch):
-    found = batches_by_query(write(tmp_path / "train.parquet", columns()), **COLUMNS)
-    monkeypatch.setitem(sys.modules, framework, None)
-    monkeypatch.delitem(sys.modules, f"boostplug.datasets.{framework}_batches", raising=False)
-    with pytest.raises(ImportError, match=re.escape(f"pip install 'boostplug[{framework}]'")):
-        getattr(found, method)()

@@ -147,15 +147,6 @@ def test_caches_go_with_their_matrix(folder, tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
-def test_the_model_loads_in_plain_xgboost(whole, folder, tmp_path):
-    xgb = pytest.importorskip("xgboost")
-    booster = xgb.train(PARAMETERS, matrix_of("QuantileDMatrix", batches(folder), tmp_path), ROUNDS, obj=bp.MPBoost())
-    booster.save_model(tmp_path / "model.ubj")
-    ranker = xgb.XGBRanker()
-    ranker.load_model(tmp_path / "model.ubj")
-    np.testing.assert_allclose(ranker.predict(whole[0]), booster.inplace_predict(whole[0]), rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("rows", [1, 90, 10**6])
 def test_weights_that_differ_within_a_query_are_refused_by_xgboost(rows, folder):
     pytest.importorskip("xgboost")
@@ -217,30 +208,6 @@ def test_lightgbm_trains_the_same_model(loss, weight, whole, folder, tmp_path):
     assert np.array_equal(lightgbm_scores(loss, kept, X), expected)
 
 
-def test_bins_of_a_sample_are_those_of_the_same_sample(whole, folder):
-    rng = np.random.default_rng(0)
-    X, y, sizes, *_ = whole
-    table = {"x": rng.normal(size=len(X)), "y": y, "q": np.repeat(np.arange(N_QUERIES), sizes)}
-    path = folder.parent / "continuous.parquet"
-    pq.write_table(pa.table(table), path)
-    found = batches_by_query(path, label="y", qid="q", rows=50)
-    lgb = pytest.importorskip("lightgbm")
-    params = {"bin_construct_sample_cnt": 100, "num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5}
-    plain = lgb.Dataset(table["x"].astype(np.float32)[:, None], label=y, group=sizes, params=params)
-    streamed = lgb.Dataset(found.sequence(), **found.fields() | {"feature_name": "auto"}, params=params)
-    trained = [lgb.train({**params, "objective": bp.MPBoost()}, data, ROUNDS) for data in (plain, streamed)]
-    assert trained[0].model_to_string() == trained[1].model_to_string()
-
-
-def test_a_binary_file_gives_metrics_their_queries(whole, folder, tmp_path):
-    _, y, sizes, *_ = whole
-    found = batches(folder)
-    dataset_of(found.sequence(), **found.fields()).save_binary(tmp_path / "train.bin")
-    scores = np.random.default_rng(1).normal(size=len(y))
-    result = bp.NDCG(10)(scores, dataset_of(tmp_path / "train.bin").construct())
-    assert result == ("NDCG@10", pytest.approx(bp.NDCG(10)(scores, bp.Queries(y, group=sizes))), True)
-
-
 def test_validation_on_batches_in_lightgbm(whole, folder):
     lgb = pytest.importorskip("lightgbm")
     X, y, sizes, *_ = whole
@@ -259,21 +226,6 @@ def test_validation_on_batches_in_lightgbm(whole, folder):
     )
     expected = bp.NDCG(5)(booster.predict(X), bp.Queries(y, group=sizes))
     assert found["valid_0"]["NDCG@5"][-1] == pytest.approx(expected)
-
-
-def test_rows_of_a_sequence_are_found_in_any_order(whole, folder):
-    X = whole[0]
-    sequence = batches(folder).sequence()
-    assert len(sequence) == len(X)
-    for row in (0, len(X) - 1, 5, -1, 100, 99, np.int32(3)):
-        assert np.array_equal(sequence[row], X[row].astype(np.float64), equal_nan=True)
-        assert sequence[row].dtype == np.float64  # all that LightGBM takes for its sample
-    for some in (slice(0, 10), slice(80, 200), slice(None), slice(5, 5), slice(10, 100, 7), slice(-3, None)):
-        assert np.array_equal(sequence[some], X[some], equal_nan=True)
-    assert np.array_equal(sequence[[200, 3, 3]], X[[200, 3, 3]], equal_nan=True)
-    for beyond in (len(X), -len(X) - 1):
-        with pytest.raises(IndexError, match=f"row {beyond} of {len(X)}"):
-            sequence[beyond]
 
 
 def test_lightgbm_reads_the_batches_twice(folder):

@@ -5,10 +5,7 @@ import gzip
 import lzma
 import math
 import os
-import pickle
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,15 +83,6 @@ def test_mslr_has_no_doc_ids(write):
     assert data["doc_ids"] is None
 
 
-def test_other_comments_are_no_doc_ids_and_rows_without_one_get_an_empty_string(write):
-    data = load_letor(write("1 qid:1 1:1 # seen in docid 7\n0 qid:1 1:1#docid = a\n0 qid:1 1:1 #docid =\n"))
-    assert data.doc_ids.tolist() == ["", "a", ""]
-
-
-def test_doc_ids_may_hold_any_text(write):
-    assert load_letor(write("1 qid:1 1:1 #docid = straße/東\n")).doc_ids.tolist() == ["straße/東"]
-
-
 def test_lines_of_svmlight_leave_out_zeros(write):  # Istella, Yahoo
     data = load_letor(write("1 qid:1 2:0.5 5:1\n0 qid:1\n3 qid:2 1:0.25\n"))
     np.testing.assert_array_equal(data.X, np.float32([[0, 0.5, 0, 0, 1], [0] * 5, [0.25, 0, 0, 0, 0]]))
@@ -106,11 +94,6 @@ def test_missing_values_are_nan(write, word):
     expected = np.float32([[NAN, 1], [0, NAN]])
     np.testing.assert_array_equal(load_letor(path).X, expected)
     np.testing.assert_array_equal(load_letor(path, sparse=True).X.toarray(), expected)
-
-
-@pytest.mark.parametrize("word", ["inf", "+inf", "-inf", "Infinity", "-INF"])
-def test_infinite_values_are_kept(write, word):
-    assert load_letor(write(f"0 qid:1 1:{word}\n")).X[0, 0] == float(word)
 
 
 @pytest.mark.parametrize(
@@ -148,22 +131,6 @@ def test_blank_lines_comments_line_ends_and_blocks_change_nothing(write, monkeyp
     np.testing.assert_array_equal(sparse.X.toarray(), data.X)
 
 
-@pytest.mark.parametrize(
-    "ending", ["n", "nu", "nul", "na", "q", "qi", "qid", "#d", "#docid", "#docid =", "1:n", "1:", "1"]
-)
-def test_a_word_cut_off_by_the_end_of_the_file(write, ending):
-    path = write("1 qid:1 1:1\n0 qid:1 " + ending)
-    if ending.startswith("#"):
-        assert load_letor(path).n_rows == 2
-    else:
-        with pytest.raises(ValueError, match="line 2: "):
-            load_letor(path)
-
-
-def test_a_byte_order_mark_is_passed_over(write):
-    assert load_letor(write("\ufeff1 qid:1 1:1\n")).y.tolist() == [1]
-
-
 def test_gzip_is_known_by_its_content(write, tmp_path):
     path = write(LETOR3, "train.txt.gz")
     renamed = path.rename(tmp_path / "data")
@@ -178,10 +145,6 @@ def test_ids_that_are_no_integers_are_strings(write):
     np.testing.assert_array_equal(data.group, [1, 2])
     assert load_letor(write("1 qid:99999999999999999999 1:1\n")).qid.tolist() == ["99999999999999999999"]
     assert load_letor(write("1 qid:-9223372036854775808 1:1\n")).qid.tolist() == [-(2**63)]
-
-
-def test_integers_written_in_two_ways_are_one_query(write):
-    np.testing.assert_array_equal(load_letor(write("1 qid:07 1:1\n0 qid:7 1:1\n")).group, [2])
 
 
 def test_unsorted_features_are_sorted(write):
@@ -217,16 +180,6 @@ def test_a_feature_0_makes_a_file_zero_based(write, sparse):
     np.testing.assert_array_equal(X.toarray() if sparse else X, np.float32([[0, 0, 5], [3, 0, 0]]))
 
 
-def test_zero_based_can_be_said(write):
-    path = write("1 qid:1 2:5\n")
-    np.testing.assert_array_equal(load_letor(path, zero_based=True).X, np.float32([[0, 0, 5]]))
-    np.testing.assert_array_equal(load_letor(path, zero_based=False).X, np.float32([[0, 5]]))
-    with pytest.raises(ValueError, match=r"line 2: feature 0 .* pass zero_based=True"):
-        load_letor(write("1 qid:1 2:5\n1 qid:1 0:5\n"), zero_based=False)
-    with pytest.raises(ValueError, match="zero_based must be"):
-        load_letor(path, zero_based="yes")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -248,14 +201,6 @@ def test_zero_based_can_be_said(write):
 def test_features_beyond_n_features_are_refused(write, text, message):
     with pytest.raises(ValueError, match=message):
         load_letor(write(text), n_features=3)
-
-
-@pytest.mark.parametrize("value", [0, -1, 2.0, True, "3"])
-def test_n_features_is_checked(write, value):
-    path = write(LETOR3)
-    for load in (load_letor, load_fold, load_folds):
-        with pytest.raises(ValueError, match="n_features must be an integer of at least 1"):
-            load(path, n_features=value)
 
 
 # --- Side files ----------------------------------------------------------------------------------------------------
@@ -380,21 +325,6 @@ def test_rows_without_features_have_no_columns(write, sparse):
     assert load_letor(path, sparse=sparse, n_features=3).X.shape == (2, 3)
 
 
-def test_the_first_of_several_faults_is_named(write):
-    with pytest.raises(ValueError, match="line 2: malformed token '1:a'"):
-        load_letor(write("1 qid:1 1:1\n1 qid:1 1:a\n1 qid:1 b\n"))
-
-
-def test_no_qid_at_all(write):
-    with pytest.raises(ValueError, match=r"line 1: no qid; .* train.txt.query or train.txt.group"):
-        load_letor(write("1 1:1\n0 1:2\n"))
-
-
-def test_no_qid_on_the_first_line_only(write):
-    with pytest.raises(ValueError, match=r"line 1: no qid, but line 2 has one"):
-        load_letor(write("1 1:1\n0 qid:1 1:2\n"))
-
-
 # Characters that end lines elsewhere, as str.splitlines does, and what the message calls them.
 BREAKS = {
     "\0": "NUL byte",
@@ -440,24 +370,6 @@ def test_characters_that_end_lines_elsewhere_are_refused(write, monkeypatch, cha
         load_letor(path)
 
 
-def test_other_characters_of_comments_and_ids_are_kept(write):
-    names = ["\x1b[0m", "a\x01b", "…", "Å\u2027\u202a", "\u3000", "Ѕ", "\u2085"]  # with the bytes 80, 85, A8 and A9
-    text = "".join(f"1 qid:{name} 1:1 #docid = {name} {name}\n" for name in names)
-    data = load_letor(write(text))
-    assert data.doc_ids.tolist() == names
-    assert data.qid.tolist() == names
-
-
-def test_line_ends_may_be_mixed_and_count_as_in_editors(write, monkeypatch):
-    for block in range(8, 60):
-        monkeypatch.setattr(letor, "_BLOCK", block)
-        data = load_letor(write("2 qid:1 1:1\r1 qid:1 1:2\r\n0 qid:1 1:3\n0 qid:2 1:4\n\r1 qid:2 1:5\r\r\n\r"))
-        np.testing.assert_array_equal(data.X[:, 0], [1, 2, 3, 4, 5])
-        np.testing.assert_array_equal(data.group, [3, 2])
-        with pytest.raises(ValueError, match="line 8: the grade is 'x'"):
-            load_letor(write("2 qid:1 1:1\r1 qid:1 1:2\r\n0 qid:1 1:3\n0 qid:2 1:4\n\r1 qid:2 1:5\r\r\nx"))
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -483,28 +395,6 @@ def test_files_of_another_kind_are_named(write, content, message):
     path = write(content)
     with pytest.raises(ValueError, match=f"{re.escape(str(path))},? {message}"):
         load_letor(path)
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "\r", "# only a comment\n"])
-@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
-def test_empty_files_are_refused(write, text, name):
-    with pytest.raises(ValueError, match="holds no rows"):
-        load_letor(write(text, name))
-
-
-def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no file .*nowhere.txt"):
-        load_letor(tmp_path / "nowhere.txt")
-    with pytest.raises(IsADirectoryError, match="load it with load_fold"):
-        load_letor(tmp_path)
-
-
-def test_a_gzip_file_cut_short(tmp_path, write):
-    whole = write(LETOR3 * 1, "a.gz").read_bytes()
-    cut = tmp_path / "cut.gz"
-    cut.write_bytes(whole[:-12])
-    with pytest.raises(ValueError, match="damaged or cut short"):
-        load_letor(cut)
 
 
 # --- Memory --------------------------------------------------------------------------------------------------------
@@ -582,27 +472,6 @@ def test_memory_is_bounded_by_what_is_written(tmp_path, little_memory, name):
             load_letor(path, **options)
 
 
-def test_texts_of_uneven_length_are_objects(write):
-    """As fixed-width text, 100,000 times four bytes would be held for every row."""
-    names = ["x" * 100_000, *[""] * 9, "y"]
-    data = load_letor(write("".join(f"0 qid:{'q' * (1 + 900 * (len(n) > 5))} 1:1 #docid = {n}\n" for n in names)))
-    assert data.doc_ids.dtype == object
-    assert data.doc_ids.tolist() == names
-    assert data.qid.dtype == object
-    assert data.qid.tolist() == ["q" * 901, *["q"] * 10]
-    assert data.queries.n_queries == 2
-    assert load_letor(write(LETOR4)).doc_ids.dtype.kind == "U"
-
-
-@pytest.mark.parametrize("block", [64, 1 << 22])
-def test_texts_of_uneven_length_over_blocks(write, monkeypatch, block):
-    monkeypatch.setattr(letor, "_BLOCK", block)
-    names = ["a", "b" * 50, "c" * 65, "d" * 64, "e", *"fghij" * 20, "k" * 80]
-    data = load_letor(write("".join(f"0 qid:1 1:1 #docid = {name}\n" for name in names)))
-    assert data.doc_ids.tolist() == names
-    assert data.doc_ids.dtype == object
-
-
 @pytest.mark.parametrize("n_rows", [84_000, 83_000])  # 200 columns: 1.001 times 2^24 cells, and a little less
 def test_a_dense_matrix_is_refused_above_64_mib_if_next_to_nothing_is_written(write, n_rows):
     path = write("0 qid:1\n" * (n_rows - 1) + "1 qid:1 1:5 200:7\n")
@@ -612,43 +481,6 @@ def test_a_dense_matrix_is_refused_above_64_mib_if_next_to_nothing_is_written(wr
     else:
         assert load_letor(path).X[-1, [0, 199]].tolist() == [5, 7]
     assert load_letor(path, sparse=True).X.nnz == 2
-
-
-def test_one_cell_in_200_is_enough(write):
-    path = write("0 qid:1 1:1 400:1\n" * 42_000)  # 2^24 cells are 41,943 rows
-    assert load_letor(path).X.sum() == 84_000
-    with pytest.raises(ValueError, match="n_features=401 asks for a dense X of 42000 rows and 401 columns"):
-        load_letor(path, n_features=401)
-
-
-def test_a_wide_file_is_named_where_another_would_be_wide(write, tmp_path):
-    for name, text in {"train": "1 qid:1 1:1\n" * 9, "vali": "1 qid:2 3:1\n", "test": "1 qid:3 99999999:4\n"}.items():
-        write(text, f"{name}.txt")
-    with pytest.raises(ValueError, match=r"test.txt, line 1: feature 99999999 asks for .* in .*train.txt; correct it"):
-        load_fold(tmp_path)
-
-
-def test_a_dense_matrix_beyond_memory_is_an_error_of_its_own(write, monkeypatch):
-    path = write("1 qid:1 1:1\n")
-
-    def no_memory(shape, dtype):
-        if shape == (1, 5):
-            raise MemoryError
-        return np.empty(shape, dtype)
-
-    monkeypatch.setattr(letor.np, "zeros", no_memory)
-    with pytest.raises(ValueError, match=r"train.txt: a dense X of 1 rows and 5 columns does not fit"):
-        load_letor(path, n_features=5)
-
-
-def test_arguments_are_checked_before_the_file_is_read(tmp_path):
-    for load in (load_letor, load_fold, load_folds):
-        with pytest.raises(ValueError, match=r"n_features must be at most 2147483647, .*; got 1000000000000; pass"):
-            load(tmp_path / "nowhere", n_features=10**12)
-        with pytest.raises(ValueError, match="sparse must be True or False; got 'no'"):
-            load(tmp_path / "nowhere", sparse="no")
-        with pytest.raises(ValueError, match=r'zero_based must be True, False or "auto", got \[\]'):
-            load(tmp_path / "nowhere", zero_based=[])
 
 
 # --- Folds ---------------------------------------------------------------------------------------------------------
@@ -674,38 +506,6 @@ def test_a_fold_has_one_first_feature(write, tmp_path):
     np.testing.assert_array_equal(fold.train.X, np.float32([[0, 1, 0, 0]]))
     np.testing.assert_array_equal(fold.vali.X, np.float32([[0, 0, 0, 1]]))
     np.testing.assert_array_equal(fold.test.X, np.float32([[4, 0, 0, 0]]))
-
-
-def test_folds_come_in_the_order_of_their_numbers(write, tmp_path):
-    for i in (10, 1, 2):
-        for name in ("train", "vali", "test"):
-            write(f"1 qid:{i} {i}:1\n", f"Fold{i}/{name}.txt")
-    write("not a fold", "Fold.md")
-    folds = load_folds(tmp_path)
-    assert [fold.train.qid[0] for fold in folds] == [1, 2, 10]
-    assert {part.X.shape for fold in folds for part in fold} == {(1, 10)}
-
-
-def test_missing_parts_of_folds(write, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
-        load_fold(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"has none of train.txt, train.txt.gz, it is empty"):
-        load_fold(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"has no folder Fold\*, it is empty"):
-        load_folds(tmp_path)
-    path = write(LETOR3)
-    with pytest.raises(FileNotFoundError, match=r"has none of vali.txt, .*, only train.txt; rename"):
-        load_fold(tmp_path)
-    with pytest.raises(FileNotFoundError, match="for a single fold use load_fold"):
-        load_folds(tmp_path)
-    with pytest.raises(NotADirectoryError, match="load it with load_letor"):
-        load_fold(path)
-    write(LETOR3, "Fold1/train.txt")
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match=r"for a folder of Fold\* use load_folds"):
-        load_fold(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"Fold1 has none of vali.txt"):
-        load_folds(tmp_path)
 
 
 # --- Numbers -------------------------------------------------------------------------------------------------------
@@ -798,28 +598,6 @@ def test_real_files_equal_scikit_learn(data_folder, name):
         assert data.doc_ids.tolist() == [re.search(r"#docid = (\S+)", line)[1] for line in lines]
 
 
-def test_real_nulls(data_folder):
-    root = next((data_folder / "ohsumed_null").rglob("test.txt"))
-    data = load_letor(root)
-    words = [
-        [token.split(":")[1] for token in line.split("#")[0].split()[2:]] for line in root.read_text().splitlines()
-    ]
-    expected = np.array([[np.float32("nan" if word == "NULL" else word) for word in row] for row in words])
-    assert np.isnan(expected).any()
-    np.testing.assert_array_equal(data.X, expected)
-
-
-def test_real_side_files(data_folder):
-    train, test = (
-        load_letor(data_folder / "lightgbm_example" / f"rank.{part}", n_features=300) for part in ("train", "test")
-    )
-    assert train.X.shape == (3005, 300)
-    assert train.n_queries == 201
-    assert test.X.shape == (768, 300)
-    assert test.n_queries == 50
-    assert train.X[0, 9] == np.float32(0.89)  # written 10:0.89
-
-
 def test_real_folds(data_folder):
     folds = load_folds(data_folder / "mq2008")
     assert len(folds) == 5
@@ -830,26 +608,3 @@ def test_real_folds(data_folder):
 
 
 # --- The bunch, and what importing costs ---------------------------------------------------------------------------
-
-
-def test_fields_are_attributes_and_keys(write):
-    data = load_letor(write(LETOR3))
-    assert list(data) == ["X", "y", "qid", "group", "doc_ids", "weight", "feature_names"]
-    assert {**data}.keys() == data.keys()
-    assert all(data[key] is getattr(data, key) for key in data)
-    assert "n_rows" not in data
-    with pytest.raises(KeyError):
-        data["queries"]
-    with pytest.raises(AttributeError):
-        data.X = None
-    assert data == data  # noqa: PLR0124 (compares no arrays)
-    np.testing.assert_array_equal(data.queries.boundaries, [0, 2, 3])
-    assert data.queries is data.queries
-    again = pickle.loads(pickle.dumps(data))
-    np.testing.assert_array_equal(again.X, data.X)
-
-
-def test_importing_loads_neither_numba_nor_scikit_learn():
-    code = "import sys, boostplug.datasets; print(sorted({'numba', 'sklearn', 'scipy'} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"

@@ -92,19 +92,3 @@ def test_what_makes_no_sense_is_refused(arguments, message):
     given = {"X": X, "y": Y, **arguments}
     with pytest.raises(ValueError, match=re.escape(message)):
         bp.RankingData(given.pop("X"), given.pop("y"), **given)
-
-
-@pytest.mark.parametrize(
-    ("frame", "columns", "message"),
-    [
-        (FRAME, {"label": "y"}, "there is no column 'y' for label; the columns are ['f', 'g', 'grade'"),
-        (FRAME, {"label": "grade", "qid": "q"}, "there is no column 'q' for qid"),
-        (FRAME, {"label": "grade", "weight": "grade"}, "label and qid and weight must be different columns"),
-        (FRAME, {"label": np.arange(2)}, "label must be the name of a column; got array([0, 1])"),
-        (X, {"label": "grade"}, "frame must be a DataFrame of pandas, polars or pyarrow; got array"),
-        (pl.LazyFrame({"a": [1]}), {"label": "a"}, "pass frame.collect()"),
-    ],
-)
-def test_columns_that_are_not_there_are_refused(frame, columns, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        bp.RankingData.from_frame(frame, **columns)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import boostplug as bp
@@ -143,33 +142,6 @@ def test_new_categories_come_after_the_models_in_lightgbm():
     assert longer.predict(X).std() > 0
 
 
-def test_new_categories_are_refused_beside_a_model_of_xgboost():
-    model = fit("XGBRanker")
-    with pytest.raises(ValueError, match=r"^in X beside xgb_model, column 'kind' has .*\['grey'\]; make them"):
-        fit("XGBRanker", WITH_GREY, model=model)
-    declared = X.assign(kind=X["kind"].cat.add_categories("grey"))  # without a value of it
-    np.testing.assert_array_equal(
-        fit("XGBRanker", declared, model=model).predict(X), fit("XGBRanker", model=model).predict(X)
-    )
-
-
-@both_rankers
-def test_categories_beside_a_model_that_knows_none_are_refused(name):
-    codes = np.c_[X["kind"].cat.codes, SIZE]
-    if name == "LGBMRanker":
-        model = MAKE[name]().fit(codes, Y, qid=QID, categorical_feature=[0]).booster_
-    else:
-        model = MAKE[name](feature_types=["c", "float"]).fit(codes, Y, qid=QID, verbose=False).get_booster()
-    with pytest.raises(ValueError, match=r"categorical columns .*does not know the categories .*fit again without one"):
-        fit(name, X, model=model)
-
-
-def test_as_many_categorical_columns_as_the_model_has():
-    two = X.assign(size=pd.Categorical(np.round(SIZE)))
-    with pytest.raises(ValueError, match="X has 2 categorical columns and init_model was trained on 1"):
-        fit("LGBMRanker", two, model=plain("LGBMRanker"))
-
-
 def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
     ranker = fit("XGBRanker")
     if not hasattr(ranker.get_booster(), "get_categories"):
@@ -185,20 +157,6 @@ def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
 
 def of_polars(categories):
     return pl.DataFrame({"kind": pl.Series(VALUES).cast(pl.Enum(categories)), "size": SIZE})
-
-
-@pytest.mark.parametrize(
-    "other", [of_polars(["red", "green", "blue"]), pa.table(X.reset_index(drop=True))], ids=["polars", "pyarrow"]
-)
-def test_lightgbm_gets_no_categories_of_polars_and_pyarrow_which_end_the_process(other):
-    said = "column 'kind' is categorical, in a table that is not of pandas; convert .*to_pandas"
-    with pytest.raises(ValueError, match=f"^in X, {said}"):
-        fit("LGBMRanker", other)
-    ranker = fit("LGBMRanker")
-    with pytest.raises(ValueError, match=f"^in X, {said}"):
-        ranker.predict(other)
-    with pytest.raises(ValueError, match="categorical"):
-        fit("LGBMRanker", eval_set=[(other, Y)], eval_qid=[QID])
 
 
 def test_xgboost_reads_categories_of_polars_by_content_and_continues_none():

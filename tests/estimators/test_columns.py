@@ -1,7 +1,5 @@
 """The features that a ranker gets are those it was fitted on: every ranker, every kind of table, wherever X goes in."""
 
-import copy
-import pickle
 import re
 
 import numpy as np
@@ -82,15 +80,6 @@ def test_arrays_of_another_width_are_refused(ranker, width):
         fit(ranker, X, eval_set=[(x, VY)], eval_qid=[VQID])
 
 
-@every_ranker
-@pytest.mark.filterwarnings("ignore:X (has feature names|does not have valid feature names)")  # scikit-learn's
-def test_tables_without_names_go_by_place(ranker):
-    by_name, by_place = fit(ranker, pd.DataFrame(X, columns=NAMES)), fit(ranker, X)
-    expected = by_place.predict(VX)
-    np.testing.assert_array_equal(by_name.predict(VX), expected)
-    np.testing.assert_array_equal(by_place.predict(pd.DataFrame(VX, columns=list("wxyz"))), expected)
-
-
 @pytest.mark.parametrize("ranker", ["LGBMRanker", "XGBRanker"])
 def test_the_frameworks_own_switches_let_other_names_pass(ranker):
     model, other = fit(ranker, pd.DataFrame(X, columns=NAMES)), pd.DataFrame(VX, columns=list("wxyz"))
@@ -108,31 +97,6 @@ def test_a_loaded_model_knows_its_columns(tmp_path):
     model.load_model(path)
     with pytest.raises(ValueError, match="in another order: column 0 is 'c', in the training set 'a'"):
         model.predict(FRAMES["polars"](*WRONG["permuted"]))
-
-
-@every_ranker
-@pytest.mark.parametrize(
-    ("x", "message"),
-    [
-        (X[:, 0], "must be a table|Expected 2D array"),
-        (X[:, :, None], "must be a table|dim 3"),
-        (X[:, :0], r"no features|0 feature\(s\)"),
-        (X.astype(str), "X must hold real numbers, got dtype <U"),
-        (np.full(X.shape, "a", dtype=object), "X must hold real numbers"),
-        (X.astype("datetime64[s]"), "X must hold real numbers, got dtype datetime64"),
-        (np.ma.masked_array(X, X > 1), r"X has \d+ masked values; pass X\.filled\(numpy\.nan\)"),
-        (X[1:].tolist(), "X has 88 rows, its labels 89"),
-        ([[1.0, 2.0], [1.0]], "lists? of rows of different lengths|inhomogeneous"),
-        (pl.DataFrame(X).lazy(), r"X is a LazyFrame, which is not computed yet; pass X\.collect\(\)"),
-        (pd.DataFrame(X, columns=list("abca")), "several columns named 'a'; rename them|2 times"),
-        (pd.DataFrame({"qid": QID}), "no features|at least one"),
-    ],
-    ids=["1-D", "3-D", "none", "words", "objects", "times", "masked", "rows", "ragged", "lazy", "twice", "qid alone"],
-)
-def test_what_is_no_table_of_numbers_is_refused(ranker, x, message):
-    alone = isinstance(x, pd.DataFrame) and list(x) == ["qid"]
-    with pytest.raises(ValueError, match=message):
-        MAKE[ranker]().fit(x, Y, qid=None if alone else QID)
 
 
 ZEROS = np.where(np.abs(X) < 0.5, 0.0, X)  # of which a sparse matrix holds none
@@ -166,11 +130,6 @@ def test_zeros_that_are_missing_values_mean_the_same_in_sparse_and_dense_feature
         np.testing.assert_array_equal(model.predict(SPARSE), models[0].predict(ZEROS))
 
 
-def test_lightgbms_ranker_takes_sparse_and_dense_features_alike():
-    model = fit("LGBMRanker", ZEROS, eval_set=[(SPARSE, Y)], eval_qid=[QID])
-    np.testing.assert_array_equal(model.predict(SPARSE), model.predict(ZEROS))
-
-
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e39])
 @pytest.mark.parametrize("kind", [*FRAMES, "numpy", "sparse"])
 @pytest.mark.parametrize("tree_method", ["hist", "exact"])
@@ -186,24 +145,6 @@ def test_an_infinite_feature_of_xgboosts_ranker_is_named(value, kind, tree_metho
         ranker.fit(table, Y, qid=QID)
     with pytest.raises(ValueError, match=rf"^eval_set\[0\]'s {said}"):
         ranker.fit(good, Y, qid=QID, eval_set=[(table, Y)], eval_qid=[QID], verbose=False)
-
-
-def test_infinite_features_may_be_the_missing_ones():
-    x = np.where(np.abs(X) < 0.2, np.inf, X)
-    assert MAKE["XGBRanker"]().set_params(missing=np.inf).fit(x, Y, qid=QID, verbose=False).predict(x).std() > 0
-
-
-def test_pickles_and_files_of_xgboosts_ranker_know_their_columns(tmp_path):
-    model = fit("XGBRanker", SPARSE)
-    for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        np.testing.assert_array_equal(copied.predict(SPARSE), model.predict(SPARSE))
-        with pytest.raises(ValueError, match="X is dense"):
-            copied.predict(ZEROS)
-    model.save_model(tmp_path / "model.ubj")
-    other = fit("XGBRanker", pd.DataFrame(X, columns=NAMES))
-    other.load_model(tmp_path / "model.ubj")  # which has no names
-    np.testing.assert_array_equal(other.predict(SPARSE), model.predict(SPARSE))
-    assert clone(model).fit(ZEROS, Y, qid=QID, verbose=False).predict(ZEROS).std() > 0
 
 
 @pytest.mark.parametrize("given", [{"early_stopping_rounds": 3}, {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}])

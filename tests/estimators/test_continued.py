@@ -149,24 +149,3 @@ def test_another_base_score_than_the_models_is_refused():
     with pytest.raises(ValueError, match=r"^base_score=0\.5 beside xgb_model, whose own is 2, .*leave out base_score"):
         ranker_of_xgboost(n_estimators=2, base_score=0.5).fit(X, Y, qid=QID, xgb_model=model)
     assert base_score(ranker_of_xgboost(n_estimators=2).fit(X, Y, qid=QID, verbose=False).get_booster()) == [0.0]
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [(None, "dart"), ("dart", "gbtree"), ("gbtree", "gblinear"), ("gblinear", None)]
-)
-def test_another_booster_than_the_models_is_refused(first, second):
-    """XGBoost would begin with no trees."""
-    model = bp.XGBRanker(objective=LOSS, n_estimators=3, booster=first, n_jobs=1).fit(X, Y, qid=QID, verbose=False)
-    with pytest.raises(
-        ValueError, match=f"booster={second!r} beside xgb_model, which is a {first or 'gbtree'}: .*drop"
-    ):
-        bp.XGBRanker(objective=LOSS, n_estimators=1, booster=second).fit(X, Y, qid=QID, xgb_model=model, verbose=False)
-    more = bp.XGBRanker(objective=LOSS, n_estimators=1, booster=first, n_jobs=1)
-    assert more.fit(X, Y, qid=QID, xgb_model=model, verbose=False).get_booster().num_boosted_rounds() == 4
-
-
-def test_a_model_that_cannot_be_read_is_a_wrong_value(tmp_path):
-    (tmp_path / "damaged.txt").write_text("tree")
-    for path in (tmp_path / "nowhere.txt", tmp_path / "damaged.txt"):
-        with pytest.raises(ValueError, match=f"init_model='.*{path.name}' cannot be read"):
-            bp.LGBMRanker(objective=LOSS, verbose=-1).fit(X, Y, qid=QID, init_model=path)

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from adapters.harness import GROUP, QID, VQID, VX, VY, Misses, X, Y
+from adapters.harness import GROUP, QID, VQID, VX, VY, X, Y
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 import boostplug as bp
 
@@ -132,29 +131,6 @@ def test_categories(framework):
     check(fitted, frame.iloc[5:9])
 
 
-def test_functions_are_left_out():
-    fitted = fit("xgboost", callbacks=[xgb.callback.EvaluationMonitor()], eval_metric=[Misses(3), "map"])
-    plain = check(fitted)
-    assert plain.callbacks is None
-    assert plain.eval_metric == ["map"]
-
-    def squared(labels, scores):
-        return scores - labels, np.ones(len(labels))
-
-    assert check(fit("lightgbm", objective=squared)).objective == "lambdarank"
-
-
-def test_an_alias_of_objective():
-    with pytest.warns(UserWarning, match="Will use it instead of 'objective'"):
-        fitted = bp.LGBMRanker(loss=bp.MPBoost(), n_estimators=3, verbose=-1, n_jobs=1).fit(X, Y, qid=QID)
-    with pytest.warns(UserWarning, match="Will use it instead of 'objective'"):
-        expected = fitted.predict(X)
-    plain = fitted.export()
-    assert b"boostplug" not in pickle.dumps(plain)
-    np.testing.assert_array_equal(plain.predict(X), expected)
-    assert "loss" not in plain.get_params()
-
-
 @each
 def test_routing_and_pairs_leave_no_trace(framework):
     pairs = bp.Pairs(np.array([1, 2]), np.array([0, 0]))
@@ -162,35 +138,6 @@ def test_routing_and_pairs_leave_no_trace(framework):
         asked = ranker(framework).set_fit_request(qid=True)
         quiet = {"verbose": False} if framework == "xgboost" else {}
         check(asked.fit(X, Y, qid=QID, pairs=pairs, **quiet))
-
-
-@each
-def test_built_in_objectives(framework):
-    name = {"lightgbm": "rank_xendcg", "xgboost": "rank:ndcg"}[framework]
-    assert check(fit(framework, objective=name)).objective == name
-
-
-@each
-@pytest.mark.parametrize("kind", [int, bool, np.float32, np.float64, "inf", "list"])
-def test_kinds_of_input(framework, kind):
-    plain = check(fit(framework, np.round(X)), np.round(X))
-    fitted = fit(framework, np.round(X))
-    rows = np.round(X).tolist() if kind == "list" else np.round(X)
-    if kind == "inf" and framework == "lightgbm":
-        rows[0], rows[1] = np.inf, -np.inf
-    elif isinstance(kind, type):
-        rows = rows.astype(kind)
-    np.testing.assert_array_equal(plain.predict(rows), fitted.predict(rows))
-
-
-@each
-def test_modes_of_boosting(framework):
-    modes = {
-        "lightgbm": [{"boosting_type": "dart"}, {"linear_tree": True}, {"num_leaves": 2}, {"n_jobs": 2}],
-        "xgboost": [{"missing": -1.0}, {"base_score": 3.0}, {"n_jobs": 2}],
-    }
-    for params in modes[framework]:
-        check(fit(framework, **params))
 
 
 @each
@@ -220,9 +167,3 @@ def test_an_export_fits_as_the_built_in_objective(framework):
     for each_ranker in (plain, expected):
         each_ranker.fit(X, Y, group=GROUP)
     np.testing.assert_array_equal(plain.predict(X), expected.predict(X))
-
-
-@each
-def test_an_unfitted_ranker_is_not_exported(framework):
-    with pytest.raises(NotFittedError):
-        ranker(framework).export()

@@ -1,13 +1,9 @@
 """What LightGBM alone does; what every framework does stands in tests/adapters/test_conformance.py."""
 
-from fractions import Fraction
-
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from adapters.harness import (
-    FRAMEWORKS,
     GROUP,
     LOSS,
     QID,
@@ -15,11 +11,9 @@ from adapters.harness import (
     VQID,
     VX,
     VY,
-    Misses,
     Spy,
     X,
     Y,
-    best_round,
     gradient_of,
 )
 
@@ -73,59 +67,7 @@ def test_objectives_survive_the_deep_copy_and_stay_equal():
 # --- the starting scores ------------------------------------------------------------------------------------------
 
 
-def test_infinite_starting_scores_are_refused():
-    start = np.zeros(len(Y))
-    start[3] = np.nan
-    with pytest.raises(ValueError, match=r"scores\[3\] is NaN .*init_score"):
-        LOSS(start, dataset().construct())
-
-
 # --- metrics and early stopping -----------------------------------------------------------------------------------
-
-
-def test_a_metric_of_the_ranker_is_sent_to_fit():
-    """XGBoost's rankers take it among the parameters; LightGBM would know no such parameter, in silence for a name."""
-    for metric in (bp.NDCG(5), "ndcg"):
-        with pytest.raises(ValueError, match=r"^eval_metric=.* is an argument of fit in LightGBM.*; pass it to fit"):
-            bp.LGBMRanker(objective=LOSS, **RANKER, eval_metric=metric).fit(X, Y, qid=QID)
-
-
-def test_several_metrics_stop_at_the_first_to_stall_or_at_the_first_alone():
-    metrics = [bp.NDCG(5), Misses(2)]
-    history = {}
-    train(rounds=30, valid_sets=[validation()], feval=metrics, callbacks=[lgb.record_evaluation(history)])
-    values = [history["valid_0"][m.name] for m in metrics]
-    bests = [best_round(v, 4, greater=m.greater_is_better) for v, m in zip(values, metrics, strict=True)]
-    for first_only, expected in ((True, bests[0]), (False, min(bests))):
-        stop = lgb.early_stopping(4, first_metric_only=first_only, verbose=False)
-        booster = train(rounds=30, valid_sets=[validation()], feval=metrics, callbacks=[stop])
-        assert booster.best_iteration == expected
-        assert booster.best_score["valid_0"][metrics[0].name] == values[0][expected - 1]
-    by_parameter = {"early_stopping_round": 4, "first_metric_only": True}
-    assert train(rounds=30, valid_sets=[validation()], feval=metrics, params=by_parameter).best_iteration == bests[0]
-
-
-def test_the_rankers_default_metric_is_ours():
-    """Or what the user names."""
-    y = Y + 0.5
-    fit = {"qid": QID, "eval_set": [(VX, VY + 0.25)], "eval_qid": [VQID]}
-    ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, y, **fit, eval_metric=[bp.MAP(relevant=0.75), Misses()])
-    assert list(ranker.evals_result_["valid_0"]) == ["MAP(relevant=0.75)", "Misses@5"]
-    ranker = bp.LGBMRanker(objective=LOSS, metric="ndcg", **RANKER)
-    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_at=(3,))
-    assert list(ranker.evals_result_["valid_0"]) == ["ndcg@3"]
-    ranker = bp.LGBMRanker(objective="lambdarank", **RANKER)
-    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_at=(3,), eval_metric=bp.NDCG(3))
-    assert set(ranker.evals_result_["valid_0"]) == {"ndcg@3", "NDCG@3"}
-    np.testing.assert_allclose(*(ranker.evals_result_["valid_0"][name] for name in ("ndcg@3", "NDCG@3")), atol=0.3)
-
-
-def test_the_training_set_as_validation_set_is_recognised():
-    ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_set=[(X, Y)])
-    assert list(ranker.evals_result_) == ["training"]
-    np.testing.assert_allclose(
-        ranker.evals_result_["training"]["NDCG@5"][-1], ranker.score(X, Y, qid=QID, metric=bp.NDCG(5)), rtol=1e-12
-    )
 
 
 def test_a_metric_that_overrides_its_call_gets_queries():
@@ -136,27 +78,6 @@ def test_a_metric_that_overrides_its_call_gets_queries():
     fit = {"qid": QID, "eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_metric": [Halved(3), bp.NDCG(3)]}
     results = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit).evals_result_["valid_0"]
     np.testing.assert_array_equal(results["Halved@3"], np.divide(results["NDCG@3"], 2))
-
-
-def test_validation_sets_alike_but_for_their_weights():
-    weights = np.arange(1.0, len(VY) + 1)
-    fit = {"qid": QID, "eval_set": [(VX, VY)] * 2, "eval_qid": [VQID] * 2, "eval_sample_weight": [None, weights]}
-    ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit, eval_metric=bp.PairError())
-    for name, weight in (("valid_0", None), ("valid_1", weights)):
-        expected = ranker.score(VX, VY, qid=VQID, sample_weight=weight, metric=bp.PairError())
-        assert ranker.evals_result_[name]["PairError"][-1] == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("form", ["eval_X", "eval_X tuples", "eval_set pair"])
-def test_validation_data_in_lightgbms_forms(form):
-    data = {
-        "eval_X": {"eval_X": VX, "eval_y": VY},
-        "eval_X tuples": {"eval_X": (VX,), "eval_y": (VY,)},
-        "eval_set pair": {"eval_set": (VX, VY)},
-    }[form]
-    ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_qid=[VQID], **data)
-    expected = ranker.score(VX, VY, qid=VQID, metric=bp.NDCG(5))
-    assert ranker.evals_result_["valid_0"]["NDCG@5"][-1] == pytest.approx(expected, rel=1e-12)
 
 
 # --- cross-validation ---------------------------------------------------------------------------------------------
@@ -269,20 +190,10 @@ def test_bagging_by_query_is_refused_by_every_route(route):
         run()
 
 
-def test_bagging_by_query_that_samples_nothing_is_fine():
-    np.testing.assert_array_equal(train(params={"bagging_by_query": True}).predict(X), train().predict(X))
-
-
 def test_parameters_of_an_earlier_training_do_not_count():
     data = dataset()
     lgb.train({**PARAMS, **BY_QUERY, "objective": "lambdarank"}, data, 1)
     assert train(data=data).num_trees() == 5
-
-
-@pytest.mark.parametrize("name", ["rf", "random_forest"])
-def test_random_forests_are_refused(name):
-    with pytest.raises((ValueError, lgb.basic.LightGBMError), match=r"custom objective"):
-        train(params={"boosting": name, "bagging_freq": 1, "bagging_fraction": 0.5})
 
 
 @pytest.mark.parametrize("key", ["num_threads", "num_thread", "nthread", "nthreads", "n_jobs"])
@@ -295,23 +206,7 @@ def test_threads_are_lightgbms(spy, key):
     assert spy.log[-1].threads == 2
 
 
-def test_positions_are_refused():
-    position = np.concatenate([np.arange(n) for n in GROUP]).astype(np.int32)
-    with pytest.raises(ValueError, match=r"position=….*pass a Dataset without it"):
-        train(data=dataset(position=position))
-
-
 # --- inputs -------------------------------------------------------------------------------------------------------
-
-
-def test_row_weights():
-    """Which may vary within a query."""
-    weight = np.random.default_rng(4).uniform(0, 2, len(Y)).astype(np.float32).astype(float)
-    expected = train(data=dataset(weight=weight)).predict(X)
-    ours = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, sample_weight=weight)
-    plain = lgb.LGBMRanker(objective=LOSS, metric="None", **RANKER).fit(X, Y, group=GROUP, sample_weight=weight)
-    for ranker in (ours, plain):
-        np.testing.assert_array_equal(ranker.predict(X), expected)
 
 
 # --- changed data, and memory -------------------------------------------------------------------------------------
@@ -326,11 +221,6 @@ def test_removed_weights_are_seen():
 
 
 # --- nothing to learn ---------------------------------------------------------------------------------------------
-
-
-def test_missing_labels_are_zeros_to_lightgbm_and_warned_of():
-    with pytest.warns(UserWarning, match="all labels are 0, which is what LightGBM makes of missing and of NaN labels"):
-        train(data=dataset(label=None))
 
 
 # --- errors -------------------------------------------------------------------------------------------------------
@@ -351,18 +241,6 @@ def test_bad_datasets(changes, message):
         train(data=dataset(**changes))
 
 
-def test_infinite_labels_in_the_plain_ranker():
-    """LightGBM does not check the labels of a DataFrame, and makes 1e38 of infinity."""
-    y = pd.Series(np.where(QID == 8, np.inf, Y))
-    with pytest.raises(ValueError, match="is infinite to LightGBM"):
-        lgb.LGBMRanker(objective=LOSS, metric="None", **RANKER).fit(pd.DataFrame(X), y, group=GROUP)
-
-
-def test_regressors_are_refused():
-    with pytest.raises(ValueError, match="group is missing: a ranking objective needs the queries"):
-        lgb.LGBMRegressor(objective=LOSS, **RANKER).fit(X, Y)
-
-
 def test_class_weights_are_refused_with_a_loss_and_count_without():
     for weights in ("balanced", {0: 1.0, 4: 5.0}):
         with pytest.raises(ValueError, match=r"class_weight=.* has no meaning for MPBoost.*pass sample_weight"):
@@ -373,17 +251,6 @@ def test_class_weights_are_refused_with_a_loss_and_count_without():
         assert not np.array_equal(
             ours.predict(X), bp.LGBMRanker(objective="lambdarank", **RANKER).fit(X, Y, qid=QID).predict(X)
         )
-
-
-def test_an_objective_set_as_an_attribute_is_trained():
-    """LightGBM keeps a copy of its own, from the constructor or an earlier fit."""
-    expected = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID).predict(X)
-    built_in = bp.LGBMRanker(**RANKER).fit(X, Y, qid=QID).predict(X)
-    for ranker in (bp.LGBMRanker(**RANKER), bp.LGBMRanker(**RANKER).fit(X, Y, qid=QID)):
-        ranker.objective = LOSS
-        np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID).predict(X), expected)
-        ranker.objective = None
-        np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID).predict(X), built_in)
 
 
 @pytest.mark.parametrize(
@@ -402,18 +269,6 @@ def test_starting_scores_of_validation_sets_are_checked(start, message):
         bp.LGBMRanker(objective=LOSS, **RANKER).fit(
             X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=start
         )
-
-
-def test_starting_scores_of_validation_sets():
-    start = np.linspace(-3, 3, len(VY))
-    for given in ([start], [start[:, None]], {0: start.tolist()}, [pd.Series(start)]):
-        ranker = bp.LGBMRanker(objective=LOSS, **RANKER).fit(
-            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=given
-        )
-        expected = bp.NDCG(5)(ranker.predict(VX) + start, bp.Queries(VY, group=VGROUP))
-        assert ranker.evals_result_["valid_0"]["NDCG@5"][-1] == pytest.approx(expected, rel=1e-12)
-    with pytest.raises(ValueError, match=r"eval_init_score\[0\] is of the training set itself"):
-        bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_init_score=[np.ones(len(Y))])
 
 
 def ranker(**fit):
@@ -455,87 +310,7 @@ def test_what_lightgbm_leaves_out_beside_a_model_to_go_on_from():
             ranker(init_model=first, **more)
 
 
-@pytest.mark.parametrize("at", [3, "2,5", [4]])
-@pytest.mark.filterwarnings("ignore:Found 'ndcg_eval_at' in params")
-def test_cut_offs_of_the_default_metrics_by_any_name(at):
-    valid = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
-    expected = [f"NDCG@{k}" for k in {3: [3], "2,5": [2, 5]}.get(at if isinstance(at, (int, str)) else 0, [4])]
-    found = ranker(of_ranker={"ndcg_eval_at": at}, **valid).evals_result_["valid_0"]
-    assert list(found) == expected
-
-
-def test_names_that_stand_twice():
-    two = {"eval_set": [(VX, VY)] * 2, "eval_qid": [VQID] * 2}
-    with pytest.raises(ValueError, match="eval_names holds a twice, and results go by name"):
-        ranker(**two, eval_names=["a", "a"])
-
-
-def test_an_objective_given_twice():
-    with pytest.raises(ValueError, match="the objective is given twice: as objective and as application"):
-        bp.LGBMRanker(objective=LOSS, application="regression", **RANKER).fit(X, Y, qid=QID)
-
-
 # --- scikit-learn -------------------------------------------------------------------------------------------------
 
 
-def test_grid_search_with_a_passed_qid():
-    """Without routing GridSearchCV cuts qid for fit, but scorers get none."""
-    with pytest.raises(ValueError, match="needs the query of each row"):
-        FRAMEWORKS["lightgbm"].grid_search(scoring=bp.make_scorer(bp.NDCG(5))).fit(X, Y, qid=QID)
-
-
-def test_grid_search_weights_are_routed():
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = FRAMEWORKS["lightgbm"].grid_search(
-            scoring=bp.make_scorer(bp.NDCG(5)).set_score_request(sample_weight=True)
-        )
-        search.estimator.set_fit_request(qid=True, sample_weight=True)
-        weight = np.repeat(np.arange(len(GROUP)) + 1.0, GROUP)
-        weighted = search.fit(X, Y, qid=QID, sample_weight=weight).cv_results_["mean_test_score"]
-    with sklearn.config_context(enable_metadata_routing=True):
-        search = FRAMEWORKS["lightgbm"].grid_search(scoring=bp.make_scorer(bp.NDCG(5)))
-        search.estimator.set_fit_request(qid=True)
-        assert not np.array_equal(weighted, search.fit(X, Y, qid=QID).cv_results_["mean_test_score"])
-
-
 # --- what LightGBM refuses ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("objective", [True, 1e-300, 5, ["rank"], np.zeros(2)])
-def test_an_objective_of_another_kind_is_refused(objective):
-    with pytest.raises(
-        ValueError, match="objective must be one of our losses, a name of LightGBM's or a function; got"
-    ):
-        bp.LGBMRanker(objective=objective, **RANKER).fit(X, Y, qid=QID)
-
-
-@pytest.mark.parametrize(
-    ("features", "message"),
-    [
-        (np.zeros_like(X), "X has no column in which LightGBM could split; pass features that differ between rows"),
-        (np.full_like(X, np.nan), "X has no column in which LightGBM could split"),
-        (pd.DataFrame(X).rename(columns=lambda c: f"{{{c}}}"), "Do not support special JSON characters"),
-    ],
-)
-def test_what_lightgbm_refuses_is_a_wrong_value_too(features, message):
-    for kind in (ValueError, lgb.basic.LightGBMError):
-        with pytest.raises(kind, match=message):
-            bp.LGBMRanker(objective=LOSS, **RANKER).fit(features, Y, qid=QID)
-
-
-@pytest.mark.parametrize("kind", [list, tuple, set, iter])
-def test_callbacks_come_as_the_parent_takes_them(kind):
-    seen = {}
-    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=2, n_jobs=1, num_leaves=4, verbose=-1)
-    ranker.fit(X, Y, qid=QID, eval_set=[(X, Y)], callbacks=kind([lgb.record_evaluation(seen)]))
-    assert len(seen["training"]["NDCG@1"]) == 2
-
-
-@pytest.mark.parametrize(
-    "at", [0, -1, 2.5, "x", "1,x", [3, None], Fraction(10**400, 3), [True], 2**63, np.array(2.5), np.ma.masked]
-)
-def test_cut_offs_that_are_none_are_refused(at):
-    with pytest.raises(
-        ValueError, match=r"^eval_at must be an integer (of at least 1|below 2\^63), or a list of such; got"
-    ):
-        bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, qid=QID, eval_at=at)

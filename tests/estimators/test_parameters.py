@@ -9,9 +9,7 @@ import pytest
 from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VQID, VX, VY, X, Y
 from sklearn.base import BaseEstimator, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, ParameterGrid, RandomizedSearchCV
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
 import boostplug as bp
@@ -108,18 +106,6 @@ def test_the_constructor_takes_them_too(F):
     np.testing.assert_array_equal(again.fit(X, Y, qid=QID).predict(X), made.fit(X, Y, qid=QID).predict(X))
 
 
-@every_framework
-def test_the_constructor_of_a_subclass_takes_them_too(F):
-    class Own(F.Ranker):
-        def __init__(self, *, objective=None, own=1, **parameters):
-            super().__init__(objective=objective, **parameters)
-            self.own = own
-
-    made = Own(objective=bp.MPBoost(), own=2, objective__distance__lam=1.0)
-    assert clone(made).objective == bp.MPBoost(distance=bp.LogDistance(lam=1.0))
-    assert clone(made.set_params(own=3)).own == 3
-
-
 WRONG = {
     "no parameter": (
         {"objective__bogus": 1},
@@ -170,13 +156,6 @@ def test_a_name_of_lightgbms_for_the_objective():
     assert ranker.set_params(loss__hessian="bound").get_params()["loss"] == bp.MPBoost(hessian="bound")
     with pytest.raises(ValueError, match="whose objective is None"):
         ranker.set_params(objective__hessian="bound")
-
-
-def test_lightgbms_own_ranker_is_refused_what_it_would_ignore():
-    F = FRAMEWORKS["lightgbm"]
-    plain = F.Plain(objective=LOSS, **F.estimator).set_params(objective__hessian="bound")
-    with pytest.raises(ValueError, match=r"objective__hessian is no parameter of LightGBM.*use boostplug\.LGBMRanker"):
-        plain.fit(X, Y, group=GROUP)
 
 
 def test_an_objective_that_is_set_as_an_attribute_is_trained():
@@ -232,26 +211,6 @@ def test_searches_change_the_model(F):
         assert len(set(np.round(search.cv_results_["mean_test_score"][:2], 12))) == 2
         expected = F.fit(best.objective, n_estimators=best.n_estimators).predict(X)
         np.testing.assert_array_equal(best.predict(FRAME), expected)
-
-
-@every_framework
-def test_searches_within_a_pipeline(F):
-    pipe = Pipeline([("as_is", FunctionTransformer()), ("ranker", ranker(F, bp.AdaRank(base=bp.QBRank())))])
-    assert pipe.get_params()["ranker__objective__base__preference_weight"] == 0.5
-    grid = {"ranker__objective__base__preference_weight": [0.0, 1.0], "ranker__objective__metric__k": [1]}
-    search = next(searches(pipe, grid)).fit(FRAME, Y)
-    weight = search.best_params_["ranker__objective__base__preference_weight"]
-    expected = bp.AdaRank(metric=bp.NDCG(1), base=bp.QBRank(preference_weight=weight))
-    assert search.best_estimator_["ranker"].objective == expected
-    assert len(set(search.cv_results_["mean_test_score"])) == 2
-    with pytest.raises(ValueError, match="Invalid parameter 'bogus' for AdaRank"):
-        pipe.set_params(ranker__objective__bogus=1)
-
-
-def test_grids_of_whole_losses_and_their_parameters():
-    grid = {"objective": [bp.QBRank(), bp.QBRank(margin=1.0)], "objective__preference_weight": [0.2, 0.8]}
-    made = [clone(bp.XGBRanker()).set_params(**clone(each, safe=False)).objective for each in ParameterGrid(grid)]
-    assert made == [bp.QBRank(margin=m, preference_weight=w) for m in ("grade", 1.0) for w in (0.2, 0.8)]
 
 
 # Reference rankers
@@ -313,14 +272,6 @@ def test_wrong_parameters_leave_a_reference_ranker_as_it_was(one, parameters, me
     with pytest.raises(ValueError, match=message):
         one.set_params(**parameters)
     assert repr(one) == before
-
-
-def test_reference_rankers_in_a_search():
-    grid = {"loss__preference_weight": [0.0, 1.0]}
-    search = next(searches(bp.QuadraticBoundRanker(loss=bp.QBRank(), n_estimators=3, random_state=0), grid))
-    search.fit(FRAME, Y)
-    assert len(set(search.cv_results_["mean_test_score"])) == 2
-    assert search.best_estimator_.loss.preference_weight == search.best_params_["loss__preference_weight"]
 
 
 def test_an_estimator_of_a_users_own_around_a_ranker():

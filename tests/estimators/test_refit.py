@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pytest
-from adapters.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
-from sklearn.exceptions import NotFittedError
+from adapters.harness import QID, VGROUP, VQID, VX, VY, X, Y
 
 import boostplug as bp
 
@@ -79,31 +77,6 @@ def test_leaves_are_those_beside_the_starting_scores():
         ranker.refit(X, Y, qid=QID, init_score=[1.0, 2.0])
 
 
-def test_returns_another_ranker():
-    ranker = fit()
-    before = ranker.predict(X)
-    refitted = ranker.refit(VX, VY, qid=VQID)
-    np.testing.assert_array_equal(ranker.predict(X), before)
-    assert refitted.get_params() == ranker.get_params()
-    np.testing.assert_array_equal(refitted.export().predict(X), refitted.predict(X))
-    np.testing.assert_array_equal(refitted.predict(X, pred_leaf=True), ranker.predict(X, pred_leaf=True))
-    pairs = bp.Pairs(np.array([1]), np.array([0]))
-    assert not np.array_equal(ranker.refit(VX, None, qid=VQID, pairs=pairs).predict(X), refitted.predict(X))
-    by_weight = ranker.refit(VX, VY, qid=VQID, sample_weight=np.arange(1.0, len(VGROUP) + 1))
-    assert not np.array_equal(by_weight.predict(X), refitted.predict(X))
-
-
-def test_tables_with_query_ids_categories_and_missing_values():
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=QID)
-    frame["b"] = pd.Categorical(np.where(np.arange(len(X)) % 5 == 0, None, np.round(X[:, 1]).astype(int).astype(str)))
-    frame.loc[::3, "a"] = np.nan
-    ranker = bp.LGBMRanker(objective=bp.MPBoost(), **SMALL, min_data_per_group=1, cat_smooth=1.0).fit(frame, Y)
-    refitted = ranker.refit(frame, Y, decay_rate=0.5)
-    np.testing.assert_array_equal(refitted.export().predict(frame.drop(columns="qid")), refitted.predict(frame))
-    with pytest.raises(ValueError, match="columns are not those of the training set"):
-        ranker.refit(frame.rename(columns={"a": "z"}), Y)
-
-
 def test_a_ranker_that_stopped_early():
     stop = lgb.early_stopping(2, verbose=False)
     ranker = bp.LGBMRanker(objective=bp.MPBoost(), **SMALL | {"n_estimators": 40})
@@ -117,20 +90,3 @@ def test_a_ranker_that_stopped_early():
 def test_nothing_to_learn_from_shrinks_no_leaf_in_silence(labels, weight):
     with pytest.raises(ValueError, match="nothing to learn from on these rows"):
         fit().refit(VX, labels, qid=VQID, sample_weight=weight)
-
-
-def test_what_cannot_be_refitted_is_refused():
-    ranker = fit()
-    with pytest.raises(ValueError, match=r"decay_rate must be a finite number of at least 0 and of at most 1; got 2"):
-        ranker.refit(VX, VY, qid=VQID, decay_rate=2)
-    with pytest.raises(ValueError, match="qid or group is missing"):
-        ranker.refit(VX, VY)
-    with pytest.raises(ValueError, match="the trees are linear"):
-        fit(linear_tree=True).refit(VX, VY, qid=VQID)
-    built_in = bp.LGBMRanker(**SMALL).fit(X, Y, group=GROUP)
-    with pytest.raises(ValueError, match=r"the objective is 'lambdarank': call booster_\.refit"):
-        built_in.refit(VX, VY, qid=VQID)
-    with pytest.raises(NotFittedError):
-        bp.LGBMRanker(objective=bp.MPBoost()).refit(VX, VY, qid=VQID)
-    with pytest.raises(lgb.basic.LightGBMError, match="null objective"):  # in LightGBM's words
-        ranker.booster_.refit(VX, VY, group=VGROUP)

@@ -128,37 +128,6 @@ def test_errors_are_never_maximised():
         watch(metric, 1)
 
 
-def test_the_rankers_default_metric_is_ours():
-    """Or what the user names."""
-    named = fit(ranker={"eval_metric": ["ndcg@3", bp.NDCG(3), "map"]}, eval_set=[(VX, VY > 2)], eval_qid=[VQID])
-    assert list(named.evals_result()["validation_0"]) == ["ndcg@3", "map", "pre_NDCG@3"]
-    built_in = fit("rank:ndcg", ranker={"eval_metric": bp.NDCG(3)}, eval_set=[(VX, VY)], eval_qid=[VQID])
-    assert list(built_in.evals_result()["validation_0"]) == ["pre_NDCG@3"]
-
-    def theirs(y, scores):
-        return float(len(y) == len(scores))
-
-    own = fit(ranker={"eval_metric": [theirs, bp.MAP()]}, eval_set=[(VX, VY)], eval_qid=[VQID])
-    assert own.evals_result()["validation_0"]["theirs"] == [1.0] * 5
-
-
-@pytest.mark.parametrize(("objective", "metric"), [("rank:ndcg", bp.NDCG(3)), (bp.QBRank(), "ndcg@3")])
-def test_xgboosts_ndcg_on_real_labels_is_an_error_with_a_remedy(objective, metric):
-    ranker = bp.XGBRanker(objective=objective, eval_metric=metric, n_estimators=2, n_jobs=1)
-    small = {"eval_set": [(VX, VY * 0.3)], "eval_qid": [VQID], "verbose": False}
-    with pytest.raises(xgb.core.XGBoostError, match="label_is_integer") as raised:
-        ranker.fit(X, Y * 0.3, qid=QID, **small)
-    assert "with ndcg_exp_gain=False" in raised.value.__notes__[0]
-    ranker.set_params(ndcg_exp_gain=False).fit(X, Y * 0.3, qid=QID, **small)
-
-
-def test_the_training_set_as_validation_set_is_recognised():
-    ranker = fit(eval_set=[(X, Y), (VX, VY)], eval_qid=[None, VQID])
-    result = ranker.evals_result()
-    assert result["validation_0"]["pre_NDCG@10"][-1] == pytest.approx(ranker.score(X, Y, qid=QID), abs=1e-6)
-    assert result["validation_1"]["pre_NDCG@10"][-1] == pytest.approx(ranker.score(VX, VY, qid=VQID), abs=1e-6)
-
-
 # --- cross-validation ---------------------------------------------------------------------------------------------
 
 
@@ -194,12 +163,6 @@ def test_threads_are_those_of_the_parameters(key):
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------
-
-
-def test_label_columns():
-    np.testing.assert_array_equal(predict(train(data=matrix(label=Y[:, None]))), predict(train()))
-    with pytest.raises(ValueError, match="labels must be one-dimensional"):
-        LOSS(np.zeros(len(Y)), matrix(label=np.c_[Y, Y]))
 
 
 @pytest.mark.parametrize(
@@ -247,13 +210,6 @@ def test_bad_matrices(changes, message):
         train(data=matrix(**changes))
 
 
-def test_objectives_given_wrongly():
-    with pytest.raises(ValueError, match=r"take no functions: derive a boostplug\.Loss, or call xgb\.train with obj="):
-        bp.XGBRanker(objective=lambda s, d: (s, s), **RANKER).fit(X, Y, qid=QID)
-    with pytest.raises(TypeError, match="eval_metric must hold names, metrics or functions; got 5"):
-        fit(ranker={"eval_metric": [5]})
-
-
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
 def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
     """XGBoost does so beside any obj=, before 3.4; parameters mean the same with every version here."""
@@ -264,19 +220,6 @@ def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
     assert same == (version_of("xgboost") >= (3, 4))
     with pytest.raises(ValueError, match=rf"objective='{objective}' beside obj= sets leaves by quantiles of labels"):
         train(params={"objective": objective, **more})
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"feature_weights": [1.0, 2.0]}, r"feature_weights must hold one weight per feature \(4\), got shape \(2,\)"),
-        ({"early_stopping_rounds": -1}, "early_stopping_rounds must be an integer of at least 1, or None; got -1"),
-        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be an integer of at least 1, or None; got 0"),
-    ],
-)
-def test_parameters_that_xgboost_lets_pass(given, message):
-    with pytest.raises(ValueError, match=message):
-        fit(ranker=given, eval_set=[(VX, VY)], eval_qid=[VQID])
 
 
 # --- saved models -------------------------------------------------------------------------------------------------
@@ -305,13 +248,6 @@ def test_a_loaded_model_leaves_the_loss_as_it_is(trained_by, tmp_path):
         np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID, verbose=False).predict(X), expected)
 
 
-def test_a_ranker_without_a_loss_takes_the_files_objective():
-    """As XGBoost's own does."""
-    ranker = bp.XGBRanker(**RANKER)
-    ranker.load_model(fit().get_booster().save_raw())
-    assert ranker.objective == "rank:pairwise"
-
-
 def test_training_goes_on_from_a_loaded_model(tmp_path):
     fit().save_model(tmp_path / "model.ubj")
     loaded = bp.XGBRanker(objective=LOSS, **RANKER)
@@ -331,28 +267,3 @@ def test_weights_that_cv_drops_are_refused_through_any_wrapper():
 
     with pytest.raises(ValueError, match=r"xgb\.cv drops the query weights"):
         xgb.cv(PARAMS, weighted(), 1, nfold=2, obj=lambda scores, data: wrapped(20, scores, data))
-
-
-def test_a_training_inside_of_cv_keeps_its_weights():
-    inner = []
-
-    def objective(scores, data):
-        inner.append(train(data=weighted(), rounds=1))
-        return scores - data.get_label(), np.ones(len(scores))
-
-    xgb.cv({**PARAMS, **NO_METRIC}, weighted(), 1, nfold=2, obj=objective)
-    assert len(inner) == 2
-
-
-def test_the_unit_of_weights_moves_no_bin():
-    """XGBoost cuts features by weighted quantiles, summed in single precision: its own models change with the unit."""
-    data = bp.datasets.load_bundled().train
-    weight = np.random.default_rng(0).random(len(data.y)) + 0.1
-
-    def predictions(c):
-        ranker = bp.XGBRanker(objective=bp.RankNet(), n_estimators=3, n_jobs=1)
-        return ranker.fit(data.X, data.y, qid=data.qid, sample_weight=c * weight).predict(data.X)
-
-    expected = predictions(1.0)
-    for c in (3.0, 1e-6, 1e30):
-        np.testing.assert_allclose(predictions(c), expected, rtol=1e-5, atol=1e-5)

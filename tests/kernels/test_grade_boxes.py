@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.core.threads import set_num_threads
 from boostplug.kernels.base.arithmetic import log1p
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.pairs import grade_boxes
 
 DISTANCES = [bp.LinearDistance(alpha=1.0), bp.LogDistance(), bp.LogisticDistance(beta=1.0)]
 N = 1200
@@ -85,14 +83,6 @@ def test_equals_all_pairs_with_weights(distance, hessian):
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_equals_all_pairs_where_exponents_pass_the_safe_range(distance):
-    rng = np.random.default_rng(3)
-    grades = LABELS["uniform, some equal"](rng)
-    for f in (400.0 * rng.normal(size=N), -1000.0 * grades, 1000.0 * grades + rng.normal(size=N)):
-        assert_equals_all_pairs(bp.MPBoost(distance=distance), f, bp.Queries(grades, group=[N]))
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
 def test_two_boxes_may_be_far_apart_in_the_wrong_order(distance):
     """The largest exponent is then one between boxes, and their references are their own."""
     rng = np.random.default_rng(8)
@@ -137,29 +127,6 @@ def test_terms_below_the_range_of_floats_are_nothing(n):
             np.testing.assert_array_equal(derivative, 0.0)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_what_was_in_memory_before_counts_nothing(distance, weighted, monkeypatch):
-    rng = np.random.default_rng(11)
-    group = [53, 301, 1]
-    queries = bp.Queries(rng.normal(size=355), group=group, weight=rng.random(355) if weighted else None)
-    scores = rng.normal(size=355)
-    expected = bp.MPBoost(distance=distance).gradient_hessian(scores, queries)
-
-    def spoilt(make):
-        def made(*arguments):
-            room = make(*arguments)
-            for array in room:
-                array[...] = np.nan if array.dtype == float else -1
-            return room
-
-        return made
-
-    for name in ("scratch_for", "_workspace_for"):
-        monkeypatch.setattr(grade_boxes, name, spoilt(getattr(grade_boxes, name)))
-    np.testing.assert_array_equal(bp.MPBoost(distance=distance).gradient_hessian(scores, queries), expected)
-
-
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_value_and_scale_are_those_of_all_pairs(distance):
     rng = np.random.default_rng(4)
@@ -171,30 +138,6 @@ def test_value_and_scale_are_those_of_all_pairs(distance):
     np.testing.assert_allclose(loss.value(f, queries), 0.5 * h.sum() * math.exp(shift) * N / pairs, rtol=1e-11)
     _, h, _ = all_pairs(loss, np.zeros(N), queries)
     np.testing.assert_allclose(loss.scale(queries), N / (0.5 * h.sum() * N / pairs), rtol=1e-11)
-
-
-def test_a_long_query():
-    rng = np.random.default_rng(5)
-    queries = bp.Queries(rng.normal(size=20_000), group=[20_000])
-    g, h = bp.MPBoost().gradient_hessian(rng.normal(size=20_000), queries)
-    assert abs(g.sum()) <= 1e-12 * np.abs(g).sum()
-    assert (h > 0).all()
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_bit_equal_for_any_number_of_threads(distance):
-    rng = np.random.default_rng(6)
-    group = rng.integers(1, 400, 100)
-    n = int(group.sum())
-    labels = np.where(rng.random(n) < 0.5, rng.normal(size=n), rng.integers(0, 3, n))
-    queries, scores = bp.Queries(labels, group=group), rng.normal(size=n)
-    results = []
-    for threads in (1, 2, 5):
-        set_num_threads(threads)
-        results.append(bp.MPBoost(distance=distance).gradient_hessian(scores, queries))
-    set_num_threads(None)
-    for other in results[1:]:
-        np.testing.assert_array_equal(results[0], other)
 
 
 def test_a_query_of_many_grades_gets_what_it_gets_alone():
@@ -210,14 +153,6 @@ def test_a_query_of_many_grades_gets_what_it_gets_alone():
         alone = loss.compute_gradient_hessian(scores[rows], bp.Queries(labels[rows], group=[size]), 1.0)
         np.testing.assert_array_equal(together.gradient[rows], alone.gradient)
         np.testing.assert_array_equal(together.hessian[rows], alone.hessian)
-
-
-def test_boxes_are_cut_next_to_the_middle_of_their_documents():
-    for sizes in ([1, 1, 1, 1], [1, 100], [100, 1, 1], [1, 1, 50, 1], [3, 3, 3], [1, 2, 4, 8, 16]):
-        start = np.r_[0, np.cumsum(sizes)]
-        u = grade_boxes._middle.py_func(0, len(sizes), start)
-        assert 0 < u < len(sizes)
-        assert abs(start[u] - start[-1] // 2) == np.abs(start[1:-1] - start[-1] // 2).min()
 
 
 @compiled()

@@ -181,13 +181,3 @@ def test_trains_on_a_list_longer_than_lightgbm_takes():
     model = lgb.train({**own, "objective": LambdaRank()}, lgb.Dataset(X, y, group=[20_000]), 5)
     queries = bp.Queries(y, group=[20_000])
     assert bp.PairError()(model.predict(X), queries) < bp.PairError()(np.zeros(20_000), queries) - 0.1
-
-
-def test_a_search_draws_the_norm_with_a_truncation_alone():
-    assert list(LambdaRank().search_space) == ["metric__k", "sigmoid"]
-    assert list(LambdaRank(truncation=30).search_space) == ["metric__k", "sigmoid", "truncation", "norm"]
-
-
-def test_gains_that_fall_are_refused():
-    with pytest.raises(ValueError, match="LambdaRank: gain must not fall as the grade rises: it is 2"):
-        LambdaRank(metric=bp.NDCG(gain=lambda r: 2.0 - r)).value(np.zeros(2), bp.Queries([0, 1], group=[2]))

@@ -105,20 +105,6 @@ def test_rare_ways_are_not_compiled_for_data_that_need_none(distance, monkeypatc
         loss.gradient_hessian(1e3 * scores, queries)
 
 
-def test_boxes_are_compiled_for_one_type_of_scores(monkeypatch):
-    writeable = []
-    sum_by_boxes = grade_boxes.sum_by_boxes
-
-    def watched(scores, *arguments):
-        writeable.append(scores.flags.writeable)
-        sum_by_boxes(scores, *arguments)
-
-    monkeypatch.setattr(grade_boxes, "sum_by_boxes", watched)
-    scores, queries = problem(np.random.default_rng(13), "real", [90])
-    bp.MPBoost().gradient_hessian(scores, queries)
-    assert writeable == [False, False]  # for the scale, and for the gradient
-
-
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_queries_side_by_side_take_their_own_ways(distance):
     """Few grades and many, scores near and far: each query gets what it gets alone."""
@@ -229,30 +215,6 @@ def test_huge_exponents_keep_the_newton_step():
     assert 0 < abs(g[top] / h[top]) < 1e-25
 
 
-def test_an_unhashable_distance_is_refused():
-    class Unhashable:
-        __hash__ = None
-
-        def __call__(self, gap):
-            return gap
-
-    with pytest.raises(ValueError, match="hashable"):
-        bp.MPBoost(distance=Unhashable())
-
-
-def test_normalization_says_what_a_query_weighs():
-    rng = np.random.default_rng(6)
-    queries = bp.Queries(rng.integers(0, 3, 50), group=[40, 10])
-    for normalization, weight in (("rows", [40.0, 10.0]), ("query", [1.0, 1.0])):
-        value = bp.MPBoost(normalization=normalization).value(np.zeros(50), queries)
-        np.testing.assert_allclose(value, weight)
-
-
-def test_documents_in_no_pair_are_not_visited():
-    queries = bp.Queries([1, 1, 1, 0, 2], group=[3, 2])
-    assert queries.grade_runs.rows.tolist() == [3, 4]
-
-
 def test_callable_that_breaks_condition_3_is_refused():
     queries = bp.Queries([2, 0, 1], group=[3])
     for bad in (lambda gap: -gap, lambda gap: 0 * gap, lambda gap: gap * math.inf, lambda gap: gap * math.nan):
@@ -260,12 +222,6 @@ def test_callable_that_breaks_condition_3_is_refused():
             bp.MPBoost(distance=bad).gradient_hessian(np.zeros(3), queries)
     with pytest.raises(ValueError, match="one real number per gap"):
         bp.MPBoost(distance=lambda gap: 1.0).gradient_hessian(np.zeros(3), queries)
-
-
-def test_callable_that_does_not_grow_warns():
-    queries = bp.Queries([2, 0, 1], group=[3])
-    with pytest.warns(UserWarning, match="condition 4"):
-        bp.MPBoost(distance=np.ones_like).gradient_hessian(np.zeros(3), queries)
 
 
 def test_gaps_that_differ_by_rounding_alone_are_one_gap():
@@ -281,64 +237,6 @@ def test_gaps_that_differ_by_rounding_alone_are_one_gap():
         warnings.simplefilter("error")
         bp.MPBoost(distance=distance).gradient_hessian(np.zeros(3), queries)
     assert [len(gap) for gap in seen] == [2]
-
-
-def test_a_table_of_a_function_is_bounded(monkeypatch):
-    """Queries past the bound get theirs anew at each call, with the same results."""
-    rng = np.random.default_rng(9)
-    group = [40, 30, 60, 50]  # 780, 435, 1,770 and 1,225 gaps; those of 30 documents are few
-    queries = bp.Queries(rng.normal(size=180), group=group)
-    scores = [spread * rng.normal(size=180) for spread in (1.0, 300.0)]  # within the range of exponents, and past it
-    sizes = []
-
-    def distance(gap):
-        sizes.append(len(gap))
-        return np.log1p(gap)
-
-    loss = bp.MPBoost(distance=distance, normalization="rows")
-    expected = [loss.gradient_hessian(f, queries) for f in scores]
-    assert len(sizes) == 1
-    sizes.clear()
-    monkeypatch.setattr(mpboost, "_TABULATED", 2000)
-    queries = bp.Queries(queries.labels, group=group)
-    for f, g_h, calls in zip(scores, expected, (3 + 2, 2), strict=True):  # the sums of squares want all three tables
-        np.testing.assert_array_equal(loss.gradient_hessian(f, queries), g_h)
-        assert len(sizes) == calls
-        assert max(sizes) <= 2000
-        sizes.clear()
-
-
-def test_a_function_of_too_many_gaps_is_refused(monkeypatch):
-    monkeypatch.setattr(mpboost, "_TABULATED", 1770)
-    labels = np.random.default_rng(9).normal(size=121)
-    for loss in (bp.MPBoost(distance=root_distance), bp.MPBoost()):
-        loss.value(np.zeros(60), bp.Queries(labels[:60], group=[60]))
-    queries = bp.Queries(labels, group=[60, 61])
-    bp.MPBoost().value(np.zeros(121), queries)
-    message = (
-        r"root_distance.* 1,830 gaps between the 61 grades of query 1, .* 1,770; take a built-in distance .*, or fewer"
-    )
-    for method in ("value", "gradient_hessian", "scale"):
-        with pytest.raises(ValueError, match=message):
-            getattr(bp.MPBoost(distance=root_distance), method)(
-                *([np.zeros(121)] if method != "scale" else []), queries
-            )
-    tied = bp.Queries(np.repeat(labels[:61], 30), group=[61 * 30])  # a table in proportion to its documents
-    bp.MPBoost(distance=root_distance).value(np.zeros(61 * 30), tied)
-
-
-def test_equal_losses_share_what_is_kept():
-    queries = bp.Queries([2, 0, 1], group=[3])
-
-    def plans():
-        return sum(isinstance(kept, mpboost._PairDistances) for kept in queries.__dict__["_kept"].values())
-
-    bp.MPBoost().gradient_hessian(np.zeros(3), queries)
-    bp.MPBoost(hessian="bound").gradient_hessian(np.zeros(3), queries)
-    assert plans() == 1
-    for lam in range(1, 30):
-        bp.MPBoost(distance=bp.LogDistance(lam=lam)).gradient_hessian(np.zeros(3), queries)
-    assert plans() <= 8
 
 
 def test_short_decimals_reach_a_distance_as_they_are_written():

@@ -90,21 +90,6 @@ def test_query_without_relevant_document_teaches_nothing():
     assert not h.any()
 
 
-def test_negative_grades_are_refused():
-    queries = bp.Queries([-1, 2], group=[2])
-    with pytest.raises(ValueError, match=r"labels\[0\] = -1.0 is negative, and so is its gain"):
-        NDCGBoost().gradient_hessian(np.zeros(2), queries)
-    with pytest.raises(ValueError, match=r"labels\[0\] = -1.0 is negative"):
-        NDCGBoost(gain="linear").value(np.zeros(2), queries)
-    g, _ = NDCGBoost(gain=np.exp).gradient_hessian(np.zeros(2), queries)
-    assert g[0] > 0 > g[1]
-
-
-def test_gain_that_falls_is_refused():
-    with pytest.raises(ValueError, match="gain must not fall"):
-        NDCGBoost(gain=lambda r: 3.0 - r).value(np.zeros(2), bp.Queries([1, 2], group=[2]))
-
-
 OPTIONS = [
     NDCGBoost(),
     NDCGBoost(hessian="bound"),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import boostplug as bp
 from boostplug import QBRank, Queries, SquaredError
 
 
@@ -112,22 +111,3 @@ def test_xgboosts_regression_tree_for_tree(ranking):
     other = xgb.train(params, dtrain, 10, obj=SquaredError())
     assert len(one.get_dump()) == 10
     assert one.get_dump() == other.get_dump()
-
-
-@pytest.mark.parametrize("centred", [False, True])
-def test_both_frameworks_learn_an_order(ranking, centred):
-    X, y, group = ranking
-    noise = np.repeat(100.0 * np.random.default_rng(3).normal(size=len(group)), group)
-    labels = y + noise if centred else y  # a query's level is nothing that centred errors learn
-    for kind in (bp.LGBMRanker, bp.XGBRanker):
-        ranker = kind(objective=SquaredError(centred=centred), n_estimators=20, n_jobs=1, random_state=0)
-        found = ranker.fit(X, labels, group=group).predict(X)
-        truth = Queries(y, group=group)
-        metric = bp.PairError()
-        assert metric(found, truth) < 0.5 * metric(np.zeros(len(y)), truth), kind
-
-
-def test_a_flag_of_numpys_is_a_flag():
-    """As a grid of NumPy's, or a column of a table, hands it on."""
-    assert repr(bp.SquaredError(centred=np.True_)) == "SquaredError(centred=True)"
-    assert bp.SquaredError(centred=np.True_).name == bp.SquaredError(centred=True).name

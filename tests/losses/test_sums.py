@@ -12,14 +12,12 @@ import pandas as pd
 import pytest
 
 import boostplug as bp
-from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.training.kept import fingerprint
 from boostplug.losses import LOSSES
 from boostplug.losses.base.relative import ScaledDerivatives
 
 SQUARES = bp.QBRank(preference_weight=0.0)
 BOTH = 0.7 * bp.NDCGBoost() + 0.3 * SQUARES
-RANKNET_AND_REGRESSION = 0.5 * bp.RankNet(normalization="rows") + 0.5 * bp.SquaredError()
 BOUND, GLOBAL = bp.QBRank(), bp.QBRank(hessian="global")
 EXACT, MODEL = bp.MPBoost(), bp.NDCGBoost()
 
@@ -175,19 +173,6 @@ def test_a_part_of_weight_0_is_not_there():
             call(scores, queries)
     with pytest.raises(ValueError, match="all weights"):
         nothing.scale(queries)
-
-
-class TwoScales(bp.RankNet):
-    """A loss with a term too many."""
-
-    def scale_terms(self, queries):
-        return np.ones(2), np.ones(2)
-
-
-def test_a_part_with_another_number_of_terms_is_refused():
-    scores, queries = problem()
-    with pytest.raises(ValueError, match=r"TwoScales\(.*\.scale_terms has 2 entries; in a sum it is to have one"):
-        (SQUARES + TwoScales()).gradient_hessian(scores, queries)
 
 
 class Frozen(bp.RankNet):
@@ -400,24 +385,6 @@ def test_names_of_parts_are_apart():
     assert loss.with_params(my_loss__sigmoid=2.0).parts[4].sigmoid == 2.0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error"),
-    [
-        ({"sigmoid": 1.0}, "Invalid parameter 'sigmoid' for .*Valid parameters are: .*'ndcgboost__sigmoid'"),
-        ({"ranknet__sigmoid": 1.0}, "Invalid parameter 'ranknet__sigmoid'"),
-        ({"ranknet_weight": 1.0}, "Invalid parameter 'ranknet_weight'"),
-        ({"weights__0": 1.0}, "Invalid parameter 'weights__0'"),
-        ({"qbrank__sigmoid": 1.0}, "Invalid parameter 'sigmoid' for QBRank"),
-        ({"qbrank": "ranknet"}, "LossSum: qbrank must be a Loss .*got 'ranknet'"),
-        ({"qbrank_weight": -1.0}, "weight of QBRank.* of at least 0.*got -1"),
-        ({"parts": (EXACT,)}, "weights has 2 numbers and parts has 1 losses"),
-    ],
-)
-def test_parameters_that_there_are_not(parameters, error):
-    with pytest.raises(ValueError, match=error):
-        BOTH.with_params(**parameters)
-
-
 class Trial:
     def __init__(self):
         self.drawn = {}
@@ -478,12 +445,6 @@ def test_expressions(text, loss):
     assert bp.Loss.parse(text) == (loss,)
 
 
-def test_a_registered_name_in_a_sum(monkeypatch):
-    assert bp.Loss.parse("mpboost") == LOSSES["mpboost"]  # alone all variants
-    monkeypatch.setitem(LOSSES, "my-own", (bp.RankNet(sigmoid=3.0),))
-    assert bp.Loss.parse("my-own + qbrank") == (bp.RankNet(sigmoid=3.0) + bp.QBRank(),)
-
-
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -524,18 +485,6 @@ def test_texts_that_are_no_loss(text, error):
         bp.Loss.parse(text)
 
 
-def test_names_in_tables():
-    assert BOTH.name == ".7 NDCGBoost + .3 QBRank(0)"
-    assert BOTH.short_name(by_name=True) == ".7 NDCGBoost + .3 QBRank(preference_weight=0)"
-    assert (EXACT + 0.05 * bp.RankNet()).name == "MPBoost(Log) + .05 RankNet"
-    assert (1 * EXACT).name == "1 MPBoost(Log)"
-    assert (10.5 * bp.RankNet() + 100.25 * SQUARES).name == "10.5 RankNet + 100.25 QBRank(0)"
-    assert bp.AdaRank(base=BOTH).name == "AdaRank(.7 NDCGBoost + .3 QBRank(0))"
-    near = [0.1 * EXACT + bp.RankNet(), (0.1 + 1e-9) * EXACT + bp.RankNet()]
-    same = [".5*RankNet(normalization='rows') + .5*SquaredError()", ".5*RankNet(normalization='rows')+.5*squared-error"]
-    assert len(parse_losses([*near, *same])) == 3
-
-
 # Trainings
 
 
@@ -569,28 +518,3 @@ class ByHand(bp.Loss):
     def compute_gradient_hessian(self, scores, queries, scale):
         parts = zip(self.loss.parts, self.loss.weights, strict=True)
         return tuple(sum(a * np.array(part.gradient_hessian(scores, queries)) for part, a in parts))
-
-
-def test_the_frameworks_own_trainings_take_a_sum():
-    lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
-    data = bp.datasets.make_ranking(30, random_state=0)
-    dataset = lgb.Dataset(data.X, data.y, group=np.bincount(data.qid))
-    booster = lgb.train({"objective": BOTH, "verbose": -1, "num_threads": 1}, dataset, 5)
-    own = lgb.LGBMRanker(objective=BOTH, n_estimators=5, verbose=-1, num_threads=1)
-    own.fit(data.X, data.y, group=np.bincount(data.qid))
-    np.testing.assert_array_equal(own.predict(data.X), booster.predict(data.X))
-    matrix = xgb.DMatrix(data.X, data.y, qid=data.qid)
-    trained = xgb.train({"nthread": 1, "base_score": 0.0}, matrix, 5, obj=BOTH)
-    assert np.ptp(trained.predict(matrix)) > 0.1
-
-
-@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
-def test_a_ranker_sets_parameters_of_parts(name):
-    pytest.importorskip({"LGBMRanker": "lightgbm", "XGBRanker": "xgboost"}[name])
-    base = pytest.importorskip("sklearn.base")
-    ranker = getattr(bp, name)(objective=BOTH)
-    assert base.clone(ranker).objective == BOTH
-    ranker.set_params(objective__qbrank_weight=0.1, objective__ndcgboost__sigmoid=2.0)
-    assert ranker.objective == 0.7 * bp.NDCGBoost(sigmoid=2.0) + 0.1 * SQUARES
-    assert base.clone(ranker).get_params()["objective__ndcgboost__sigmoid"] == 2.0
-    assert base.clone(ranker).set_params(**ranker.get_params()).objective == ranker.objective

@@ -91,27 +91,3 @@ def test_long_lists(k):
     order = np.argsort(-scores, kind="stable")
     expected = ap_by_loop(queries.labels[order].astype(int), k or 3000)
     assert bp.MAP(k, ties="order")(scores, queries) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((-1,), {}, "k must be an integer of at least 1"),
-        ((None, "1"), {}, "relevant must be a finite number.*got '1'"),
-        ((None, np.nan), {}, "relevant must be a finite number"),
-        ((None, True), {}, "relevant must be a finite number"),
-        ((), {"ties": "mean"}, "ties must be one of"),
-        ((), {"empty": 2}, "empty must be"),
-    ],
-)
-def test_bad_parameters(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        bp.MAP(*arguments, **options)
-
-
-def test_names_and_normalised_parameters():
-    assert bp.MAP().name == "MAP"
-    assert bp.MAP(5).name == "MAP@5"
-    assert bp.MAP(5, 2.0, ties="order", empty=0).name == "MAP@5(relevant=2,order,empty=0)"
-    assert bp.MAP(relevant=np.float32(2)) == bp.MAP(relevant=2)
-    assert repr(bp.MAP(relevant=2.0)) == repr(bp.MAP(relevant=2))

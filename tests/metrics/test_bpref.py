@@ -100,14 +100,3 @@ def test_long_lists(share):
     order = np.argsort(-scores, kind="stable")
     expected = bpref_by_loop([int(queries.labels[i]) if labelled[i] else None for i in order])
     assert bp.Bpref(ties="order")(scores, queries) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("options", [{"relevant": np.nan}, {"ties": "half"}, {"empty": 3}])
-def test_bad_parameters(options):
-    with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
-        bp.Bpref(**options)
-
-
-def test_names():
-    assert bp.Bpref().name == "Bpref"
-    assert bp.Bpref(2, ties="order", empty=0).name == "Bpref(relevant=2,order,empty=0)"

@@ -164,35 +164,6 @@ def test_no_pairs():
         assert np.isnan(metric([1, 2, 3], queries))
 
 
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        (bp.PairError, {"ties": "average"}, "ties must be one of 'full', 'half', 'order'; got 'average'"),
-        (bp.PairError, {"pooled": "pairs"}, "pooled must be True or False; got 'pairs'"),
-        (
-            bp.PrecisionAtPercent,
-            {"p": 0},
-            "p must be a finite number of at least 1e-100 and of at most 100, a percentage; got 0",
-        ),
-        (bp.PrecisionAtPercent, {"p": 5e-324}, "p must be a finite number of at least 1e-100"),
-        (bp.PrecisionAtPercent, {"p": 101}, "p must be a finite number"),
-        (bp.PrecisionAtPercent, {"p": np.nan}, "p must be a finite number"),
-        (bp.PrecisionAtPercent, {"p": "10"}, "p must be a finite number"),
-        (bp.PrecisionAtPercent, {"p": True}, "p must be a finite number"),
-    ],
-)
-def test_bad_parameters(metric, options, message):
-    with pytest.raises(ValueError, match=message):
-        metric(**options)
-
-
-def test_names():
-    assert bp.PairError().name == "PairError"
-    assert bp.PairError("half", pooled=True).name == "PairError(half,pooled=True)"
-    assert bp.PrecisionAtPercent(10.0).name == "PrecisionAtPercent(p=10)"
-    assert bp.PrecisionAtPercent(np.float32(2.5)) == bp.PrecisionAtPercent(2.5)
-
-
 def test_the_smallest_percentage_counts_the_pairs_farthest_apart():
     queries = Queries([2, 1, 0], group=[3], weight=[1e-100])
     for scores, share in (([3.0, 1.0, 0.0], 1.0), ([0.0, 1.0, 3.0], 0.0), ([0.0, 0.0, 0.0], 1.0)):

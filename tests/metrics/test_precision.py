@@ -72,28 +72,3 @@ def test_long_lists(k):
     order = np.argsort(-scores, kind="stable")
     expected = queries.labels[order][:k].sum() / k
     assert bp.Precision(k, ties="order")(scores, queries) == pytest.approx(expected, rel=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        (bp.Precision, {"k": None}, "k must be an integer of at least 1; got None"),
-        (bp.Precision, {"k": 0}, "k must be an integer"),
-        (bp.Precision, {"relevant": np.nan}, "relevant must be a finite number"),
-        (bp.Precision, {"ties": "half"}, "ties must be one of"),
-        (bp.Precision, {"empty": 3}, "empty must be"),
-        (bp.WTA, {"relevant": "best"}, "relevant must be a finite number"),
-        (bp.WTA, {"ties": "half"}, "ties must be one of"),
-        (bp.WTA, {"empty": 3}, "empty must be"),
-    ],
-)
-def test_bad_parameters(metric, options, message):
-    with pytest.raises(ValueError, match=message):
-        metric(**options)
-
-
-def test_names():
-    assert bp.Precision().name == "Precision@10"
-    assert bp.Precision(5, 2.0).name == "Precision@5(relevant=2)"
-    assert bp.WTA().name == "WTA"
-    assert bp.WTA(2, ties="order").name == "WTA(relevant=2,order)"

@@ -55,33 +55,6 @@ def test_ties_average_over_all_orders(grades):
         assert bp.RBP(p, max_grade=4)(scores, queries) == pytest.approx(expected, rel=1e-13)
 
 
-def test_long_lists():
-    rng = np.random.default_rng(9)
-    queries = Queries(rng.random(3000) < 0.1, group=[3000])
-    scores = np.round(rng.normal(size=3000), 1)
-    order = np.argsort(-scores, kind="stable")
-    expected = rbp_by_loop(queries.labels[order], 0.99)
-    assert bp.RBP(0.99, ties="order")(scores, queries) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"p": 1}, "p must be a finite number above 0 and below 1, the probability to read on; got 1"),
-        ({"p": 0}, "p must be a finite number above 0"),
-        ({"p": "0.8"}, "p must be a finite number"),
-        ({"max_grade": 0}, "max_grade must be a finite number above 0, the highest of the scale"),
-        ({"max_grade": 4, "relevant": 2}, "relevant=2 says nothing where max_grade is given"),
-        ({"relevant": np.nan}, "relevant must be a finite number"),
-        ({"ties": "half"}, "ties must be one of"),
-        ({"empty": 3}, "empty must be"),
-    ],
-)
-def test_bad_parameters(options, message):
-    with pytest.raises(ValueError, match=message):
-        bp.RBP(**options)
-
-
 def test_grades_beyond_the_scale():
     with pytest.raises(ValueError, match=r"labels\[1\] = 3.0 is above max_grade=2; .*RBP\(max_grade=3\)"):
         bp.RBP(max_grade=2)([1.0, 2.0], Queries([1, 3], group=[2]))
@@ -89,10 +62,3 @@ def test_grades_beyond_the_scale():
         bp.RBP(max_grade=2)([1.0, 2.0], Queries([-1, 2], group=[2]))
     unjudged = Queries([-1, 9, 1], group=[3], labelled=[False, False, True])
     assert bp.RBP(0.5, max_grade=2)([3.0, 2.0, 1.0], unjudged) == 0.5 * 0.5 / 4
-
-
-def test_names():
-    assert bp.RBP().name == "RBP"
-    assert bp.RBP(0.95).name == "RBP(p=0.95)"
-    assert bp.RBP(0.5, relevant=2.0) == bp.RBP(0.5, relevant=2)
-    assert bp.Metric.parse("rbp(p=0.5,max_grade=4)") == bp.RBP(0.5, max_grade=4.0)

@@ -81,25 +81,3 @@ def test_long_lists(k):
     ranked = queries.labels[np.argsort(-scores, kind="stable")]
     assert bp.Recall(k, ties="order")(scores, queries) == recall_by_loop(ranked, k)
     assert bp.RPrecision(ties="order")(scores, queries) == recall_by_loop(ranked, int(ranked.sum()))
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        (bp.Recall, {"k": None}, "k must be an integer of at least 1; got None"),
-        (bp.Recall, {"k": 0}, "k must be an integer"),
-        (bp.Recall, {"relevant": np.nan}, "relevant must be a finite number"),
-        (bp.RPrecision, {"relevant": "best"}, "relevant must be a finite number"),
-        (bp.RPrecision, {"ties": "half"}, "ties must be one of"),
-        (bp.RPrecision, {"empty": 3}, "empty must be"),
-    ],
-)
-def test_bad_parameters(metric, options, message):
-    with pytest.raises(ValueError, match=message):
-        metric(**options)
-
-
-def test_names():
-    assert bp.Recall().name == "Recall@10"
-    assert bp.Recall(5, 2.0).name == "Recall@5(relevant=2)"
-    assert bp.RPrecision(2, ties="order").name == "RPrecision(relevant=2,order)"

@@ -197,36 +197,3 @@ def test_grades_outside_the_scale_are_refused():
         bp.ERR()([1, 2, 3], Queries([0, 5, 6], group=[3]))
     labelled = np.array([False, True])
     assert bp.ERR()([1, 2], Queries([-3, 4], group=[2], labelled=labelled)) == 15 / 16
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        (bp.MRR, {"k": 0}, "k must be an integer of at least 1"),
-        (bp.MRR, {"relevant": None}, "relevant must be a finite number"),
-        (bp.MRR, {"ties": "full"}, "ties must be one of"),
-        (bp.MRR, {"empty": 2}, "empty must be"),
-        (bp.ERR, {"k": 1.5}, "k must be an integer of at least 1"),
-        (
-            bp.ERR,
-            {"max_grade": 0},
-            "max_grade must be a finite number above 0 and of at most 1000, the highest of the scale; got 0",
-        ),
-        (bp.ERR, {"max_grade": np.inf}, "max_grade must be"),
-        (bp.ERR, {"max_grade": "4"}, "max_grade must be"),
-        (bp.ERR, {"ties": None}, "ties must be one of"),
-        (bp.ERR, {"empty": "0"}, "empty must be"),
-    ],
-)
-def test_bad_parameters(metric, options, message):
-    with pytest.raises(ValueError, match=message):
-        metric(**options)
-
-
-def test_names():
-    assert bp.MRR().name == "MRR"
-    assert bp.MRR(10, 2).name == "MRR@10(relevant=2)"
-    assert bp.ERR().name == "ERR"
-    assert bp.ERR(10, max_grade=2.0, ties="order").name == "ERR@10(max_grade=2,order)"
-    with pytest.raises(TypeError, match="positional"):
-        bp.ERR(10, 2)

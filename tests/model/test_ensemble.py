@@ -1,16 +1,13 @@
 """Ensembles: the sum of their terms, in this library, in a file, and in both frameworks."""
 
 import copy
-import gzip
 import itertools
 import json
 import pickle
-import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -246,15 +243,6 @@ def test_takes_arrays_of_any_layout(layout):
     assert np.array_equal(model.predict(layout(data())), model.predict(data()))
 
 
-def test_takes_no_rows(model):
-    assert model.predict(np.empty((0, N_FEATURES))).shape == (0,)
-    assert all(scores.shape == (0,) for scores in model.staged_predict(np.empty((0, N_FEATURES))))
-
-
-def test_takes_whole_numbers():
-    assert Ensemble([[(Stump(0, 2.5), 1.0)]], n_features=1).predict(np.array([[2], [3]])).tolist() == [0.0, 1.0]
-
-
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_takes_dataframes_by_name(frame):
     model = Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=2, feature_names=["a", "b"])
@@ -266,11 +254,6 @@ def test_takes_dataframes_by_name(frame):
         list(model.staged_predict(frame({"a": [0.0, 1.0], "c": [1.0, 0.0]})))
     with pytest.raises(ValueError, match="X has 1 columns, the model 2 features"):
         model.predict(frame({"a": [0.0, 1.0]}))
-
-
-def test_takes_missing_values_of_pandas():
-    frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")})
-    assert Ensemble([[(Stump(0, -np.inf), 1.0)]], n_features=1).predict(frame).tolist() == [1.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -327,12 +310,6 @@ def test_pickles_and_copies(model):
     assert copy.deepcopy(model) == model
 
 
-def test_repr_says_what_it_is_made_of():
-    assert repr(Ensemble(ROUNDS["cancelled"], n_features=2)) == "<Ensemble: 2 rounds, 0 weak rankers, 2 features>"
-    model = Ensemble([[(Stump(0, 0.5), 1.0), (Feature(1), 1.0)]] * 3, n_features=2)
-    assert repr(model) == "<Ensemble: 3 rounds, 2 weak rankers (Feature, Stump), 2 features>"
-
-
 @pytest.mark.parametrize(
     ("rounds", "options", "message"),
     [
@@ -382,11 +359,6 @@ def test_importances_are_shares_of_the_ranges():
     assert Ensemble(rounds, n_features=5).feature_importances.tolist() == [0.4, 0.2, 0.3, 0.1, 0.0]
 
 
-@pytest.mark.parametrize("name", ["empty", "cancelled"])
-def test_importances_of_what_moves_nothing_are_zero(name):
-    assert Ensemble(ROUNDS[name], n_features=3).feature_importances.tolist() == [0.0, 0.0, 0.0]
-
-
 # Files
 
 
@@ -417,13 +389,6 @@ def test_json_returns_every_bit(tmp_path_factory, rounds, named):
     assert repr(loaded.rounds) == repr(model.rounds)  # -0.0 is not 0.0
     assert Ensemble.from_dict(model.to_dict()) == model
     json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
-
-
-def test_json_of_numpy_scalars(tmp_path):
-    stump = Stump(np.int64(1), np.float32(0.1), np.float64(0), np.int32(2))
-    model = Ensemble([[(stump, np.float32(0.3))]], n_features=np.int32(2), feature_names=np.array(["a", "b"]))
-    model.save(tmp_path / "model.json")
-    assert Ensemble.load(tmp_path / "model.json") == model
 
 
 def test_format_of_files(tmp_path):
@@ -503,16 +468,6 @@ def test_load_refuses_every_entry_of_another_type(path):
 
 
 @pytest.mark.parametrize(
-    "path", [p for p in places(SAVED) if isinstance(p[-1], str)], ids=lambda path: ".".join(map(str, path))
-)
-def test_load_refuses_missing_and_unknown_keys(path):
-    with pytest.raises(ValueError, match=f"{path[-1]}"):
-        Ensemble.from_dict(changed(path, lambda at, key: at.pop(key)))
-    with pytest.raises(ValueError, match=r"unknown keys \['extra'\]"):
-        Ensemble.from_dict(changed(path, lambda at, _: at.__setitem__("extra", 1)))
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "no JSON, or cut short: Expecting value: line 1 column 1 .*; pass what Ensemble.save wrote"),
@@ -574,50 +529,6 @@ def test_load_names_the_file_and_what_is_wrong(tmp_path, text, message):
         Ensemble.load(path)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (lambda: pickle.dumps(Ensemble([], n_features=1)), "not a saved ensemble, but a pickle; load it with pickle"),
-        (lambda: gzip.compress(json.dumps(SAVED).encode()), "not a saved ensemble, but compressed by gzip; decompress"),
-        (lambda: json.dumps(SAVED).encode("utf-16"), "not a saved ensemble, but in UTF-16; save it as UTF-8"),
-        (lambda: json.dumps(SAVED).encode("utf-16-le"), "no JSON, or cut short"),
-        (
-            lambda: json.dumps(SAVED).encode().replace(b'"a"', b'"\xe4"'),
-            "no text in UTF-8 .*decode byte 0xe4 in position",
-        ),
-        (lambda: bytes(256), "no JSON, but b'"),
-        (lambda: bytes(range(250, 0, -1)), "no JSON, but b'"),
-        (lambda: bytes(Ensemble([], n_features=1).to_xgboost().save_raw("ubj")), "but a model of XGBoost"),
-        (lambda: bytes(Ensemble([], n_features=1).to_xgboost().save_raw("json")), "but a model of XGBoost"),
-        (lambda: Ensemble([], n_features=1).to_lightgbm().model_to_string().encode(), "but a model of LightGBM"),
-    ],
-    ids=itertools.count(),
-)
-def test_load_names_files_of_another_kind(tmp_path, content, message):
-    (tmp_path / "model").write_bytes(content())
-    with pytest.raises(ValueError, match=f"model: .*{message}"):
-        Ensemble.load(tmp_path / "model")
-
-
-def test_load_takes_a_byte_order_mark(tmp_path):
-    (tmp_path / "model").write_text(json.dumps(SAVED), encoding="utf-8-sig")
-    assert Ensemble.load(tmp_path / "model").to_dict() == SAVED
-
-
-def test_load_does_not_read_on_what_is_no_model(monkeypatch):
-    if not Path("/dev/zero").exists():
-        pytest.skip("reads /dev/zero, which has no end")
-    with pytest.raises(ValueError, match="/dev/zero: not a saved ensemble"):
-        Ensemble.load("/dev/zero")
-
-
-def test_load_leaves_the_errors_of_files(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        Ensemble.load(tmp_path / "nowhere")
-    with pytest.raises(OSError, match=tmp_path.name):
-        Ensemble.load(tmp_path)
-
-
 def test_a_model_beyond_memory_is_named(tmp_path, monkeypatch):
     def no_memory(*_):
         raise MemoryError
@@ -626,14 +537,6 @@ def test_a_model_beyond_memory_is_named(tmp_path, monkeypatch):
     (tmp_path / "model").write_text(json.dumps(SAVED))
     with pytest.raises(ValueError, match="model: the model does not fit into memory"):
         Ensemble.load(tmp_path / "model")
-
-
-def test_names_that_utf_8_has_not_are_saved_and_converted(tmp_path):
-    model = Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=2, feature_names=["\ud800", "a\udfffb"])
-    model.save(tmp_path / "model")
-    assert Ensemble.load(tmp_path / "model") == model
-    assert model.to_lightgbm().feature_name() == ["_", "a_b"]
-    assert model.to_xgboost().feature_names == ["_", "a_b"]
 
 
 def test_a_tree_of_many_nodes(tmp_path):
@@ -655,12 +558,6 @@ def test_a_tree_of_many_nodes(tmp_path):
     assert loaded == model
     assert loaded.predict([[0.0], [2.0]]).tolist() == [1 / n, (n - 1) / n]
     assert len(xgboost_model([tree], {}, None, 1)) > n
-
-
-def test_importances_of_values_whose_difference_overflows():
-    stump, tree = Stump(0, 0.5, -1.5e308, 1.5e308), Tree.steps(1, [0.5], [-1.5e308, 1.5e308])
-    model = Ensemble([[(stump, 1e-308), (tree, -1e-308)]], n_features=2)
-    np.testing.assert_allclose(model.feature_importances, [0.5, 0.5])
 
 
 # LightGBM
@@ -693,28 +590,6 @@ def test_lightgbm_model_is_one_as_any_other(model, tmp_path):
     assert "num_threads" not in booster.params
     with pytest.raises(lgb.basic.LightGBMError, match="number of features"):
         booster.predict(X[:, :-1])
-
-
-@pytest.mark.parametrize("name", ["stumps", "trees", "stumps and trees", "empty", "one stump"])
-def test_lightgbm_explains_the_model(name):
-    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
-    booster = model.to_lightgbm()
-    X = data()
-    shares = booster.predict(X, pred_contrib=True)
-    np.testing.assert_allclose(shares.sum(axis=1), model.predict(X), rtol=0, atol=1e-12 * size(model))
-    gain = booster.feature_importance("gain")
-    assert np.array_equal(gain > 0, model.feature_importances > 0)
-
-
-def test_lightgbm_goes_on_training():
-    model = Ensemble(ROUNDS["trees"], n_features=N_FEATURES)
-    X = data()
-    y = np.random.default_rng(0).normal(size=len(X))
-    params = {"objective": "regression", "verbose": -1, "num_threads": 1, "boost_from_average": False}
-    more = lgb.train(params, lgb.Dataset(X, y), 3, init_model=model.to_lightgbm())
-    assert more.num_trees() == len(model.terms) + 3
-    first = more.predict(X, num_iteration=len(model.terms))
-    np.testing.assert_allclose(first, model.predict(X), rtol=0, atol=1e-12 * size(model))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -768,22 +643,6 @@ def test_lightgbm_gets_no_slope_that_ends_the_process(weight):
     assert small.to_lightgbm().predict([[1.0, 1.0]]).tolist() == small.predict([[1.0, 1.0]]).tolist()
 
 
-NAMES = ["a b", "a_b", 'x="[y]"', "", "é:{}", "a=b"]
-
-
-def test_lightgbm_keeps_names():
-    model = Ensemble(ROUNDS["stumps"], n_features=N_FEATURES, feature_names=NAMES)
-    booster = model.to_lightgbm()
-    assert booster.feature_name() == ["a_b", "a_b_1", "x=__y__", "_3", "é___", "a=b"]
-    assert booster.predict(data()).tolist() == model.to_lightgbm().predict(data()).tolist()
-    assert lgb.Booster(model_str=booster.model_to_string()).feature_name() == booster.feature_name()
-    plain = Ensemble([], n_features=3, feature_names=["a", "b", "c"]).to_lightgbm()
-    assert plain.feature_name() == ["a", "b", "c"]
-    frame = pd.DataFrame(np.zeros((2, 3)), columns=["a", "b", "c"])
-    assert plain.predict(frame, validate_features=True).tolist() == [0.0, 0.0]
-    assert Ensemble([], n_features=2).to_lightgbm().feature_name() == ["Column_0", "Column_1"]
-
-
 # XGBoost
 
 
@@ -803,12 +662,6 @@ def test_xgboost_predicts_the_same(name):
             assert np.array_equal(booster.inplace_predict(X), scores)
 
 
-@by_name(True)
-def test_xgboost_has_no_sum_of_features_and_trees(name):
-    with pytest.raises(ValueError, match=r"use to_lightgbm\(\)"):
-        Ensemble(ROUNDS[name], n_features=N_FEATURES).to_xgboost()
-
-
 @by_name(False)
 def test_xgboost_model_is_one_as_any_other(name, tmp_path):
     model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
@@ -823,16 +676,6 @@ def test_xgboost_model_is_one_as_any_other(name, tmp_path):
         assert np.array_equal(pickle.loads(pickle.dumps(booster)).predict(X), expected)
     assert booster.num_features() == N_FEATURES
     booster.get_dump()
-
-
-@pytest.mark.parametrize("name", ["stumps", "trees", "stumps and trees", "one stump"])
-def test_xgboost_explains_the_model(name):
-    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
-    booster = model.to_xgboost()
-    shares = booster.predict(xgb.DMatrix(data()), pred_contribs=True)
-    np.testing.assert_allclose(shares.sum(axis=1), model.predict(data()), rtol=0, atol=1e-5 * size(model))
-    gains = booster.get_score(importance_type="total_gain")
-    assert {f"f{k}" for k in np.flatnonzero(model.feature_importances)} == set(gains)
 
 
 def test_xgboost_rounds_little_with_many_trees():
@@ -855,27 +698,6 @@ def test_xgboost_thresholds_beyond_single_precision():
         assert model.to_xgboost().predict(xgb.DMatrix(X)).tolist() == model.predict(X).tolist()
 
 
-@pytest.mark.parametrize("weight", [1e39, 1e-40])
-def test_xgboost_refuses_weights_beyond_single_precision(weight):
-    for weak in (Stump(0, 0.5), Feature(0)):
-        with pytest.raises(ValueError, match="beyond single precision; scale the weights"):
-            Ensemble([[(weak, weight)]], n_features=1).to_xgboost()
-
-
-def test_xgboost_keeps_names():
-    model = Ensemble(ROUNDS["stumps"], n_features=N_FEATURES, feature_names=["a b", "a_b", "x[<]", "", "é:{}", 'a="b"'])
-    booster = model.to_xgboost()
-    assert booster.feature_names == ["a b", "a_b", "x___", "_3", "é:{}", 'a="b"']
-    X = xgb.DMatrix(data(), feature_names=booster.feature_names)
-    assert np.array_equal(
-        booster.predict(X), Ensemble(model.rounds, n_features=6).to_xgboost().predict(xgb.DMatrix(data()))
-    )
-    assert Ensemble([], n_features=2).to_xgboost().feature_names is None
-    frame = pd.DataFrame(np.zeros((2, 2)), columns=["a", "b"])
-    named = Ensemble([[(Stump(0, -1.0), 1.0)]], n_features=2, feature_names=["a", "b"]).to_xgboost()
-    assert named.predict(xgb.DMatrix(frame)).tolist() == [1.0, 1.0]
-
-
 @without_features
 def test_xgboost_models_are_converted(name):
     model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
@@ -883,24 +705,3 @@ def test_xgboost_models_are_converted(name):
     for X in (data(7), around_thresholds(model).astype(np.float32)):
         for scores in (by_onnx(booster, X), by_treelite(booster, X)):
             np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
-
-
-def test_xgboost_goes_on_training():
-    model = Ensemble(ROUNDS["trees"], n_features=N_FEATURES)
-    X = xgb.DMatrix(data(), np.random.default_rng(0).normal(size=len(data())))
-    more = xgb.train({"nthread": 1}, X, 3, xgb_model=model.to_xgboost())
-    assert more.num_boosted_rounds() == len(model.terms) + 3
-
-
-def test_gblinear_is_converted_without_its_warning(recwarn):
-    model = Ensemble(ROUNDS["features"], n_features=N_FEATURES)
-    model.to_xgboost().predict(xgb.DMatrix(data()))
-    assert not recwarn.list
-    assert json.loads(model.to_xgboost().save_config())["learner"]["gradient_booster"]["name"] == "gblinear"
-
-
-@pytest.mark.parametrize(("extra", "method"), [("lightgbm", "to_lightgbm"), ("xgboost", "to_xgboost")])
-def test_without_a_framework_the_error_names_the_extra(monkeypatch, extra, method):
-    monkeypatch.setitem(sys.modules, extra, None)
-    with pytest.raises(ImportError, match=rf"pip install 'boostplug\[{extra}\]'"):
-        getattr(Ensemble([], n_features=1), method)()

@@ -11,7 +11,6 @@ from adapters.harness import GROUP, LOSS, VGROUP, VX, VY, X, Y
 from serving import by_onnx, by_treelite
 
 import boostplug as bp
-from boostplug.weak_rankers import Feature
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -180,21 +179,6 @@ def test_what_converters_would_misread_keeps_the_name_that_they_refuse():
             by_onnx(exported, X)
 
 
-@pytest.mark.parametrize("name", ["poisson", "regression", "rank_xendcg"])
-def test_built_in_objectives_of_lightgbm_keep_their_names(name):
-    booster = trained_by_lightgbm(params={"objective": name})
-    exported = bp.export(booster)
-    np.testing.assert_array_equal(exported.predict(X), booster.predict(X))
-    assert f"\nobjective={name}" in exported.model_to_string()
-
-
-def test_objectives_of_xgboost_that_are_not_scores_keep_their_names():
-    booster = trained_by_xgboost(params={"objective": "count:poisson"}, obj=None)
-    exported = bp.export(booster)
-    np.testing.assert_array_equal(scores_of(exported, X), scores_of(booster, X))
-    assert json.loads(exported.save_config())["learner"]["objective"]["name"] == "count:poisson"
-
-
 @pytest.mark.filterwarnings(r"ignore:[\s\S]*booster=dart")  # XGBoost 3.4 has it as a part of gbtree
 def test_dart_of_xgboost_has_its_weights_in_the_leaves():
     """Which converters read: onnxmltools refuses XGBoost 3.2's dart, and takes 3.4's without its weights."""
@@ -207,14 +191,6 @@ def test_dart_of_xgboost_has_its_weights_in_the_leaves():
     np.testing.assert_array_equal(bp.export(named).get_dump(), named.get_dump())
 
 
-@pytest.mark.filterwarnings(r"ignore:[\s\S]*booster=gblinear")
-def test_gblinear_is_copied_and_refused_by_onnxmltools():
-    booster = bp.Ensemble([[(Feature(1), 0.5), (Feature(2), -2.0)]], n_features=4).to_xgboost()
-    booster.set_attr(best_iteration="0")
-    with pytest.raises(KeyError, match="gbtree_model_param"):
-        by_onnx(check(booster, converted=False), X)
-
-
 def test_models_without_trees_or_with_constant_ones():
     assert bp.export(trained_by_lightgbm(rounds=1)).num_trees() == 1
     check(trained_by_xgboost(rounds=1))
@@ -222,19 +198,3 @@ def test_models_without_trees_or_with_constant_ones():
     check(trained_by_lightgbm(rounds=3, params={"min_gain_to_split": 1e9}))
     empty = trained_by_xgboost(rounds=0)
     np.testing.assert_array_equal(scores_of(bp.export(empty), X), scores_of(empty, X))
-
-
-def test_what_is_no_booster_is_refused():
-    with pytest.raises(ValueError, match=r"export takes a lightgbm\.Booster or an xgboost\.Booster; got 5; a ranker"):
-        bp.export(5)
-    softmax = lgb.train(
-        {"objective": "multiclass", "num_class": 3, "verbosity": -1, "num_threads": 1}, lgb.Dataset(X, Y % 3), 1
-    )
-    many = (
-        softmax,
-        xgb.train({"objective": "multi:softprob", "num_class": 3, "nthread": 1}, xgb.DMatrix(X, Y % 3), 1),
-        xgb.train({"nthread": 1}, xgb.DMatrix(X, np.column_stack([Y, Y, Y])), 1),
-    )
-    for booster in many:
-        with pytest.raises(ValueError, match="one score per row; got 3"):
-            bp.export(booster)

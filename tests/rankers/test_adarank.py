@@ -8,7 +8,6 @@ import pytest
 from rankers import literal_adarank as literal
 
 from boostplug import MAP, NDCG, Queries
-from boostplug.metrics import DCG
 from boostplug.rankers.adarank import AdaRankRanker
 
 CAP = 10.0
@@ -166,24 +165,6 @@ def test_a_reversed_feature_gets_a_negative_weight_and_is_chosen_one_way():
     np.testing.assert_array_equal(upright.predict(X), 0.0)
 
 
-@pytest.mark.parametrize("metric", [MAP(), NDCG(5)], ids=["MAP", "NDCG"])
-def test_by_default_it_does_not_matter_which_way_features_point(metric):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 6))
-    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] - 0.4 * X[:, 2] + 0.5 * rng.normal(size=400), [0.0, 1.0, 2.0])
-    group = np.full(20, 20)
-    signs = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
-    as_is = AdaRankRanker(metric=metric).fit(X, y, group=group)
-    turned = AdaRankRanker(metric=metric).fit(X * signs, y, group=group)
-    chosen = dict(zip(as_is.history_["feature"].astype(int), as_is.history_["sign"], strict=True))
-    assert [chosen[feature] for feature in (0, 1, 2)] == [1, 1, -1]
-    np.testing.assert_array_equal(turned.history_["feature"], as_is.history_["feature"])
-    np.testing.assert_array_equal(turned.predict(X * signs), as_is.predict(X))
-    distances = AdaRankRanker(metric=metric).fit(-X[:, [0, 3, 4]], y, group=group)  # the other two are noise
-    assert distances.history_["feature"][0] == 0
-    assert distances.history_["sign"][0] == -1
-
-
 @pytest.mark.parametrize("metric", [MAP(), NDCG(3), agreement], ids=["MAP", "NDCG", "callable"])
 @pytest.mark.parametrize("seed", range(15))
 def test_theorem_1_holds_in_each_round(metric, seed):
@@ -222,28 +203,6 @@ def test_a_perfect_feature_is_capped_and_recorded():
     assert ranker.best_iteration_ == 1
 
 
-def test_a_weight_below_the_cap_is_its_own():
-    # Between e^10 and e^20, where a cap of the ratio (1 + φ)/(1 - φ) in place of its root would take hold.
-    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 - 1e-7, n_estimators=1)
-    ranker.fit([[1.0], [0.0]], [1, 0], group=[2])
-    assert ranker.history_["alpha"][0] == pytest.approx(0.5 * math.log((2.0 - 1e-7) / 1e-7), rel=1e-8)
-    assert ranker.history_["capped"][0] == 0
-
-
-def test_rounding_beyond_1_counts_as_1():
-    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 + 1e-12).fit([[1.0], [0.0]], [1, 0], group=[2])
-    assert ranker.history_["phi"][0] == 1
-    assert ranker.history_["capped"][0] == 1
-
-
-def test_one_query_sets():
-    X, y, _ = problem(3)
-    y[:2] = [0, 1]
-    ranker = AdaRankRanker(no_repeat=False, patience=3).fit(X, y, group=[len(y)])
-    assert len(set(ranker.history_["feature"])) == 1  # one query weighs 1 in each round
-    assert ranker.best_iteration_ == 1
-
-
 STUCK = {
     "X": np.array([[3.0, 0], [2, 5], [1, 0], [3, 0], [2, 0], [1, 9]]),
     "y": [1, 0, 1, 1, 1, 0],
@@ -263,19 +222,6 @@ def test_patience_counts_rounds_without_improvement():
     assert len(ranker.history_["alpha"]) == 1 + 7
     assert ranker.best_iteration_ == len(ranker.model_) == 1
     assert ranker.stop_reason_ == "the mean of the metric has not improved in 7 rounds"
-
-
-def test_the_best_round_is_kept_at_the_end_of_n_estimators():
-    ranker = AdaRankRanker(no_repeat=False, patience=7, n_estimators=4).fit(**STUCK)
-    assert ranker.stop_reason_ == "n_estimators"
-    assert ranker.best_iteration_ == 1
-
-
-def test_each_feature_once():
-    X, y, group = problem(5, n_features=6)
-    ranker = AdaRankRanker(patience=100).fit(X, y, group=group)
-    assert sorted(ranker.history_["feature"]) == list(range(6))
-    assert ranker.stop_reason_ == "every feature has been chosen"
 
 
 def test_an_improvement_up_to_tol_is_none():
@@ -330,22 +276,6 @@ def test_a_callable_is_the_metric_it_computes():
         np.testing.assert_allclose(of_function.history_[name], values, rtol=1e-12, atol=1e-14, err_msg=name)
 
 
-def test_a_callable_sees_the_labelled_rows_alone():
-    X, y, group = problem(7, longest=9)
-    labelled = np.random.default_rng(0).random(len(y)) < 0.6
-    sizes = np.add.reduceat(labelled, boundaries_of(group)[:-1])
-    beside = AdaRankRanker(metric=agreement).fit(X, y, group=group, labelled=labelled)
-    alone = AdaRankRanker(metric=agreement).fit(X[labelled], y[labelled], group=sizes[sizes > 0])
-    for name, values in alone.history_.items():
-        np.testing.assert_array_equal(beside.history_[name], values, err_msg=name)
-
-
-def test_a_metric_ranks_rows_that_are_not_labelled():
-    X = [[3.0], [2.0], [1.0]]
-    ranker = AdaRankRanker(negated=False).fit(X, [1, 1, 1], group=[3], labelled=[False, True, True])
-    assert ranker.history_["phi"][0] == pytest.approx((1 / 2 + 2 / 3) / 2)
-
-
 def test_queries_on_which_the_metric_is_undefined_take_no_part():
     X, y, group = problem(21)
     y[: group[0]] = 0
@@ -363,37 +293,3 @@ def test_only_the_ratios_of_weights_count():
     large = AdaRankRanker().fit(X, y, group=group, sample_weight=weight * 2.0**300).history_
     for name, values in once.items():
         np.testing.assert_allclose(large[name], values, rtol=1e-13, err_msg=name)
-
-
-def twice(scores, labels):
-    return 2.0 * agreement(scores, labels) if len(labels) == 4 else 0.5
-
-
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [
-        (twice, r"metric twice has the value 2 for query 1; AdaRank needs values within \[-1, 1\]"),
-        (DCG(5), r"metric DCG@5 has the value 9.39\d* for query 1"),
-        (lambda scores, labels: -np.inf, "has the value -inf for query 0"),
-        (
-            lambda scores, labels: None,
-            "metric must return a number for each query; .*lambda.* returns None for query 0",
-        ),
-        (lambda scores, labels: np.zeros(3), "metric must return a number"),
-        (lambda scores, labels: np.nan, "is defined on no training query"),
-        (MAP(relevant=9), r"metric MAP\(relevant=9\) is defined on no training query"),
-        (lambda scores, labels: np.nan if len(set(scores)) == 1 else 0.5, "NaN for query 1 at some scores"),
-        (lambda scores, labels: np.nan if scores.max() > 5 else 0.5, "NaN for query 1 at some scores"),
-    ],
-)
-def test_metrics_that_cannot_be_are_refused(metric, message):
-    X = [[1.0, 0], [0, 2], [4, 1], [3, 1], [2, 1], [1, 1]]
-    with pytest.raises(ValueError, match=message):
-        AdaRankRanker(metric=metric, no_repeat=False).fit(X, [1, 0, 3, 2, 1, 0], group=[2, 4])
-
-
-def test_a_validation_set_that_cannot_judge_is_refused():
-    with pytest.raises(ValueError, match="eval_set's last entry holds no query on which MAP is defined"):
-        AdaRankRanker().fit(
-            **STUCK, eval_set=[(STUCK["X"], [0] * 6)], eval_group=[[3, 3]], eval_metric=NDCG(5, empty=0)
-        )

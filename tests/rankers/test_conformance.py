@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import boostplug as bp
 from boostplug.rankers import RANKERS
-from boostplug.rankers.base import ReferenceRanker
 
 SETTINGS = [setting for settings in RANKERS.values() for setting in settings]
 FIRST = [settings[0] for settings in RANKERS.values()]
@@ -251,27 +250,6 @@ def test_a_validation_set_changes_no_round(ranker, data):
 
 
 @every_ranker
-def test_a_validation_set_without_early_stopping_is_as_with_the_longest_patience(ranker, data):
-    X, y, qid = data
-    sets = {"eval_set": [(X[:200], y[:200]), (X[200:], y[200:])], "eval_qid": [qid[:200], qid[200:]]}
-    arguments = {"qid": qid[:200], "eval_metric": [bp.MAP(), bp.NDCG(3)], **sets}
-    first = small(ranker, 30).fit(X[:200], y[:200], **arguments)
-    second = small(ranker, 30).fit(X[:200], y[:200], **arguments, early_stopping_rounds=30)
-    assert first.model_ == second.model_
-    assert first.best_iteration_ == int(np.argmax(first.evals_result_["validation_1"]["NDCG@3"])) + 1
-
-
-@every_ranker
-def test_the_training_set_chooses_as_any_other(ranker, data):
-    X, y, qid = data
-    recognised = small(ranker).fit(X, y, qid=qid, eval_set=[(X, y)], eval_metric=_Valued([0.1, 0.3, 0.2, 0.3, 0.1]))
-    assert recognised.best_iteration_ == len(recognised.model_) == 2
-    own = small(ranker, 20).fit(X, y, qid=qid, eval_set=[(X, y)], eval_metric=bp.NDCG(3))
-    copied = small(ranker, 20).fit(X, y, qid=qid, eval_set=[(X.copy(), y)], eval_qid=[qid], eval_metric=bp.NDCG(3))
-    assert own.model_ == copied.model_
-
-
-@every_ranker
 def test_a_validation_set_that_cannot_judge_leaves_every_round_and_says_so(ranker, data):
     X, y, qid = data
     sets = {"eval_set": [(X[:10], np.zeros(10))], "eval_group": [[10]], "eval_metric": bp.PairError()}
@@ -288,29 +266,6 @@ def test_a_validation_set_that_cannot_judge_leaves_every_round_and_says_so(ranke
 
 def _whole(scores, labels):
     return bp.NDCG(3, empty=1)(scores, bp.Queries(labels, group=[len(labels)]))
-
-
-@every_ranker
-def test_lower_is_better_stops_early_too(ranker, data):
-    X, y, qid = data
-    fitted = small(ranker, 40).fit(
-        X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid], eval_metric=bp.PairError(), early_stopping_rounds=3
-    )
-    values = fitted.evals_result_["validation_0"]["PairError"]
-    assert fitted.best_iteration_ == int(np.argmin(values)) + 1
-
-
-@every_ranker
-def test_verbose_prints_every_so_many_rounds(ranker, data, capsys):
-    X, y, qid = data
-    small(ranker, 5).fit(X, y, qid=qid, verbose=2, eval_set=[(X, y)], eval_qid=[qid])
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("\t")[0] for line in lines] == ["[0]", "[2]", "[4]"][: len(lines)]
-    assert lines[0].startswith("[0]\tvalidation_0-NDCG@10:0.")
-    small(ranker, 1).fit(X, y, qid=qid, verbose=True)
-    assert "alpha:" in capsys.readouterr().out
-    small(ranker, 1).fit(X, y, qid=qid)
-    assert not capsys.readouterr().out
 
 
 class _Interrupting(bp.Metric):
@@ -535,45 +490,3 @@ def test_bad_features_are_refused(ranker, data):
     fitted = small(ranker).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="expecting 5 features"):
         fitted.predict(X[:, :3])
-
-
-@every_setting
-def test_input_is_not_written_to(ranker, data):
-    X, y, qid = (values.copy() for values in data)
-    for values in (X, y, qid):
-        values.setflags(write=False)
-    predicted = small(ranker).fit(X, y, qid=qid).predict(X)
-    np.testing.assert_array_equal(predicted, small(ranker).fit(*data[:2], qid=data[2]).predict(data[0]))
-
-
-@every_setting
-def test_double_and_single_precision_are_one(ranker, data):
-    X, y, qid = data
-    single, double = (small(ranker).fit(values, y, qid=qid) for values in (X, X.astype(np.float64)))
-    assert single.model_ == double.model_
-    np.testing.assert_array_equal(single.predict(X), single.predict(X.astype(np.float64)))
-
-
-def test_every_ranker_is_public():
-    for name, settings in RANKERS.items():
-        assert getattr(bp, name) is type(settings[0])
-        assert isinstance(settings[0], ReferenceRanker)
-
-
-@every_ranker
-def test_integers_beyond_floats_are_no_features(ranker, data):
-    X, y, qid = data
-    beyond = X[:20].astype(object)
-    beyond[3, 1] = 10**400
-    with pytest.raises(ValueError, match=r"^X must hold real numbers; int too large to convert to float"):
-        small(ranker).fit(beyond, y[:20], qid=qid[:20])
-    fitted = small(ranker, 1).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match=r"^X must hold real numbers; int too large to convert to float"):
-        fitted.predict(beyond)
-
-
-@pytest.mark.parametrize("wrong", [5, np.array(5.0), np.ma.masked, "abc"])
-def test_arguments_of_validation_sets_are_lists(wrong, data):
-    X, y, qid = data
-    with pytest.raises(ValueError, match=r"^eval_qid must be a list of one entry per validation set, got"):
-        small(FIRST[0]).fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=wrong)

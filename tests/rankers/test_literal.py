@@ -13,7 +13,6 @@ from rankers import literal_ndcg_boost as nb
 from rankers import literal_quadratic_bound as qb
 from rankers.stumps import Stump, stumps
 from scipy.optimize import minimize_scalar
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 DISTANCES = (mp.binary, mp.linear, mp.logarithmic, mp.logistic)
@@ -29,20 +28,7 @@ def ranking(seed, sizes=(7, 1, 9, 4), n_features=3):
     return X, rng.integers(0, 4, n).astype(float), tuple(int(b) for b in np.cumsum([0, *sizes]))
 
 
-def differences(function, x, step=1e-5):
-    """Return the gradient by central differences."""
-    return np.array([(function(x + step * e) - function(x - step * e)) / (2 * step) for e in np.eye(len(x))])
-
-
 # Stumps
-
-
-def test_stumps_lie_between_neighbours_and_part_the_missing():
-    X = np.array([[3.0, np.nan, 5.0], [1.0, 2.0, 5.0], [3.0, np.nan, 5.0], [2.0, -1.0, 5.0]])
-    expected = [Stump(0, 1.5), Stump(0, 2.5), Stump(1, -np.inf), Stump(1, 0.5)]
-    assert stumps(X) == expected
-    above = [[1, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1], [0, 1, 0, 0]]
-    np.testing.assert_array_equal([s.above(X) for s in expected], np.array(above, bool))
 
 
 # MPBoost
@@ -146,53 +132,6 @@ def test_ndcg_boost_alpha_by_hand():
     np.testing.assert_allclose(nb.document_weights(np.zeros(3), data), np.array([1, 1, -2]) * share / 4)
 
 
-@pytest.mark.parametrize("spread", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_ndcg_boost_weights_are_the_derivative_of_minus_m(spread, weighted):
-    _, grades, boundaries = ranking(8)
-    data = nb.collection(grades, boundaries, [1.0, 2.0, 0.5, 3.0] if weighted else None)
-    F = spread * np.random.default_rng(9).normal(size=len(grades))
-    w = nb.document_weights(F, data)
-    np.testing.assert_allclose(w, -data.n * differences(lambda x: nb.objective_m(x, data), F), atol=1e-8)
-    for first, last in pairwise(boundaries):
-        assert math.fsum(w[first:last]) == pytest.approx(0.0, abs=1e-15)
-
-
-def bound_of_m(alpha, F, f, data, equal_grades):
-    """Return the right side of Eq. 13 put into Eq. 11, an upper bound of nM(F + αf); pair by pair."""
-    total = data.n * nb.objective_m(F, data)
-    for share, rows in nb.queries_of(data):
-        for i in rows:
-            for j in rows:
-                if i != j and (equal_grades or data.gain[i] != data.gain[j]):
-                    total += share * data.gain[i] * nb.gamma(F[i] - F[j]) * (math.exp(alpha * (f[j] - f[i])) - 1)
-    return total
-
-
-@pytest.mark.parametrize("equal_grades", [True, False])
-def test_ndcg_boost_alpha_minimises_the_bound_of_m(equal_grades):
-    X, grades, boundaries = ranking(10)
-    data, F = nb.collection(grades, boundaries), np.zeros(len(X))
-    rounds, final = nb.ndcg_boost(X, data, 8, equal_grades)
-    assert len(rounds) == 8
-    for done in rounds:
-        f = done.stump.above(X).astype(float)
-        assert done.numerator - done.denominator == pytest.approx(done.wf, abs=1e-14)
-        best = minimize_scalar(lambda a, F=F, f=f: bound_of_m(a, F, f, data, equal_grades), (-1, 1))
-        assert done.alpha == pytest.approx(best.x, abs=1e-6)
-        before = data.n * nb.objective_m(F, data)
-        drop = (math.sqrt(done.numerator) - math.sqrt(done.denominator)) ** 2
-        assert best.fun == pytest.approx(before - drop)
-        for alpha in (-3.0, -0.3, 0.3, 3.0, done.alpha):
-            moved = data.n * nb.objective_m(F + alpha * f, data)
-            assert moved <= bound_of_m(alpha, F, f, data, equal_grades) + 1e-12
-        F = F + done.alpha * f
-        assert done.m == nb.objective_m(F, data)
-        assert done.h == nb.objective_h(F, data)
-        assert data.n * done.m < before - drop + 1e-12
-    np.testing.assert_array_equal(F, final)
-
-
 def test_ndcg_boost_theorem_2_holds_with_a_minus():
     X, grades, boundaries = ranking(14)
     data = nb.collection(grades, boundaries)
@@ -231,18 +170,6 @@ def tree(leaves=4):
     return fit
 
 
-def qbrank_risk(seed, margin="grade", w=0.5, weighted=False):
-    X, grades, boundaries = ranking(seed)
-    rng = np.random.default_rng(seed)
-    weight = rng.choice([0.0, 0.5, 2.0], len(X)) if weighted else None
-    labelled = rng.random(len(X)) < 0.8 if weighted else None
-    pairs = qb.preferences(grades, boundaries, margin, weight=weight, labelled=labelled)
-    return X, qb.QBRankRisk(len(X), tuple(pairs), tuple(qb.labels(grades, weight, labelled)), w)
-
-
-RISKS = [("grade", 0.5, False), ("grade", 1.0, False), (1.0, 0.3, False), ("grade", 0.7, True), (0.5, 1.0, True)]
-
-
 def test_qbrank_two_documents_by_hand():
     # x ≻ y, τ = 2, h = (1, 0): shortfall 1; labels 2 and 0: errors 1 and 0; w = 1/4
     risk = qb.QBRankRisk(2, tuple(qb.preferences([2.0, 0.0], (0, 2))), tuple(qb.labels([2.0, 0.0])), 0.25)
@@ -258,77 +185,3 @@ def test_qbrank_two_documents_by_hand():
     assert risk.line_search(h, np.array([1.0, 0.0])) == pytest.approx(1.0)
     assert risk.line_search(h, np.array([1.0, 1.0])) == pytest.approx(0.5)
     assert risk.line_search(h, np.array([-1.0, 0.0])) == 0.0
-
-
-@pytest.mark.parametrize(("margin", "w", "weighted"), RISKS)
-def test_qbrank_gradient_and_hessian_are_derivatives(margin, w, weighted):
-    X, risk = qbrank_risk(20, margin, w, weighted)
-    h = np.random.default_rng(21).normal(size=len(X))
-    np.testing.assert_allclose(risk.gradient(h), differences(risk.value, h), atol=1e-7)
-    columns = [(risk.gradient(h + 1e-6 * e) - risk.gradient(h - 1e-6 * e)) / 2e-6 for e in np.eye(len(X))]
-    np.testing.assert_allclose(risk.hessian(h), columns, atol=1e-7)
-
-
-@pytest.mark.parametrize(("margin", "w", "weighted"), RISKS)
-def test_qbrank_bounds_dominate(margin, w, weighted):
-    X, risk = qbrank_risk(22, margin, w, weighted)
-    rng = np.random.default_rng(23)
-    for spread in (0.1, 1.0, 5.0):
-        h = spread * rng.normal(size=len(X))
-        for kind in ("bound", "global"):
-            gap = np.diag(risk.curvature(h, kind)) - risk.hessian(h)
-            assert np.linalg.eigvalsh(gap).min() > -1e-12
-        for _ in range(20):
-            e = rng.choice([0.1, 1.0, 10.0]) * rng.normal(size=len(X))
-            quadratic = risk.value(h) + risk.gradient(h) @ e + e @ (risk.curvature(h, "global") * e) / 2
-            assert risk.value(h + e) <= quadratic * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(("margin", "w", "weighted"), RISKS)
-def test_qbrank_line_search_is_exact(margin, w, weighted):
-    X, risk = qbrank_risk(24, margin, w, weighted)
-    rng, moved = np.random.default_rng(25), 0
-    for _ in range(30):
-        h, g = rng.normal(size=(2, len(X)))
-        g = g - risk.gradient(h) * rng.choice([0.0, 1.0])
-        s = risk.line_search(h, g)
-        slope = risk.gradient(h + s * g) @ g
-        scale = abs(risk.gradient(h)) @ abs(g)
-        if s == 0.0:
-            assert slope >= 0
-            continue
-        moved += 1
-        assert slope == pytest.approx(0.0, abs=1e-12 * scale)
-        assert risk.gradient(h + 0.999 * s * g) @ g < 0  # the smallest of the minimisers
-        found = minimize_scalar(lambda t, h=h, g=g: risk.value(h + t * g), bounds=(0, 2 * s + 1), method="bounded")
-        assert risk.value(h + s * g) <= found.fun + 1e-12 * scale
-    assert moved > 5
-
-
-@pytest.mark.parametrize(("margin", "w", "weighted"), RISKS)
-def test_qbrank_average_targets_fit_as_the_whole_training_set(margin, w, weighted):
-    X, risk = qbrank_risk(29, margin, w, weighted)
-    h = np.random.default_rng(30).normal(size=len(X))
-    weights, targets = risk.working_set(h, "average")
-    rows, each, weight = (np.array(column) for column in zip(*risk.training_set(h), strict=True))
-    for row in range(len(X)):
-        mine = (rows == row) & (weight > 0)
-        if mine.any():
-            assert targets[row] == pytest.approx(np.average(each[mine], weights=weight[mine]))
-            assert weights[row] == pytest.approx(weight[mine].sum())
-        else:
-            assert (weights[row], targets[row]) == (0.0, 0.0)
-    whole = DecisionTreeRegressor(max_leaf_nodes=4, random_state=0).fit(X[rows], each, weight).predict(X)
-    np.testing.assert_allclose(tree()(weights, X, targets), whole, atol=1e-12)
-
-
-def test_qbrank_without_preferences_is_gradient_boosting():
-    X, grades, _ = ranking(31)
-    X = np.nan_to_num(X)
-    risk = qb.QBRankRisk(len(X), (), tuple(qb.labels(grades)), 0.0)
-    rounds, h = qb.qbrank(X, risk, tree(), 6, 0.3)
-    assert [r.step for r in rounds] == pytest.approx([1.0] * 6)  # the fit is by least squares already
-    boosting = GradientBoostingRegressor(
-        init="zero", n_estimators=6, learning_rate=0.3, max_leaf_nodes=4, max_depth=None, random_state=0
-    )
-    np.testing.assert_allclose(h, boosting.fit(X, grades).predict(X), atol=1e-10)

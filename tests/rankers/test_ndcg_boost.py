@@ -139,23 +139,6 @@ def test_row_weights_weigh_pairs():
         assert ranker.history_["h"][t] == pytest.approx(h / mean.sum())
 
 
-def test_gain_is_a_parameter():
-    X, y, group, _ = ranking(5)
-    linear = NDCGBoostRanker(n_estimators=4, gain="linear").fit(X, y, group=group)
-    called = NDCGBoostRanker(n_estimators=4, gain=np.log1p).fit(X, 2.0**y - 1.0, group=group)
-    exponential = NDCGBoostRanker(n_estimators=4).fit(X, np.log2(y + 1.0), group=group)  # 2^log2(1 + y) - 1 = y
-    np.testing.assert_allclose(linear.history_["alpha"], exponential.history_["alpha"], rtol=1e-9)
-    np.testing.assert_allclose(linear.history_["alpha"], called.history_["alpha"], rtol=1e-9)
-    # grades of equal gains are equal grades
-    flat = NDCGBoostRanker(n_estimators=4, equal_grades=False, gain=at_most_one).fit(X, y, group=group)
-    binary = NDCGBoostRanker(n_estimators=4, equal_grades=False).fit(X, np.minimum(y, 1.0), group=group)
-    np.testing.assert_allclose(flat.history_["alpha"], binary.history_["alpha"], rtol=1e-9)
-
-
-def at_most_one(grades):
-    return np.minimum(grades, 1.0)
-
-
 class Watcher(DecisionTreeClassifier):
     """Says 1 where a column is above a number, whatever it is shown, and keeps what that was."""
 
@@ -208,13 +191,6 @@ def test_documents_are_drawn_as_often_as_they_weigh():
         assert abs(drawn[y == grade].sum() - 8000 * share) < 4 * np.sqrt(8000 * share * (1 - share))
 
 
-def test_a_draw_of_one_class_is_repeated():
-    for seed in range(20):
-        Watcher.seen = ()
-        NDCGBoostRanker(n_estimators=1, classifier=Watcher(), random_state=seed).fit([[1.0], [4.0]], [0, 1], group=[2])
-        assert set(Watcher.seen[0][1]) == {0, 1}
-
-
 CLASSIFIERS = {
     "stump": DecisionTreeClassifier(max_depth=1),
     "tree": DecisionTreeClassifier(max_depth=3, max_features=2),
@@ -245,15 +221,6 @@ def test_classifiers_learn_and_are_seeded(name):
     assert not np.array_equal(other.predict(X), F)
 
 
-def test_classifiers_of_xgboost_learn_too():
-    xgboost = pytest.importorskip("xgboost")
-    X, y, group, _ = ranking(5)
-    stumps = xgboost.XGBClassifier(n_estimators=1, max_depth=1, min_child_weight=0, n_jobs=1)
-    ranker = NDCGBoostRanker(n_estimators=3, classifier=stumps, random_state=0).fit(X, y, group=group)
-    assert len(ranker.model_) == 3
-    assert ranker.history_["m"][-1] == pytest.approx(literal.objective_m(ranker.predict(X), collection(y, group)))
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_a_tree_answers_as_its_classifier(missing):
     rng = np.random.default_rng(2)
@@ -265,12 +232,3 @@ def test_a_tree_answers_as_its_classifier(missing):
     assert isinstance(tree, Tree)
     X[rng.random(X.shape) < 0.1] = np.nan
     np.testing.assert_array_equal(tree.predict(X), classifier.predict(X) == 1)
-
-
-def test_seeds_of_users_stay():
-    X, y, group, _ = ranking(5)
-    own = DecisionTreeClassifier(max_depth=1, random_state=7)
-    ranker = NDCGBoostRanker(n_estimators=2, classifier=own, random_state=0).fit(X, y, group=group)
-    assert ranker.classifier is own
-    assert own.random_state == 7
-    assert not hasattr(own, "tree_")

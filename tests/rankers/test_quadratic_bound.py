@@ -2,7 +2,6 @@
 
 import math
 import pickle
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -13,14 +12,11 @@ from rankers.problems import problem
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from weak_rankers import literal_tree
 
 import boostplug as bp
-from boostplug import MPBoost, NDCGBoost, PairwiseLoss, QBRank, Queries, RankNet
+from boostplug import MPBoost, PairwiseLoss, QBRank, Queries, RankNet
 from boostplug.rankers import quadratic_bound
 from boostplug.rankers.quadratic_bound import QBRankRanker, QuadraticBoundRanker
 from boostplug.weak_rankers.fitted import Fitted, weak_ranker_of
@@ -135,18 +131,6 @@ def test_qbrank_is_the_literal_one(seed):
     assert_same_rounds(fit(ranker, X, queries), X, *literal.qbrank(X, risk, own(), ROUNDS, rate, hessian))
 
 
-@pytest.mark.parametrize("seed", [seed for seed in SEEDS[::2] if seed % 3])
-def test_targets_of_the_remark_taken_alone(seed):
-    X, queries, settings = case(seed)
-    settings["normalization"] = "documents"
-    ranker = QBRankRanker(n_estimators=ROUNDS, max_leaf_nodes=4, random_state=seed, **settings)
-    risk = risk_of(queries, settings["margin"], settings["preference_weight"])
-    assert queries.row_weight is None  # the literal algorithm has weights of 1 there, the loss the rows' own
-    assert_same_rounds(
-        fit(ranker, X, queries), X, *literal.qbrank(X, risk, own(), ROUNDS, kind="average", weights="ones")
-    )
-
-
 @pytest.mark.parametrize("seed", SEEDS[1::2])
 def test_general_method_is_the_literal_one(seed):
     X, queries, settings = case(seed)
@@ -222,15 +206,6 @@ def test_line_search_is_the_exact_one(seed):
     assert (found or 0.0) == pytest.approx(risk.line_search(h, g), rel=1e-9, abs=1e-12)
 
 
-def test_line_search_takes_the_start_of_a_flat_stretch():
-    pairs = bp.Pairs([0, 1], [1, 2], margin=[1.0, 4.0])
-    queries = Queries(None, group=[3], pairs=pairs)
-    h, g = np.array([0.0, 0.0, -9.0]), np.array([1.0, 0.0, 1.0])
-    # 0 ≻ 1 is met from s = 1 on; 1 ≻ 2, with 5 to spare, comes in at s = 5
-    step = quadratic_bound._line_search(QBRank(preference_weight=1.0), queries, h, g, whole=False)
-    assert step == pytest.approx(1.0, rel=1e-12)
-
-
 def test_line_search_of_a_kink():
     class Absolute:  # |h - 3|: its slope jumps from -1 to 1
         def gradient_hessian(self, scores, queries):
@@ -286,15 +261,6 @@ def test_risk_never_rises(loss, rate, seed):
     assert final == pytest.approx(ranker.history_["risk"][-1], rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", [1, 5, 9])
-@pytest.mark.parametrize("loss", [QBRank(hessian="global"), NDCGBoost(hessian="global")])
-def test_risk_never_rises_by_whole_steps_on_a_global_bound(loss, seed):
-    X, queries = problem(seed)
-    ranker = fit(QuadraticBoundRanker(loss=loss, n_estimators=25, line_search=False, random_state=0), X, queries)
-    assert_never_rises(ranker, loss.value(np.zeros(len(X)), queries).sum())
-    assert (ranker.history_["step"] == 1.0).all()
-
-
 def test_the_default_loss_is_the_papers_sum():
     X, queries = problem(8)
     assert len(set(np.diff(queries.boundaries))) > 1  # or the normalisations would be one
@@ -303,27 +269,6 @@ def test_the_default_loss_is_the_papers_sum():
     np.testing.assert_array_equal(
         by_default, fit(QuadraticBoundRanker(loss=paper, n_estimators=2), X, queries).history_["risk"]
     )
-
-
-def test_the_default_step_does_not_fall_with_rounds_where_whole_steps_do():
-    def problem_of(n_queries, seed):  # one feature of five counts, under a noise as large
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(10 * n_queries, 5)).astype(np.float32)
-        y = np.digitize(X[:, 0] + rng.normal(size=len(X)), [0.0, 1.0])
-        return X, Queries(y, group=np.full(n_queries, 10))
-
-    X, queries = problem_of(60, 0)
-    X_test, judged = problem_of(300, 1)
-
-    def by_round(**options):
-        ranker = fit(QuadraticBoundRanker(**options), X, queries)
-        return [bp.NDCG(10)(stage, judged) for stage in ranker.staged_predict(X_test)]
-
-    default, whole = by_round(), by_round(learning_rate=1.0)
-    assert len(default) == 100
-    assert default[-1] > default[0] - 0.02
-    assert whole[-1] < whole[0] - 0.04
-    assert default[-1] > whole[-1] + 0.03
 
 
 @pytest.mark.parametrize("settings", [{"hessian": "global"}, {"normalization": "rows"}, {"preference_weight": 1.0}])
@@ -360,19 +305,6 @@ def test_without_preferences_it_is_scikit_learns_boosting(hessian):
     np.testing.assert_allclose(whole.predict(X), wanted, rtol=0.0, atol=1e-9)
     searched = QBRankRanker(**settings).fit(X, y, group=group)  # least squares: the step is 1 already
     np.testing.assert_allclose(searched.predict(X), wanted, rtol=0.0, atol=1e-9)
-
-
-def test_labels_of_other_queries_than_the_pairs():
-    # the first query has pairs and no labels, the second one grade, which teaches through its labels alone
-    X = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 5.0], [1.0, 5.0]])
-    y, group = np.array([99.0, 99.0, 3.0, 3.0]), [2, 2]
-    labelled, pairs = np.array([False, False, True, True]), bp.Pairs([1], [0])
-    ranker = QBRankRanker(n_estimators=25, learning_rate=0.5, max_leaf_nodes=4)
-    scores = ranker.fit(X, y, group=group, pairs=pairs, labelled=labelled).predict(X)
-    np.testing.assert_allclose(scores[1] - scores[0], 1.0, atol=1e-5)
-    np.testing.assert_allclose(scores[2:], 3.0, atol=1e-5)
-    alone = ranker.fit(X, None, group=group, pairs=pairs).predict(X)
-    np.testing.assert_allclose(alone[1] - alone[0], 1.0, atol=1e-5)
 
 
 def test_rows_without_a_bound_weigh_nothing():
@@ -418,16 +350,6 @@ def test_ends_where_the_regressor_finds_no_descent(line_search):
 # Regressors
 
 
-def test_trees_save_and_convert(tmp_path):
-    pytest.importorskip("lightgbm")
-    X, queries = problem(5)
-    ranker = fit(QBRankRanker(n_estimators=5, random_state=0), X, queries)
-    assert all(isinstance(weak, Tree) for weak, _ in ranker.model_.terms)
-    ranker.model_.save(tmp_path / "model.json")
-    np.testing.assert_array_equal(bp.Ensemble.load(tmp_path / "model.json").predict(X), ranker.predict(X))
-    np.testing.assert_allclose(ranker.model_.to_lightgbm().predict(X), ranker.predict(X), atol=1e-12)
-
-
 @pytest.mark.parametrize("regressor", [LinearRegression(), RandomForestRegressor(n_estimators=3, max_depth=3)])
 def test_other_regressors(regressor, tmp_path):
     X, queries = problem(5)
@@ -450,17 +372,6 @@ def test_other_regressors(regressor, tmp_path):
             getattr(ranker.model_, f"to_{name}")()
 
 
-def test_a_regressor_may_write_into_what_it_is_given():
-    X, y = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32), np.arange(40) % 3
-    kept = X.copy()
-    fits = [
-        QuadraticBoundRanker(regressor=LinearRegression(copy_X=copy), n_estimators=4).fit(X, y, group=[40])
-        for copy in (True, False)
-    ]
-    np.testing.assert_array_equal(X, kept)
-    np.testing.assert_array_equal(fits[0].predict(X), fits[1].predict(X))
-
-
 def test_weak_ranker_of_an_estimator():
     X, y = np.array([[0.1], [1.0], [2.0]]), [-1, 1, 1]
     assert isinstance(weak_ranker_of(DecisionTreeRegressor().fit(X, y)), Tree)
@@ -469,58 +380,6 @@ def test_weak_ranker_of_an_estimator():
     np.testing.assert_array_equal(line.predict(X), line.predict(X.astype(np.float32)))
     assert line.predict(np.empty((0, 1))).shape == (0,)
     np.testing.assert_array_equal(weak_ranker_of(LogisticRegression(C=1e6).fit(X, y)).predict(X), [0.0, 1.0, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("regressor", "message"),
-    [
-        (KNeighborsRegressor(), "must take sample_weight in fit.*use one that does"),
-        (make_pipeline(StandardScaler(), LinearRegression()), "must take sample_weight in fit"),
-        (LogisticRegression(), "must be a scikit-learn regressor"),
-        (True, "must be a scikit-learn regressor .*; got True"),
-        (len, "must be a scikit-learn regressor"),
-        (DecisionTreeRegressor, "must be a scikit-learn regressor"),
-    ],
-    ids=["neighbours", "pipeline", "classifier", "truth", "function", "class"],
-)
-def test_refuses_regressors(regressor, message):
-    with pytest.raises(ValueError, match=message):
-        QuadraticBoundRanker(regressor=regressor).fit([[0.0], [1.0]], [0, 1], group=[2])
-
-
-def test_same_model_for_any_number_of_threads_and_any_seed():
-    rng = np.random.default_rng(0)
-    n = 44_000  # enough for two threads
-    X, y = rng.integers(0, 4, (n, 4)).astype(float), rng.integers(0, 3, n)
-    X[:, 2:] = X[:, :2]  # equal gains: the lowest feature wins
-    ranker = QBRankRanker(n_estimators=2, max_leaf_nodes=8, random_state=4)
-    models = []
-    try:
-        for threads in (1, 2, 2):
-            bp.set_num_threads(threads)
-            models.append(clone(ranker).fit(X, y, group=np.full(n // 20, 20)).model_)
-    finally:
-        bp.set_num_threads(None)
-    assert models[0] == models[1] == models[2]
-    assert clone(ranker).set_params(random_state=5).fit(X, y, group=np.full(n // 20, 20)).model_ == models[0]
-    assert all((weak.feature < 2).all() for weak, _ in models[0].terms)
-
-
-def test_seeds_of_the_regressor():
-    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 3
-    seeds = []
-
-    class Spy(DecisionTreeRegressor):
-        def fit(self, X, y, sample_weight):
-            seeds.append(self.random_state)
-            return super().fit(X, y, sample_weight)
-
-    for given in (None, 7):
-        regressor = Spy(max_depth=1, random_state=given)
-        QuadraticBoundRanker(regressor=regressor, n_estimators=3, random_state=0).fit(X, y, group=[40])
-        assert regressor.random_state == given
-    random = np.random.RandomState(0)
-    assert seeds == [*(random.randint(np.iinfo(np.int32).max) for _ in range(3)), 7, 7, 7]
 
 
 # Losses and parameters
@@ -629,38 +488,3 @@ def test_refuses_losses_that_go_wrong_later():
 def test_refuses_losses(loss, message):
     with pytest.raises(ValueError, match=message):
         QuadraticBoundRanker(loss=loss).fit([[0.0], [1.0]], [0, 1], group=[2])
-
-
-def test_refuses_predictions_that_are_not_finite():
-    class Infinite(LinearRegression):
-        def predict(self, X):
-            return np.full(len(X), np.inf)
-
-    with pytest.raises(ValueError, match="regressor predicts what is not finite"):
-        QuadraticBoundRanker(regressor=Infinite()).fit([[0.0], [1.0]], [0, 1], group=[2])
-
-
-@pytest.mark.parametrize("kind", ["exact", "model"])
-def test_whole_steps_without_a_bound_warn(kind):
-    loss = {"exact": MPBoost(), "model": NDCGBoost()}[kind]
-    X, y = [[0.0], [1.0]], [0, 1]
-    with pytest.warns(UserWarning, match=f"kind '{kind}', no bound: the risk may rise"):
-        QuadraticBoundRanker(loss=loss, line_search=False, n_estimators=1).fit(X, y, group=[2])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        QuadraticBoundRanker(loss=loss, n_estimators=1).fit(X, y, group=[2])
-
-
-@pytest.mark.parametrize(
-    ("ranker", "given", "cause"),
-    [
-        (bp.QBRankRanker(), {"labelled": np.zeros(4, bool)}, "no row is labelled"),
-        (bp.QuadraticBoundRanker(loss=bp.RankNet()), {"group": [1, 1, 1, 1]}, "holds two judged documents"),
-        (bp.QuadraticBoundRanker(loss=bp.RankNet()), {"pairs": bp.Pairs([], [])}, "there are no pairs"),
-    ],
-)
-def test_a_ranker_that_has_nothing_to_learn_says_why(ranker, given, cause):
-    given = {"group": [2, 2], **given}
-    with pytest.warns(UserWarning, match=f"Ranker has nothing to learn from: .*{cause}.*; the model stays constant"):
-        ranker.fit(np.arange(4.0)[:, None], [1, 0, 1, 0], **given)
-    assert len(ranker.model_) == 0

@@ -141,22 +141,6 @@ def test_a_stump_that_ranks_all_pairs_right_ends_the_training(variant):
     assert ranker.model_.rounds[0][0][0].threshold == -np.inf
 
 
-@pytest.mark.parametrize("variant", ["discrete", "continuous", "plus"])
-def test_useless_features_give_an_empty_model(variant):
-    ranker = RankBoostRanker(variant=variant).fit(np.zeros((4, 2)), [1, 0, 1, 0], group=[2, 2])
-    assert len(ranker.model_) == ranker.best_iteration_ == 0
-    assert (ranker.predict(np.ones((3, 2))) == 0).all()
-
-
-def test_more_pairs_than_memory_holds_name_the_remedy(monkeypatch):
-    def empty(shape, dtype=float):
-        raise MemoryError
-
-    monkeypatch.setattr("boostplug.rankers.rankboost.np.empty", empty)
-    with pytest.raises(MemoryError, match=r"all critical pairs, 3 here; .*'continuous'"):
-        RankBoostRanker().fit([[0], [1], [2]], [0, 1, 2], group=[3])
-
-
 def test_more_thresholds_than_allowed_are_thinned_at_random():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
@@ -208,22 +192,6 @@ def test_e2_is_the_same_where_masses_leave_the_range(monkeypatch):
     monkeypatch.setattr(rankboost, "_SMALLEST_MASS", 1.0)
     anew = fit(X, queries, 0, variant="discrete", record_e2=True).history_["e2"]
     np.testing.assert_allclose(anew, step_by_step, rtol=1e-10)
-
-
-def test_e2_of_large_weights_taken_back():
-    """cosh(α + α') / cosh α' where α' is 40 and α -40."""
-    rng = np.random.default_rng(342)
-    X = rng.integers(0, 2, (10, 3)).astype(np.float32)
-    winner = rng.integers(0, 10, 8)
-    loser = (winner + rng.integers(1, 10, 8)) % 10
-    weight = 10.0 ** rng.uniform(-90, 0, 8)
-    ranker = RankBoostRanker(variant="discrete", record_e2=True, n_estimators=30)
-    ranker.fit(X, None, group=[10], pairs=Pairs(winner, loser, weight=weight))
-    terms = np.log(weight / weight.sum())
-    for stump, eta in ranker.model_.terms:
-        margin = stump.predict(X)[winner] - stump.predict(X)[loser]
-        terms += np.where(margin == 0, np.logaddexp(eta, -eta) - np.log(2), -eta * margin)
-    assert ranker.history_["e2"][-1] == pytest.approx(np.exp(np.logaddexp.reduce(terms)), rel=1e-9)
 
 
 def test_dependent_stumps_are_dropped_in_blocks_as_one_by_one(monkeypatch):

@@ -1,8 +1,5 @@
 """`group_folds`: no query is split, folds are balanced, and every framework takes them."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -86,15 +83,6 @@ def test_at_least_as_balanced_as_scikit_learn():
     theirs = [len(test) for _, test in GroupKFold(5).split(qid, groups=qid)]
     assert np.ptp(ours) <= np.ptp(theirs) + 2
     assert np.ptp(shuffled) <= np.bincount(qid).max()
-
-
-def test_copies_and_pickles():
-    folds = bp.group_folds(np.repeat(np.arange(6), 3), 3)
-    for again in (copy.deepcopy(folds), pickle.loads(pickle.dumps(folds)), clone(folds, safe=False)):
-        assert type(again) is type(folds)
-        assert again.n_rows == folds.n_rows
-        assert rows_of_tests(again) == rows_of_tests(folds)
-        np.testing.assert_array_equal(again.groups[1].train, folds.groups[1].train)
 
 
 def test_scikit_learn_takes_them():

@@ -1,6 +1,5 @@
 """`make_scorer` in scikit-learn: routing of qid, a qid column, signs, errors."""
 
-import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,30 +125,6 @@ def test_several_metrics_and_signs(data):
     assert search.score(X, y, qid=qid) <= 0
 
 
-@pytest.mark.usefixtures("routing")
-def test_weights_and_aliases_are_routed_on_request(data):
-    X, y, qid = data
-    weight = np.arange(24.0)[qid]
-    scorer = bp.make_scorer(NDCG).set_score_request(qid="query", sample_weight=True)
-    cv = bp.group_folds(qid, 3)
-    params = {"query": qid, "sample_weight": weight}
-    model = LinearRegression().set_fit_request(sample_weight=False)
-    result = cross_val_score(model, X, y, cv=cv, scoring=scorer, params=params, error_score="raise")
-    for value, (train, test) in zip(result, cv, strict=True):
-        queries = bp.Queries(y[test], qid=qid[test], weight=weight[test])
-        assert value == NDCG(LinearRegression().fit(X[train], y[train]).predict(X[test]), queries)
-    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
-        cross_val_score(
-            model,
-            X,
-            y,
-            cv=cv,
-            scoring=bp.make_scorer(NDCG),
-            params={"qid": qid, "sample_weight": weight},
-            error_score="raise",
-        )
-
-
 @pytest.mark.parametrize("enabled", [False, True])
 def test_a_qid_column_needs_no_routing(data, enabled):
     X, y, qid = data
@@ -208,25 +183,3 @@ def test_folds_that_interleave_queries_are_an_error(data):
     order = np.random.default_rng(0).permutation(len(y))
     with pytest.raises(ValueError, match="qid must be contiguous"):
         bp.make_scorer(NDCG)(LinearRegression().fit(X, y), X[order], y[order], qid=qid[order])
-
-
-@pytest.mark.usefixtures("routing")
-def test_copies(data):
-    X, y, qid = data
-    model = LinearRegression().fit(X, y)
-    scorer = bp.make_scorer(bp.NDCG(3, convention="letor")).set_score_request(qid="query")
-    for again in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
-        assert again(model, X, y, qid=qid) == scorer(model, X, y, qid=qid)
-        assert again.get_metadata_routing().score.requests["qid"] == "query"
-        assert repr(again) == repr(scorer)
-
-
-def test_requests_need_routing_and_known_names():
-    scorer = bp.make_scorer(NDCG)
-    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
-        scorer.set_score_request(qid=True)
-    with (
-        sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(TypeError, match="can request qid and sample_weight, not group"),
-    ):
-        scorer.set_score_request(group=True)

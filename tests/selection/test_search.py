@@ -112,12 +112,6 @@ def test_losses_of_a_users_own():
     assert bp.suggest(optuna.trial.FixedTrial({}), loss) == loss
 
 
-@pytest.mark.parametrize("wrong", [bp.MPBoost, "mpboost", None, bp.NDCG()])
-def test_what_is_no_loss(wrong):
-    with pytest.raises(ValueError, match=r"loss (must be a Loss such as|is the class MPBoost)"):
-        bp.suggest(optuna.trial.FixedTrial({}), wrong)
-
-
 def test_a_study_over_a_ranker():
     data = bp.datasets.make_ranking(n_queries=20, random_state=0)
     ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=3, num_leaves=4, verbose=-1, n_jobs=1)
@@ -140,11 +134,3 @@ def test_optuna_is_not_needed(monkeypatch):
         bp.MPBoost(distance=bp.BinaryDistance()),
         prefix="",
     ) == bp.MPBoost(distance=bp.BinaryDistance(), hessian="bound", normalization="rows")
-
-
-@pytest.mark.parametrize("wrong", [None, 5, bp.MPBoost()])
-def test_what_is_no_trial(wrong):
-    with pytest.raises(ValueError, match=r"trial must be a trial of optuna's, .* has no suggest_float"):
-        bp.suggest(wrong, bp.RankNet())
-    with pytest.raises(ValueError, match="prefix must be a str such as 'objective__'; got 1"):
-        bp.suggest(optuna.trial.FixedTrial({}), bp.RankNet(), prefix=1)

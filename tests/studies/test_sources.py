@@ -9,10 +9,8 @@ import pytest
 from boostplug.datasets import make_ranking
 from boostplug.studies.sources import (
     BundledFolds,
-    BundledQueries,
     Fifths,
     LetorFolds,
-    MovieLensUsers,
     OwnSplit,
     QueryFolds,
     SingleQueries,
@@ -67,12 +65,6 @@ def test_the_files_of_a_set_without_folds(tmp_path):
     assert sum(split.test.n_rows for split in loaded.splits) == 11
 
 
-def test_a_set_too_small_for_single_queries(tmp_path):
-    write_fold(tmp_path / "ohsumed")
-    with pytest.raises(ValueError, match=r"a quarter of the 3 queries of ohsumed is none .*; pass the whole set"):
-        SingleQueries(("ohsumed",)).load(tmp_path)
-
-
 def test_queries_with_the_most_pairs():
     data = make_ranking(30, n_features=3, mean_list_size=20, random_state=1)
 
@@ -103,23 +95,6 @@ def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
     assert "3 queries and 6 documents" in other.notes[0]
 
 
-def test_users_without_features_make_no_task(tmp_path):
-    lines = [(1, item, 1 + item % 5) for item in range(20)] + [(2, item, 3 - item % 2) for item in range(15)]
-    lines += [(3, item, 1 + item % 3) for item in range(100, 110)]
-    (tmp_path / "ml").mkdir()
-    (tmp_path / "ml" / "u.data").write_text("".join(f"{u}\t{i}\t{r}\t0\n" for u, i, r in lines))
-    loaded = MovieLensUsers(min_ratings=10).load(tmp_path)
-    assert [split.task for split in loaded.splits] == ["user 1"] * 5 + ["user 2"] * 5
-    assert loaded.notes[0].startswith("3 users have at least 10 ratings; 1 of them have no feature")
-    assert not loaded.as_published
-    some = MovieLensUsers(min_ratings=10, examples=((2, 4), (1, 2))).load(tmp_path)
-    assert [(split.task, split.fold) for split in some.splits] == [("user 1", 2), ("user 2", 4)]
-    np.testing.assert_array_equal(some.splits[1].train.X, loaded.splits[8].train.X)
-    assert MovieLensUsers(min_ratings=10, examples=((3, 1),)).load(tmp_path) is None
-    with pytest.raises(ValueError, match="no user has 100 ratings"):
-        MovieLensUsers().load(tmp_path)
-
-
 def test_single_queries_are_a_quarter_of_a_small_set(tmp_path):
     write_fold(tmp_path / "MSLR-WEB10K" / "Fold1", n_queries=4)
     source = SingleQueries(("mslrweb10k",))
@@ -128,19 +103,6 @@ def test_single_queries_are_a_quarter_of_a_small_set(tmp_path):
     assert not loaded.as_published
     assert source.load(tmp_path / "MSLR-WEB10K") is not None
     assert source.load(None) is None
-
-
-def test_the_bundled_set(tmp_path):
-    loaded = BundledFolds().load(None)
-    assert [split.fold for split in loaded.splits] == [1, 2, 3, 4, 5]
-    tested = np.concatenate([np.unique(split.test.qid) for split in loaded.splits])
-    assert len(tested) == len(np.unique(tested)) == 490
-    for split in loaded.splits:
-        parts = [set(part.qid) for part in (split.train, split.vali, split.test)]
-        assert all(a.isdisjoint(b) for a, b in combinations(parts, 2))
-    assert len({split.task for split in BundledQueries(most=3).load(None).splits}) == 3
-    assert BundledFolds().load(tmp_path) is None
-    assert BundledQueries(most=3).load(tmp_path) is None
 
 
 def test_the_digest_sees_every_value():
@@ -198,20 +160,6 @@ def test_a_set_in_fifths(tmp_path, suffix):
     assert Fifths(("other",)).load(tmp_path) is None
     (tmp_path / "Yandex" / f"S3{suffix}").unlink()
     assert source.load(tmp_path) is None
-
-
-def test_sets_without_folds(tmp_path):
-    lines = "".join(f"{0.25 * (q % 4)} qid:{q} 1:0.5\n0 qid:{q} 1:0.{q}\n" for q in range(1, 21))
-    (tmp_path / "IMAT-2009").mkdir()
-    (tmp_path / "IMAT-2009" / "learning.txt").write_text(lines)
-    source = QueryFolds(("imat2009",), n_queries=20)
-    loaded = source.load(tmp_path)
-    assert loaded.as_published
-    assert_folds(loaded)
-    assert not QueryFolds(("imat2009",), n_queries=9124).load(tmp_path).as_published
-    assert loaded.digest != QueryFolds(("imat2009",), n_queries=20, seed=1).load(tmp_path).digest
-    assert source.load(None) is None
-    assert QueryFolds(("other",), n_queries=20).load(tmp_path) is None
 
 
 def test_a_split_of_its_own(tmp_path):

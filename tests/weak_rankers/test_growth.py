@@ -142,11 +142,6 @@ def test_known_is_parted_from_missing():
         assert tree == of_sklearn(X, y, leaves=2)
 
 
-def test_parity_needs_a_split_that_gains_nothing():
-    X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0.0, 1.0, 1.0, 0.0]
-    assert grown(X, y).predict(np.array(X)).tolist() == y
-
-
 @pytest.mark.parametrize("exponent", [-900, -300, 300, 900])
 def test_the_unit_of_weights_changes_nothing(exponent):
     X, y, w = data(5)
@@ -160,24 +155,6 @@ def test_light_rows_beside_heavy_ones():
         tree = grown(X, y, w, leaves=20)
         assert tree.predict(X)[:4].tolist() == y[:4].tolist()
         assert np.isfinite(tree.value).all()
-
-
-def test_takes_as_many_leaves_as_rows():
-    X = np.arange(50.0)[:, None]
-    tree = grown(X, X[:, 0] ** 2, leaves=10**9)
-    assert tree.leaf.sum() == 50
-    np.testing.assert_array_equal(tree.predict(X), X[:, 0] ** 2)
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_does_not_write_into_what_it_is_given(order):
-    X = np.array([[1.0], [np.nan], [3.0]], np.float32, order=order)
-    given = X, np.array([0.0, 1.0, 2.0]), np.ones(3)
-    kept = [array.copy() for array in given]
-    X.flags.writeable = False
-    TreeGrower(X, 3).grow(*given[1:])
-    for array, copy in zip(given, kept, strict=True):
-        np.testing.assert_array_equal(array, copy)
 
 
 def test_same_tree_for_any_number_of_threads():

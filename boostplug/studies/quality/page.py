@@ -22,7 +22,7 @@ _FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoo
 def tables(document: Document) -> dict[str, list[str]]:
     """Return the lines of each table by its name.
 
-    ``versions``, ``sets``, ``in short``; ``PART, FRAMEWORK`` (each method on each set); ``PART on SET``, by all
+    ``versions``, ``sets``; ``PART, FRAMEWORK`` (each method on each set); ``PART on SET``, by all
     measures; ``pooled PART`` and ``whole lists PART`` (over the sets); ``peers PART`` (the default `QBRank` beside
     them); ``curves`` (over shares of the training queries); ``rule``, ``twins``, ``variants``.
     """
@@ -39,8 +39,6 @@ def tables(document: Document) -> dict[str, list[str]]:
             found[f"{part}, {framework}"] = _on_sets(own, _titles(document, own))
         for data in titles:
             found[f"{part} on {data}"] = _on_set([row for row in rows if row["set"] == data])
-        if part == "24 leaves":
-            found["in short"] = _in_short(rows, pooled, titles)
     found |= {"curves": _curve_table(document), "rule": _rule(document["rule"])}
     found |= {"twins": _twins(document["twins"]), "variants": _variants(document["variants"])}
     return {name: lines for name, lines in found.items() if lines}
@@ -119,15 +117,6 @@ def _whole_lists(pooled: Rows) -> list[str]:
         for row in pooled
     ]
     return markdown(["", "method", "NDCG@10", "MAP", "pairs in order", "Kendall's τ"], body)
-
-
-def _in_short(rows: Rows, pooled: Rows, titles: Mapping[str, str]) -> list[str]:
-    """Return NDCG@10 of the built-in objectives and of our default losses, and how they do over all sets."""
-    beside = {(row["framework"], row["method"]): _with_interval(row["by_measure"]["NDCG@10"]) for row in pooled}
-    plain = [row for row in rows if row["plain"]]
-    cells = _pivot(plain, ("framework", "method"), "set", titles, _first_mean)
-    body = [[_FRAMEWORKS[key[0]], key[1], *own, beside.get(key, "")] for key, own in cells.items()]
-    return markdown(["", "objective", *titles.values(), "all queries: Δ to the first"], body)
 
 
 def _on_set(rows: Rows) -> list[str]:

@@ -2,9 +2,10 @@
 
 The files in reading order; each imports at its top, and only from files before it::
 
-    study preferences baselines feature_steps task study_results verdicts
-    claims curve_claims groups figures protocol
-    papers
+    training/  study preferences baselines feature_steps task
+    judging/  study_results verdicts claims curve_claims groups
+    figures protocol
+    papers/
     report result page run
 
 >>> from boostplug.studies.replication import PAPERS

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
-from boostplug.studies.replication.study_results import extent
+from boostplug.studies.replication.judging.study_results import extent
 
 __all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]
 

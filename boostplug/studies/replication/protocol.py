@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar, get_args
 
 from boostplug.studies.replication.figures import Figure
-from boostplug.studies.replication.study import Study
-from boostplug.studies.replication.study_results import StudyResults
-from boostplug.studies.replication.verdicts import Verdict
+from boostplug.studies.replication.judging.study_results import StudyResults
+from boostplug.studies.replication.judging.verdicts import Verdict
+from boostplug.studies.replication.training.study import Study
 
 __all__ = [
     "ABOUT",

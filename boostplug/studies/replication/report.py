@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
-from boostplug.studies.replication.study_results import extent, mean_rows, measures_by_group
+from boostplug.studies.replication.judging.study_results import extent, mean_rows, measures_by_group
 from boostplug.studies.tables import rich_table
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from boostplug.comparison.document import as_json, plain, versions
 from boostplug.core.files import write_file
 from boostplug.core.text import visible
 from boostplug.studies.replication import report
-from boostplug.studies.replication.claims import ahead_of_published, close, near_published
 from boostplug.studies.replication.figures import draw
-from boostplug.studies.replication.groups import ahead_over_groups
+from boostplug.studies.replication.judging.claims import ahead_of_published, close, near_published
+from boostplug.studies.replication.judging.groups import ahead_over_groups
+from boostplug.studies.replication.judging.study_results import StudyResults
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Check, Claim, Protocol
-from boostplug.studies.replication.study_results import StudyResults
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

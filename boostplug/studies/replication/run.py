@@ -11,12 +11,12 @@ from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.workers import in_processes
 from boostplug.core.checks import check_integer
 from boostplug.core.threads import get_num_threads
+from boostplug.studies.replication.judging.study_results import StudyResults
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import Protocol
 from boostplug.studies.replication.result import ReplicationResult
-from boostplug.studies.replication.study import Study
-from boostplug.studies.replication.study_results import StudyResults
-from boostplug.studies.replication.task import Job, TaskResult, run
+from boostplug.studies.replication.training.study import Study
+from boostplug.studies.replication.training.task import Job, TaskResult, run
 from boostplug.studies.sources import Loaded
 
 __all__ = ["replicate"]

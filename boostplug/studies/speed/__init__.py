@@ -1,13 +1,13 @@
 """`boostplug bench`: what things cost on this machine. `BENCHES` is the registry: a file and a line here for each."""
 
 from boostplug.studies.speed.benchmark import Benchmark, run
-from boostplug.studies.speed.gradients import Gradients
-from boostplug.studies.speed.out_of_core import OutOfCore
-from boostplug.studies.speed.rankers import Rankers
+from boostplug.studies.speed.benchmarks.gradients import Gradients
+from boostplug.studies.speed.benchmarks.out_of_core import OutOfCore
+from boostplug.studies.speed.benchmarks.rankers import Rankers
+from boostplug.studies.speed.benchmarks.rounds import BoostingRounds
+from boostplug.studies.speed.benchmarks.scaling import Scaling
+from boostplug.studies.speed.benchmarks.startup import Cold, Import
 from boostplug.studies.speed.result import BenchResult, BenchResults
-from boostplug.studies.speed.rounds import BoostingRounds
-from boostplug.studies.speed.scaling import Scaling
-from boostplug.studies.speed.startup import Cold, Import
 
 __all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
 

@@ -19,7 +19,7 @@ from boostplug.metrics import NDCG
 from boostplug.studies.quality import __main__ as command
 from boostplug.studies.quality import page, protocol, result, rules, run, situations, summary
 from boostplug.studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
-from boostplug.studies.quality.sets import SETS, share_of
+from boostplug.studies.quality.sets import SETS
 from boostplug.studies.quality.summary import Arm, Cells, arms
 
 N_FOLDS = 5
@@ -92,17 +92,6 @@ def test_each_set_is_five_folds_that_test_every_query_once(name, folder):
     assert len(SETS[name].metrics) == 4
 
 
-def test_a_users_own_ratings_are_no_feature_of_theirs(folder):
-    ratings = np.loadtxt(folder / "ml-100k" / "u.data")
-    assert (np.bincount(ratings[:, 0].astype(int)) >= 100).sum() == queries_of(SETS["movielens"].load(folder, 0))
-    for fold in range(N_FOLDS):
-        for part in SETS["movielens"].load(folder, fold):
-            for start, stop in pairwise(part.queries.boundaries):
-                X, y = part.X[start:stop], part.queries.labels[start:stop]
-                assert not any(np.array_equal(column, y) for column in X.T)
-                assert np.isnan(X).all(axis=0).any()  # the user's own column
-
-
 def test_clicks_are_where_documents_were_looked_at_and_tests_keep_their_grades(folder):
     grades, clicks = (SETS[name].load(folder, 0) for name in ("yandex", "clicks"))
     assert np.array_equal(clicks[2].queries.labels, grades[2].queries.labels)
@@ -145,15 +134,6 @@ def test_pairs_of_a_part_reach_losses_and_labels_the_built_in_objectives(folder)
             assert (not np.array_equal(*scores)) is differs
 
 
-def test_one_document_of_each_query_is_relevant_and_none_is_better(folder):
-    for graded, made in zip(SETS["nfcorpus"].load(folder, 0), SETS["one-relevant"].load(folder, 0), strict=True):
-        grades, labels = graded.queries.labels, made.queries.labels
-        for start, stop in pairwise(made.queries.boundaries):
-            one = np.flatnonzero(labels[start:stop])
-            assert len(one) == (grades[start:stop].max() > 0)
-            assert (grades[start + one] == grades[start:stop].max()).all()
-
-
 def test_balanced_queries_weigh_their_relevant_documents_as_much_as_the_others(folder):
     graded, made = (SETS[name].load(folder, 0) for name in ("nfcorpus", "nfcorpus-balanced"))
     assert made[1].queries.row_weight is None
@@ -164,16 +144,6 @@ def test_balanced_queries_weigh_their_relevant_documents_as_much_as_the_others(f
         assert w.sum() == pytest.approx(len(w))
         if r.any() and not r.all():
             assert w[r].sum() == pytest.approx(w[~r].sum())
-
-
-def test_shares_of_the_training_queries_hold_each_other(folder):
-    train = SETS["nfcorpus"].load(folder, 0)[0]
-    parts = [share_of(train, share) for share in (0.01, 0.3, 0.6, 1.0)]
-    sizes = [part.queries.n_queries for part in parts]
-    assert sizes == [1, *(round(share * sizes[-1]) for share in (0.3, 0.6)), train.queries.n_queries]
-    rows = [{x.tobytes() for x in part.X} for part in parts]
-    assert all(a <= b for a, b in pairwise(rows))
-    assert parts[-1] is train
 
 
 def test_cells_are_kept_one_by_one_and_not_trained_again(folder, small, tmp_path, monkeypatch):
@@ -345,12 +315,3 @@ def test_the_studys_grid_is_that_of_the_protocol():
         1 for name in PARTS for _ in jobs_of(PARTS[name])
     )
     assert Job("24 leaves", "mslr", 0, 0.5, Method("x", "lightgbm", "x"), 0).key.count("0.5 of the training") == 1
-
-
-def test_catboost_trains_its_own_objectives(folder):
-    pytest.importorskip("catboost")
-    part = replace(PARTS["24 leaves"], rounds=3, peers={"catboost": ("QueryRMSE",)})
-    job = next(job for job in jobs_of(part) if job.data == "nfcorpus" and job.method.framework == "catboost")
-    cell = run._trained(folder, job)
-    assert cell["error"] is None
-    assert cell["rounds"] >= 1

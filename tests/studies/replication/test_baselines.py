@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from boostplug.data.pairs import Pairs
 from boostplug.datasets import make_ranking
 from boostplug.losses import MPBoost
-from boostplug.studies.replication.baselines import OneFeature, RankSVM, Regression, TreeLearner
+from boostplug.studies.replication.training.baselines import OneFeature, RankSVM, Regression, TreeLearner
 
 DATA = make_ranking(10, n_features=5, mean_list_size=15, missing=0.0, random_state=0)
 OTHER = make_ranking(10, n_features=5, mean_list_size=15, random_state=1)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.studies.replication.claims import (
+from boostplug.studies.replication.judging.claims import (
     ahead,
     ahead_by,
     ahead_of_published,
@@ -22,7 +22,7 @@ from boostplug.studies.replication.claims import (
     never_rises,
     ranked,
 )
-from boostplug.studies.replication.curve_claims import (
+from boostplug.studies.replication.judging.curve_claims import (
     climbs_to_peak,
     closes,
     converges,
@@ -42,10 +42,10 @@ from boostplug.studies.replication.curve_claims import (
     turns,
     worsens,
 )
-from boostplug.studies.replication.groups import ahead_over_groups, gains_more
-from boostplug.studies.replication.study import Measure, Study
-from boostplug.studies.replication.study_results import StudyResults
-from boostplug.studies.replication.task import by_block
+from boostplug.studies.replication.judging.groups import ahead_over_groups, gains_more
+from boostplug.studies.replication.judging.study_results import StudyResults
+from boostplug.studies.replication.training.study import Measure, Study
+from boostplug.studies.replication.training.task import by_block
 from boostplug.studies.sources import Loaded
 
 YES, LEVEL, NO = "holds", "level", "does not hold"

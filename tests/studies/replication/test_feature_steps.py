@@ -10,8 +10,8 @@ from boostplug.data.queries import Queries
 from boostplug.losses import QBRank
 from boostplug.rankers import QuadraticBoundRanker
 from boostplug.rankers.base import Training
-from boostplug.studies.replication.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
-from boostplug.studies.replication.preferences import SharedGrades, Use
+from boostplug.studies.replication.training.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
+from boostplug.studies.replication.training.preferences import SharedGrades, Use
 
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
 LINEAR = QBRank(preference_weight=0.5, hessian="global", normalization="none")
@@ -64,12 +64,6 @@ def test_the_risk_lies_below_m_times_the_square_of_a_norm():
     assert of.length(given["X"][:, 3]) ** 2 == pytest.approx(np.mean(weights * given["X"][:, 3].astype(float) ** 2))
 
 
-def test_a_global_hessian_is_wanted():
-    _, given = mixed()
-    with pytest.raises(ValueError, match="loss must be a QBRank with hessian='global'"):
-        GivenSteps(loss=QBRank(), n_estimators=1).fit(**given)
-
-
 def test_targets_have_the_least_risk_plus_penalty():
     """Proximal gradient steps, another way to that minimum, come no lower and nearly as low."""
     _, given = mixed()
@@ -118,17 +112,6 @@ def test_the_bound_is_the_theorems_and_is_kept_in_every_round(rule):
     assert (history["gap"] > -1e-9).all()
 
 
-def test_a_broken_bound_is_told_for_good():
-    _, given = mixed()
-    of = theorem(given)
-    assert of.record(0.0, of._start)["tightest"] >= 1.0  # no step, the risk at the start
-    broken = of.record(1e-9, 3.0 * of._start)
-    assert broken["tightest"] < broken["gap"]
-    later = of.record(0.0, of._least)
-    assert later["gap"] < later["bound"]
-    assert later["tightest"] < later["gap"]
-
-
 def test_steps_by_line_search_are_those_of_the_ranker():
     _, given = mixed()
     searched = clone(RULES[0]).fit(**given)
@@ -138,20 +121,3 @@ def test_steps_by_line_search_are_those_of_the_ranker():
     unit = of._start - of._least
     np.testing.assert_allclose(searched.history_["gap"] * unit + of._least, plain.history_["risk"], rtol=1e-10)
     assert (np.diff(plain.history_["risk"]) < 0.0).all()
-
-
-def test_steps_whose_sum_diverges_lead_to_the_infimum():
-    _, given = mixed()
-    ranker = GivenSteps(loss=LINEAR, exponent=0.75, first=2.0, n_estimators=1500).fit(**given)
-    gap, steps = ranker.history_["gap"], ranker.history_["length"]
-    np.testing.assert_allclose(steps, steps[0] * np.arange(1, 1501) ** -0.75)
-    assert gap[-1] < 0.01
-    assert gap[-1] < 0.2 * gap[100]
-
-
-def test_nothing_to_learn():
-    X = np.array([[1.0, 0.0], [1.0, 0.0]])
-    pairs_alone = replace(LINEAR, preference_weight=1.0)
-    ranker = GivenSteps(loss=pairs_alone, n_estimators=3).fit(X, [1, 0], group=[2])  # equal rows: no pair is ordered
-    assert ranker.stop_reason_ == "the risk is minimal"
-    assert not ranker.model_.rounds

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from boostplug.losses import LinearDistance
-from boostplug.studies.replication import figures
 from boostplug.studies.replication.figures import ByCutoff, ByGroup, Curves, Distances, Ranks, draw
 
 
@@ -64,16 +63,6 @@ def test_every_kind_of_figure_is_drawn(tmp_path):
     assert svg.startswith("<?xml")
 
 
-def test_titles_say_what_is_drawn(monkeypatch, tmp_path):
-    titles = []
-    monkeypatch.setattr(figures, "drawn", lambda _plot, title, _path, **_: titles.append(title) or [])
-    draw(document(), FIGURES, tmp_path)
-    assert titles[0] == "Figure 1: curves\ntiny, mean of 3 tasks of 5 folds"
-    assert titles[1] == "Figure 2: traces\ntiny, median of 3 tasks of 5 folds"
-    assert titles[4] == "Figure 5: functions"
-    assert FIGURES[0].average({"tasks": 1, "folds": 1}) == "1 fold"
-
-
 class Axes:
     """Stands in for matplotlib's axes: keeps what is plotted."""
 
@@ -107,31 +96,3 @@ def test_what_is_drawn_is_what_was_measured():
     axes = Axes()
     FIGURES[1].plot(axes, study())
     np.testing.assert_array_equal(axes.lines["B"][1], [1.0, np.nan, 0.5])
-
-
-def test_rows_of_groups_stand_side_by_side():
-    axes = Axes()
-    FIGURES[5].plot(axes, study())
-    np.testing.assert_allclose(axes.lines["A"], ([-0.175, 0.825], [0.1, 0.3]))
-    np.testing.assert_allclose(axes.lines["B"][0], [0.175, 1.175])
-    assert axes.labels == {"x": "kind", "y": "share of pairs"}
-    assert FIGURES[5].average(study()) == "mean of 3 tasks of 5 folds"
-    sizes = ByGroup(number="Figure 7", title="sizes", study="tiny", extra="sizes", axis="pairs")
-    assert sizes.average(study()) == ""  # no mean of folds, but numbers of queries
-    sizes.plot(axes, study())
-    assert axes.lines[None] == ([0, 1], [12, 3])
-
-
-def test_what_has_no_value_has_no_entry_in_the_legend():
-    of = study()
-    of["learners"][1] = {
-        "name": "B",
-        "test": {"NDCG@1": None},
-        "mean_rank": {"NDCG@1": None, "NDCG@3": None},
-        "curves": {"test": {"NDCG@1": [None, None, None]}},
-    }
-    of["extras"]["pairs"]["rows"]["B"] = [None, None]
-    for figure in (FIGURES[0], FIGURES[2], FIGURES[5]):
-        axes = Axes()
-        figure.plot(axes, of)
-        assert {label[0] for label in axes.lines} & {"A", "B"} == {"A"}

@@ -11,18 +11,15 @@ from sklearn.base import clone
 from studies.replication.toy import Toy
 
 from boostplug.comparison.training.store import Store, head_of
-from boostplug.comparison.training.workers import in_processes
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
-from boostplug.rankers.base import ReferenceRanker, Round
 from boostplug.studies.replication import replicate
 from boostplug.studies.replication import run as machine
-from boostplug.studies.replication.claims import close, near_published, never_rises, ranked
-from boostplug.studies.replication.protocol import Check, Citation, Claim, NotTested, Protocol
-from boostplug.studies.replication.study import Learner, Measure, Study
-from boostplug.studies.replication.task import STEADY, Job, marks, run, steady
+from boostplug.studies.replication.judging.claims import ranked
+from boostplug.studies.replication.protocol import Citation, Claim, Protocol
+from boostplug.studies.replication.training.study import Learner, Measure, Study
+from boostplug.studies.replication.training.task import Job, marks, run
 from boostplug.studies.sources import Loaded, SingleQueries
-from boostplug.weak_rankers import Feature
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,6 @@ class SomeQueries(Toy):
 
 CONTINUOUS = Learner(name="Rb-c", ranker=RankBoostRanker, params={"variant": "continuous"})
 DISCRETE = Learner(name="Rb-d", ranker=RankBoostRanker, params={"variant": "discrete"})
-PLUS = Learner(name="Rb+", ranker=RankBoostRanker)
 
 
 def said(judge, published=""):
@@ -132,12 +128,6 @@ def test_rounds_that_a_model_does_not_have_repeat_its_last():
     assert len(set(value["curves"]["test"]["R2"][1:])) == 1
 
 
-def test_marks():
-    assert marks(1) == [1]
-    assert marks(12) == [1, 2, 3, 5, 7, 10, 12]
-    assert marks(200) == [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200]
-
-
 # --- Processes and resumption ----------------------------------------------------------------------------------------
 
 
@@ -178,44 +168,6 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert not parts.exists()
 
 
-def test_parts_of_another_run_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "out.json"
-    monkeypatch.setattr(machine, "run", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        replicate(protocol(), json=path, num_processes=1)
-    with pytest.raises(ValueError, match=r"another run .*seed"):
-        replicate(replace(protocol(), seed=1), json=path, num_processes=1)
-
-
-def test_what_is_kept_is_used_where_nothing_has_changed_alone(tmp_path, monkeypatch):
-    path, trained = tmp_path / "out.json", []
-    monkeypatch.setattr(machine, "run", lambda job: trained.append(job.learner.name) or run(job))
-
-    def again(paper):
-        trained.clear()
-        result = replicate(paper, json=path, num_processes=1, keep=True)
-        assert compared(result) == compared(replace_run(paper))
-        return list(trained)
-
-    def replace_run(paper):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(machine, "run", run)
-            return replicate(paper, num_processes=1)
-
-    base = protocol()
-    study = base.studies[0]
-    assert again(base) == ["Rb-c", "Rb-d"] * 2
-    judged = said(partial(ranked, measure="NDCG@3", order=("Rb-d", "Rb-c")))
-    assert again(replace(base, claims=(judged,), deviations=())) == []
-    assert again(replace(base, studies=(replace(study, published={"x": {"R2": 0.5}}),))) == []
-    other = replace(DISCRETE, params={"variant": "discrete", "max_thresholds": 9})
-    assert again(replace(base, studies=(replace(study, learners=(CONTINUOUS, other)),))) == ["Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, rounds=5),))) == ["Rb-c", "Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, measures=MEASURES[:1]),))) == ["Rb-c", "Rb-d"] * 2
-    assert again(replace(base, studies=(replace(study, source=SomeQueries()),))) == ["Rb-c", "Rb-d"] * 10
-    assert again(base) == []
-
-
 def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
     path = tmp_path / "out.json"
     broken = Learner(name="Rb-d", ranker=RankBoostRanker, params={"variant": "none such"})
@@ -232,57 +184,7 @@ def test_a_failed_task_is_reported_and_tried_again(tmp_path, monkeypatch):
     assert again == ["Rb-d", "Rb-d"]
 
 
-def test_no_more_processes_than_tasks(monkeypatch):
-    asked = []
-    monkeypatch.setattr(machine, "in_processes", lambda *given: asked.append(given[2]) or in_processes(*given[:2], 1))
-    replicate(protocol(), num_processes=500)
-    assert asked == [4]
-
-
 # --- What comes out --------------------------------------------------------------------------------------------------
-
-
-def test_published_figures_stand_beside_ours_where_they_apply():
-    published = {"Rb-c": {"R2": 0.1234}, "other": {"NDCG@3": 0.4321}}
-    near = said(partial(near_published, measure="R2", learners=("Rb-c",), row="Rb-c", tolerance=0.01), ".1234")
-    check = partial(close, measure="R2", learner="Rb-c", row="Rb-c", tolerance=0.01)
-    of_table = Check("Table 1", "near", check, study="toy")
-
-    def outcome(source):
-        paper = protocol(source=source, published=published)
-        result = replicate(replace(paper, claims=(near,), baselines=(of_table,)), num_processes=1)
-        return str(result), result.document["claims"][0], result.document["baselines"][0]
-
-    text, claim, baseline = outcome(Toy())
-    assert "0.1234" in text
-    assert "other, published" in text
-    assert claim["holds"] == "does not hold"
-    assert claim["published"] == ".1234"
-    assert baseline["passes"] is False
-    text, claim, baseline = outcome(Toy(as_published=False))
-    assert "0.1234" not in text
-    assert "other, published" not in text
-    assert claim["holds"] is baseline["passes"] is None
-    assert claim["ours"].startswith("not judged: other data")
-    assert baseline["ours"].startswith("not checked: other data")
-
-
-def test_claims_theorems_and_what_is_not_tested_stand_apart():
-    check = Check("Theorem 2", "E1 falls", partial(never_rises, curve="e1", learner="Rb-d"), study="toy")
-    private = NotTested("Section 5", "on our own logs", "the logs are private")
-    paper = replace(protocol(), theorems=(check,), not_tested=(private,))
-    document = replicate(paper, num_processes=1).document
-    assert [check["passes"] for check in document["theorems"]] == [True]
-    assert document["theorems"][0]["where"] == "Theorem 2"
-    assert document["baselines"] == []
-    assert document["not_tested"] == [
-        {"where": "Section 5", "words": "on our own logs", "reason": "the logs are private"}
-    ]
-    claim = document["claims"][0]
-    assert (claim["where"], claim["words"], claim["about"]) == ("Table 1", "in this order", "own variants")
-    assert claim["real"] is True
-    assert claim["own_data"] is False
-    assert claim["holds"] in {"holds", "level", "does not hold"}
 
 
 def test_a_pooled_metric_is_jackknifed_over_blocks_of_queries():
@@ -305,59 +207,3 @@ def test_a_pooled_metric_is_jackknifed_over_blocks_of_queries():
     expected = whole - (len(pairs) - 1) * (np.array(without) - np.mean(without))
     np.testing.assert_allclose(units, expected, atol=1e-12)
     assert np.mean(units) == pytest.approx(value["test"]["pairs"], abs=1e-12)
-
-
-def test_the_report_says_what_it_is_about():
-    result = replicate(protocol(), num_processes=1)
-    text = str(result)
-    for line in ("A toy.", "published figures do not apply", "a note", "it is a toy", "Claims", "critical difference"):
-        assert line in text
-    assert repr(result).startswith("ReplicationResult(toy: ")
-    json.dumps(result.document, allow_nan=False)
-
-
-def test_refusals(tmp_path):
-    with pytest.raises(ValueError, match=r"no replication of 'x'; there are: .*rankboost-plus, adarank"):
-        replicate("x")
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
-        replicate("adarank", tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError, match=r"holds none of the data sets of adarank: ohsumed"):
-        replicate("adarank", tmp_path)
-    with pytest.raises(ValueError, match="num_processes must be an integer of at least 1; got 0"):
-        replicate("adarank", num_processes=0)
-
-
-@pytest.mark.parametrize(
-    ("curve", "expected"),
-    [
-        ([1.0, 2.0, 3.0, 2.5], [0, 1, 1, 1]),  # a fall after the highest
-        ([1.0, 2.0, 1.9, 1.8, 2.1, 3.0], [0, 1, 1, 1, 0, 0]),  # before it, since there is a higher one
-        ([3.0, 2.0, 2.5], [0, 0, 0]),  # the highest is the first
-        ([3.0, 2.0, 4.0], [0, 0, 0]),
-        ([1.0, 1.0, 2.0, 2.0 - 1e-16, 2.0], [0, 0, 1, 1, 1]),  # neither what stays nor rounding is a fall
-        ([1.0], [0]),
-    ],
-)
-def test_a_climb_is_steady_until_it_has_fallen_below_a_later_peak(curve, expected):
-    np.testing.assert_array_equal(steady(np.array(curve)), expected)
-
-
-def test_a_steady_climb_knows_the_rounds_between_marks():
-    class Saw(ReferenceRanker):
-        """Its curve falls once, from round 8 to 9 of 12, between the marks 7 and 10."""
-
-        def __init__(self, *, n_estimators=12, random_state=None):
-            self.n_estimators = n_estimators
-            self.random_state = random_state
-
-        def _rounds(self, _):
-            for r in range(12):
-                yield Round(((Feature(0), 1.0),), {"level": r - 1.5 * (r == 8)})
-            return "done"
-
-    study = protocol().studies[0]
-    study = replace(study, rounds=12, traces=("level", f"{STEADY}level"))
-    value = run(Job(study, job_of(CONTINUOUS).split, Learner(name="saw", ranker=Saw), 0))["value"]
-    trace = value["curves"]["trace"]
-    assert trace["level"] == sorted(trace["level"])
-    assert trace[f"{STEADY}level"] == [0, 1, 1, 1, 1, 0, 0]  # after 1, 2, 3, 5, 7, 10, 12 rounds

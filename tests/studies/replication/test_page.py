@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,9 +10,8 @@ import pytest
 
 from boostplug.comparison.document import as_json, marks
 from boostplug.studies.replication import PAPERS
-from boostplug.studies.replication.page import LISTS, front_tables, main, pages, store, stored, tables
-from boostplug.studies.replication.protocol import ABOUT
-from boostplug.studies.replication.report import SCHEMA, text
+from boostplug.studies.replication.page import LISTS, main, pages, store, stored, tables
+from boostplug.studies.replication.report import SCHEMA
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
 STORED = stored(RESULTS / "replication")
@@ -109,24 +107,6 @@ def rows(lines):
     return [[cell.strip() for cell in row] for row in found]
 
 
-def test_every_part_of_a_result_has_its_table():
-    found = tables(document())
-    assert set(LISTS) | {"means tiny", "means made", "means Web", "means Web, trees"} == found.keys()
-    assert all(lines and lines[-1] == "" for lines in found.values())
-    assert found["verdicts"][:2] == [
-        "**4 claims on real data: 2 hold, 1 is level, 0 do not hold, 1 could not be judged.**",
-        "On the paper's own data set, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
-    ]
-    assert "Not run, since web (a folder) is not at hand." in found["means Web, trees"]
-    assert r"- tiny; made: A note \| of it." in found["data"]
-    assert any("web (a folder) is not at hand: Web; Web, trees" in line for line in found["data"])
-    assert "- **Choice made after a result:** the grid." in found["deviations"]
-    assert "1 of 2 pass." in found["theorems"]
-    assert "0 of 1 pass, 1 could not be checked." in found["baselines"]
-    assert rows(found["baselines"])[2][3:] == [".45", "nearest: 0.1", "not checked"]
-    assert rows(found["not tested"])[2] == ["“faster” (Section 5)", "No number."]
-
-
 def test_claims_stand_by_kind_with_quotation_place_and_verdict():
     lines = tables(document())["claims"]
     assert [line for line in lines if line.startswith("#")] == ["### Claims: other methods", "### Claims: rounds"]
@@ -150,49 +130,6 @@ def test_claims_stand_by_kind_with_quotation_place_and_verdict():
     made = rows(tables(document())["synthetic"])
     assert [row[1] for row in made[2:]] == ["made"]
     assert made[2][-1] == "*does not hold*"
-
-
-def test_what_is_judged_of_a_passage_stands_together():
-    again = {**document(), "claims": [claim("holds"), claim("level", words="else"), claim("does not hold")]}
-    body = rows(tables(again)["claims"])[2:]
-    assert [row[0] for row in body] == [body[0][0], "as above", "“else” (Section 4, Figure 1)"]
-    assert body[1][-1].endswith("*does not hold*")
-
-
-def test_means_show_published_rows_ranks_and_what_was_chosen():
-    lines = tables(document())["means made"]
-    assert "Test means over 3 tasks of 5 folds, ties:" in lines
-    assert "| A | 0.5000 |" in lines
-    assert lines.count("| *A, published* | 0.3500 |") == 1
-    assert "| *Other, published* | 0.4500 |" in lines
-    assert "| *critical difference, .05 (Nemenyi)* | 0.50 |" in lines
-    assert "| A | NDCG@1 | alpha=0.2: 5 |" in lines
-    assert not any("rank" in line for line in tables(document())["means tiny"])  # of one task
-
-
-def test_the_front_counts_claims_on_real_data_alone_and_links_each_number():
-    found = front_tables({"adarank": document()}, {"adarank": "AdaRank", "qbrank": "QBRank"})
-    assert found["headline"][:3] == [
-        "**4 claims on real data, of 1 of 2 papers: 2 hold, 1 is level, 0 do not hold, 1 could not be judged.**",
-        "On the papers' own data sets, 3: 1 holds, 1 is level, 0 do not hold, 1 could not be judged.",
-        "On data sets that stand in for them, 1: 1 holds, 0 are level, 0 do not hold.",
-    ]
-    assert "They judge 2 passages" in found["headline"][3]  # one of them three times
-    assert found["headline"][4] == "Without a stored result: [QBRank](replication/qbrank.md)."
-    head, _, of_paper, everything = rows(found["matrix"])
-    assert head[1:] == [*ABOUT, "all"]
-    place = "replication/adarank.md#claims-rounds"
-    assert of_paper[1 + ABOUT.index("rounds")] == f"[1 holds]({place}-holds)<br>[1 not judged]({place}-not-judged)"
-    assert of_paper[1 + ABOUT.index("preferences")] == ""
-    assert everything[-1] == "2 hold<br>1 level<br>1 not judged"
-    apart = rows(found["apart"])[2]
-    assert apart[1] == "[1 of 2 pass](replication/adarank.md#checked-theorems)"
-    assert apart[3].startswith("[0 hold, 0 are level, 1 does not hold](")
-    assert [row[1:3] for row in rows(found["failed"])[2:]] == [["tiny", "nowhere above"]]
-    assert found["not run"] == [
-        "- [AdaRank](replication/adarank.md): not run, since web (a folder) is not at hand: Web; Web, trees",
-        "",
-    ]
 
 
 @pytest.fixture
@@ -235,52 +172,6 @@ def test_a_result_is_stored_small_and_fills_the_pages(folder, capsys):
     assert "adarank.md has no mark for 'means OHSUMED'" in said  # nothing is left out silently
     main([str(folder)])
     assert (folder / "replication" / "adarank.md").read_text() == own
-
-
-def test_figures_are_drawn_that_a_page_shows(folder):
-    pytest.importorskip("matplotlib")
-    page = folder / "replication" / "mpboost.md"
-    page.write_text(f"{page.read_text()}\n![Figure 2](figures/mpboost-figure-2.png)\n")
-    (folder / "in.json").write_text(as_json(document("mpboost")))
-    main([str(folder), "--store", str(folder / "in.json")])
-    drawn = folder / "replication" / "figures" / "mpboost-figure-2.png"
-    assert list(drawn.parent.iterdir()) == [drawn]
-    drawn.unlink()
-    page.write_text(page.read_text().replace("mpboost-figure-2", "of-another-hand"))
-    main([str(folder)])
-    assert not drawn.exists()
-
-
-def test_pages_are_filled_where_figures_cannot_be_drawn(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    page = folder / "replication" / "mpboost.md"
-    page.write_text(f"{page.read_text()}\n![Figure 2](figures/mpboost-figure-2.png)\n")
-    (folder / "in.json").write_text(as_json(document("mpboost")))
-    with pytest.raises(SystemExit, match=r"figures need matplotlib: pip install 'boostplug\[report\]'"):
-        main([str(folder), "--store", str(folder / "in.json")])
-    assert "4 claims on real data" in page.read_text()
-
-
-def test_what_cannot_be_filled_is_named(folder):
-    (folder / "replication" / "adarank.md").write_text("# A\n\n<!-- table: means nowhere -->\n<!-- end -->\n")
-    with pytest.raises(SystemExit, match=r"adarank\.md marks 'means nowhere'; there are: 'verdicts', 'data'"):
-        main([str(folder), "--store", str(folder / "in.json")])
-    (folder / "in.json").write_text(as_json(document("other-paper")))
-    with pytest.raises(SystemExit, match=r"in\.json is of 'other-paper'; papers are rankboost-plus"):
-        main([str(folder), "--store", str(folder / "in.json")])
-    with pytest.raises(SystemExit, match=r"cannot be read .*; name the folder of the pages"):
-        main([str(folder / "nowhere")])
-
-
-def test_the_report_has_every_list_and_the_count_in_120_columns():
-    printed = text(document(), {"tiny": 1.0})
-    for title in ("Claims\n", "Claims, on synthetic data alone\n", "Theorems\n", "Baselines\n", "Not tested:"):
-        assert title in printed
-    assert "[all]" in printed  # brackets are no markup
-    assert printed.splitlines()[-1] == (
-        "4 claims on real data: 2 hold, 1 is level, 0 do not hold, 1 could not be judged."
-    )
-    assert max(map(len, printed.splitlines())) <= 120
 
 
 @pytest.mark.parametrize("page", ["replication.md", *(f"replication/{name}.md" for name in PAPERS)])
@@ -339,24 +230,3 @@ def test_links_into_pages_lead_to_a_heading_or_anchor(page):
             of = ((RESULTS / page).parent / target) if target else RESULTS / page
             assert place in anchors(of), f"{page} links to {target}#{place}"
     assert body.startswith("# ")
-
-
-@pytest.mark.parametrize("page", ["replication.md", *(f"replication/{name}.md" for name in PAPERS)])
-def test_no_quotation_breaks_a_table(page):
-    for block in (RESULTS / page).read_text(encoding="utf-8").split("\n\n"):
-        if block.startswith("|"):
-            head, rule, *body = rows(block.splitlines())  # each with as many cells
-            assert set("".join(rule)) <= set("-:")
-            assert body, head
-
-
-def test_every_figure_is_on_a_page():
-    there = {path.name for path in (RESULTS / "replication" / "figures").glob("*")}
-    text_of_all = "".join((RESULTS / "replication" / f"{name}.md").read_text(encoding="utf-8") for name in PAPERS)
-    assert there == {f"{stem}.png" for stem in re.findall(r"\(figures/([a-z0-9-]+)\.png\)", text_of_all)}
-
-
-def test_stored_results_are_small():
-    for file in (RESULTS / "replication").glob("*.gz"):
-        assert file.stat().st_size < 150_000, f"{file.name}: leave out what no page reads"
-    assert {file.name.removesuffix(".json.gz") for file in (RESULTS / "replication").glob("*.gz")} <= PAPERS.keys()

@@ -14,7 +14,7 @@ from boostplug.datasets import load_fold, make_ranking
 from boostplug.metrics import MAP, NDCG
 from boostplug.rankers import RankBoostRanker
 from boostplug.studies.replication import PAPERS, replicate
-from boostplug.studies.replication.claims import (
+from boostplug.studies.replication.judging.claims import (
     ahead,
     ahead_by,
     ahead_of_published,
@@ -25,13 +25,12 @@ from boostplug.studies.replication.claims import (
     nearer,
     ranked,
 )
-from boostplug.studies.replication.curve_claims import lasts, overfits_early, settles, worsens
-from boostplug.studies.replication.figures import ByCutoff, ByGroup
+from boostplug.studies.replication.judging.curve_claims import lasts, overfits_early, settles, worsens
 from boostplug.studies.replication.papers.letor import BM25, GOV
 from boostplug.studies.replication.papers.mpboost import FormulaNDCG
 from boostplug.studies.replication.papers.rankboost_plus import HaltingRankBoost
-from boostplug.studies.replication.preferences import SharedGrades
-from boostplug.studies.replication.task import marks
+from boostplug.studies.replication.training.preferences import SharedGrades
+from boostplug.studies.replication.training.task import marks
 from boostplug.studies.sources import BundledQueries
 
 STUDIES = {name: {study.name: study for study in paper.studies} for name, paper in PAPERS.items()}
@@ -71,22 +70,6 @@ def test_what_is_judged_is_in_the_study(name, part):
     measures = keywords.get("against") or named(keywords, "measures", "measure")
     for row in named(keywords, "rows", "row"):
         assert {*measures} <= study.published[row].keys()
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_figures_name_what_is_there(name):
-    assert PAPERS[name].figures
-    for figure in PAPERS[name].figures:
-        if not figure.study:
-            continue
-        study = STUDIES[name][figure.study]
-        measures = getattr(figure, "measures", ())
-        wanted = {key for _, key in measures} if isinstance(figure, ByCutoff) else {*measures}
-        known = {*study.traces} if getattr(figure, "part", "") == "trace" else {m.key for m in study.measures}
-        assert wanted <= known, figure
-        assert {*getattr(figure, "learners", ())} <= {learner.name for learner in study.learners}, figure
-        if isinstance(figure, ByGroup):
-            assert figure.extra in {extra.name for extra in study.extras}, figure
 
 
 OWN_DATA = {
@@ -273,14 +256,6 @@ def test_mpboost_runs_in_one_fold_too():
     document_of(small("mpboost", ("MSLR", "MSLR, trees"), 4, Toy(n_folds=1)))
 
 
-def test_published_figures_need_the_published_data():
-    paper = small("mpboost", ("OHSUMED",), 8, Toy(as_published=False))
-    claims = replicate(paper, num_processes=1).document["claims"]
-    open_ones = [claim["claim"] for claim in claims if claim["holds"] is None]
-    assert len(open_ones) == 13
-    assert all("LETOR's" in text for text in open_ones)
-
-
 def test_what_mpboost_claims_of_its_sets():
     of = {
         name: {claim.source for claim in PAPERS["mpboost"].claims if claim.study == name} for name in STUDIES["mpboost"]
@@ -372,19 +347,3 @@ def test_what_ndcg_boost_claims():
     published = STUDIES["ndcg-boost"]["OHSUMED"].published
     assert published["FRank"]["NDCG@3"] == pytest.approx(0.50 / 1.04, abs=5e-5)
     assert len(claims_of("ndcg-boost", ahead_of_published)) == 5
-
-
-def test_sets_of_gov_are_known_by_their_queries(tmp_path):
-    """The paper's numbers of documents are not asked for."""
-    numbers = {"TD2003": 50, "TD2004": 75, "HP2003": 75, "HP2004": 75, "NP2003": 150}
-    assert {name: source.n_queries for name, source in GOV.items()} == numbers
-    assert all(STUDIES["ndcg-boost"][name].source == source for name, source in GOV.items())
-    for n_queries, folder in ((10, "TD2003"), (9, "HP2003")):
-        for fold in range(1, 6):
-            (into := tmp_path / folder / f"Fold{fold}").mkdir(parents=True)
-            lines = "".join(f"{q % 2} qid:{fold * 100 + q} 1:0.5\n" for q in range(n_queries))
-            for part in ("train", "vali", "test"):
-                (into / f"{part}.txt").write_text(lines)
-    assert GOV["TD2003"].load(tmp_path).as_published
-    assert not GOV["HP2003"].load(tmp_path).as_published
-    assert GOV["NP2003"].load(tmp_path) is None

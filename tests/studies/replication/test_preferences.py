@@ -1,7 +1,6 @@
 """Preferences beside labels: what a learner is given of both, and the synthetic set."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +9,9 @@ from boostplug.data.pairs import Pairs
 from boostplug.datasets import RankingData
 from boostplug.metrics import DCG
 from boostplug.rankers import QBRankRanker
-from boostplug.studies.replication.preferences import SharedGrades, Use
-from boostplug.studies.replication.study import Learner, Measure, Study
-from boostplug.studies.replication.task import Job, run
+from boostplug.studies.replication.training.preferences import SharedGrades, Use
+from boostplug.studies.replication.training.study import Learner, Measure, Study
+from boostplug.studies.replication.training.task import Job, run
 
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
 
@@ -58,24 +57,6 @@ def test_grades_mean_the_same_in_all_queries():
     assert np.corrcoef(grades, [part.X[own, 6].mean() for own in rows])[0, 1] > 0.3
 
 
-def test_the_small_set_is_for_no_folder_alone():
-    assert SOURCE.load(Path()) is None
-    assert replace(SOURCE, small=False).load(None) is None
-    assert replace(SOURCE, small=False).load(Path()) is not None
-
-
-@pytest.mark.parametrize(
-    ("labels", "rows", "group"),
-    [("L1", [3, 4, 7], [2, 1]), ("L2", [0, 1, 2, 5, 6], [3, 2]), ("all", range(8), [3, 2, 2, 1])],
-)
-def test_labels_in_use(labels, rows, group):
-    given = Use(labels)(toy())
-    assert set(given) == {"X", "y", "group"}
-    np.testing.assert_array_equal(given["X"], toy().X[list(rows)])
-    np.testing.assert_array_equal(given["y"], toy().y[list(rows)])
-    assert list(given["group"]) == group
-
-
 def test_preferences_in_use():
     given = Use("L1", preferences=True)(toy())
     assert len(given["y"]) == 8
@@ -91,15 +72,6 @@ def test_preferences_in_use():
     assert list(given["group"]) == [3, 2]
     assert given["labelled"].all()
     assert list(given["pairs"].winner) == [0, 0, 2, 4]
-
-
-def test_the_first_queries_of_l2():
-    given = Use("L2", first=1)(toy())
-    assert list(given["y"]) == [2.0, 0.0, 1.0]
-    assert list(given["group"]) == [3]
-    given = Use("L2", first=2)(toy())
-    np.testing.assert_array_equal(given["X"], toy().X[[0, 1, 2, 5, 6]])
-    assert list(Use("L2", first=9)(toy())["group"]) == [3, 2]
 
 
 def test_a_learner_sees_what_is_in_use():

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.studies.replication.study import Measure, Study
-from boostplug.studies.replication.study_results import StudyResults
+from boostplug.studies.replication.judging.study_results import StudyResults
+from boostplug.studies.replication.training.study import Measure, Study
 from boostplug.studies.sources import Loaded
 
 NAMES = ("a", "b", "c")

@@ -1,17 +1,15 @@
 """What very many documents need: the formulas, what they are fed with, and the page that says them."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import boostplug as bp
-from boostplug.studies.speed import bench, costs, page
-from boostplug.studies.speed import scaling as scaling_module
-from boostplug.studies.speed.benchmark import Setting
-from boostplug.studies.speed.costs import TRAININGS, Cluster, Costs, needs
+from boostplug.studies.speed import bench
+from boostplug.studies.speed.benchmarks import costs
+from boostplug.studies.speed.benchmarks import scaling as scaling_module
+from boostplug.studies.speed.benchmarks.costs import TRAININGS, Cluster, Costs, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
@@ -68,34 +66,6 @@ def test_rows_follow_from_what_was_measured(alone):
     assert not any(OUT_OF_CORE in name and "16 machines" in name for _, name in rows)
 
 
-def test_a_document_is_measured_in_many_short_lists_or_in_one(monkeypatch):
-    """Ours on short lists are measured anew, 10,000 documents at once; what was measured of a list is shared out."""
-
-    def a_microsecond_for_each(calls, *_, **__):
-        return {n: 1e-6 * len(call.args[0]) for n, call in calls.items()}
-
-    monkeypatch.setattr(scaling_module, "growing", a_microsecond_for_each)
-    monkeypatch.setattr(scaling_module, "named_losses", lambda: {"RankNet": bp.RankNet()})
-    benchmark = scaling_module.Scaling(Setting(0.01, 1, lambda _: None))
-    ours, peers = {"RankNet": {10: 5.0, 10_000: 2e-2}}, {"theirs": {10: 3e-8}, "not there": {}}
-    of_ours, of_theirs = benchmark._of_documents(ours, peers)
-    expected = {10: 1e3, 100: 1e3, 1000: 1e3, 10_000: 2e3}
-    assert of_ours.values == pytest.approx({f"nanoseconds_at_{n}": nanoseconds for n, nanoseconds in expected.items()})
-    assert (of_theirs.values, of_theirs.peer) == (pytest.approx({"nanoseconds_at_10": 3.0}), True)
-
-
-def test_what_is_not_installed_or_not_told_is_left_out(alone):
-    alone[LIGHTGBM] = {"missing": "No module named 'lightgbm'"}
-    for name in (XGBOOST, OUT_OF_CORE):
-        alone[name] |= {"after": None, "peak": None}
-    result = bench("scaling", scale=0.002, repeat=1)
-    text = str(result)
-    assert "LightGBM, 255 leaves is left out: lightgbm is not installed." in text
-    assert "Memory of trainings is left out" in text
-    assert not any({"worker_gigabytes", "peak_bytes", "lightgbm_ns"} & row.values.keys() for row in result.rows)
-    assert any("seconds_per_round" in row.values for row in result.rows)
-
-
 @pytest.mark.parametrize("name", TRAININGS)
 def test_a_process_trains_on_whole_queries_and_times_the_loss_apart(name, monkeypatch, tmp_path):
     """An iterator's batches end between queries; a loss that takes long is not the trees' time."""
@@ -115,25 +85,6 @@ def test_a_process_trains_on_whole_queries_and_times_the_loss_apart(name, monkey
     assert seconds == [2.0, 2.0, 2.0]
     assert scores.shape == (queries.n_rows,)
     assert np.ptp(scores) > 0
-
-
-def test_a_page_keeps_its_text_and_gets_its_tables_anew(alone, tmp_path):
-    result = bench("scaling", scale=1.0, repeat=1)
-    target, source = tmp_path / "scale.md", tmp_path / "bench.json"
-    result.to_json(source)
-    old = "before\n<!-- table: Trees, on one thread -->\nold\n<!-- end -->\nafter\n<!-- machine -->\n<!-- end -->\n"
-    target.write_text(old)
-    page.main([str(target), str(source)])
-    text = target.read_text()
-    assert text.startswith("before\n")
-    assert "\nafter\n" in text
-    assert "old" not in text
-    assert f"| {XGBOOST} | 1,000,000 | 20.0 | 5.00 | 3.00 | 5.00 |" in text
-    assert "cores" in text.split("\nafter\n")[1]
-    other = replace(result, benchmark="another", rows=[])  # in one file, as bench all writes
-    assert page.with_tables(text, [other, result]) == text
-    with pytest.raises(KeyError, match="no such part"):
-        page.with_tables("<!-- table: no such part -->\n<!-- end -->", [result])
 
 
 def table(text, part):

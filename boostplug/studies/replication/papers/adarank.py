@@ -7,11 +7,10 @@ from typing import Any, Literal
 from boostplug.losses import AdaRank, NDCGBoost
 from boostplug.metrics import MAP, NDCG, Metric
 from boostplug.rankers import AdaRankRanker
-from boostplug.studies.replication.baselines import TreeLearner
-from boostplug.studies.replication.claims import ahead, bounded, close
-from boostplug.studies.replication.curve_claims import climbs_to_peak, in_most
 from boostplug.studies.replication.figures import ByGroup, Curves
-from boostplug.studies.replication.groups import (
+from boostplug.studies.replication.judging.claims import ahead, bounded, close
+from boostplug.studies.replication.judging.curve_claims import climbs_to_peak, in_most
+from boostplug.studies.replication.judging.groups import (
     KindError,
     OfQueries,
     ahead_over_groups,
@@ -34,8 +33,9 @@ from boostplug.studies.replication.papers.letor import (
     rank_svm,
 )
 from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, on_own, paragraphs
-from boostplug.studies.replication.study import Extra, Learner, Measure, Study
-from boostplug.studies.replication.task import STEADY
+from boostplug.studies.replication.training.baselines import TreeLearner
+from boostplug.studies.replication.training.study import Extra, Learner, Measure, Study
+from boostplug.studies.replication.training.task import STEADY
 from boostplug.studies.sources import BundledFolds, Source
 
 __all__ = ["ADARANK"]

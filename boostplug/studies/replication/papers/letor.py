@@ -6,8 +6,8 @@ from typing import Literal
 
 from boostplug.metrics import MAP, NDCG, MeanNDCG, Metric
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
-from boostplug.studies.replication.baselines import OneFeature, RankSVM, TreeLearner
-from boostplug.studies.replication.study import Learner, Measure
+from boostplug.studies.replication.training.baselines import OneFeature, RankSVM, TreeLearner
+from boostplug.studies.replication.training.study import Learner, Measure
 from boostplug.studies.sources import LetorFolds
 
 __all__ = [

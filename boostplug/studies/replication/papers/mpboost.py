@@ -12,10 +12,9 @@ from boostplug.data.queries import Queries
 from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, MPBoost
 from boostplug.metrics import DCG, NDCG
 from boostplug.rankers import MPBoostRanker
-from boostplug.studies.replication.baselines import TreeLearner
-from boostplug.studies.replication.claims import ahead, ahead_of_published, bounded, chosen_near, near_published
-from boostplug.studies.replication.curve_claims import lasts, overfits_early, overfits_less, settles, worsens
 from boostplug.studies.replication.figures import ByCutoff, Curves, Distances
+from boostplug.studies.replication.judging.claims import ahead, ahead_of_published, bounded, chosen_near, near_published
+from boostplug.studies.replication.judging.curve_claims import lasts, overfits_early, overfits_less, settles, worsens
 from boostplug.studies.replication.papers.letor import (
     LAMBDARANK,
     MQ2008,
@@ -36,8 +35,9 @@ from boostplug.studies.replication.protocol import (
     on_own,
     paragraphs,
 )
-from boostplug.studies.replication.study import Learner, Measure, Study
-from boostplug.studies.replication.task import marks
+from boostplug.studies.replication.training.baselines import TreeLearner
+from boostplug.studies.replication.training.study import Learner, Measure, Study
+from boostplug.studies.replication.training.task import marks
 from boostplug.studies.sources import BundledFolds, Fifths, OwnSplit, QueryFolds, Source
 
 __all__ = ["MPBOOST"]

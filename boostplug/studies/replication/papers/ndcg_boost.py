@@ -11,11 +11,10 @@ from boostplug.data.queries import Queries
 from boostplug.losses import NDCGBoost
 from boostplug.metrics import MAP, NDCG, Metric
 from boostplug.rankers import NDCGBoostRanker
-from boostplug.studies.replication.baselines import Regression, TreeLearner
-from boostplug.studies.replication.claims import ahead, ahead_of_published, best, near_published, never_rises
-from boostplug.studies.replication.curve_claims import exponential, in_most
 from boostplug.studies.replication.figures import ByGroup, Curves
-from boostplug.studies.replication.groups import mean_rows
+from boostplug.studies.replication.judging.claims import ahead, ahead_of_published, best, near_published, never_rises
+from boostplug.studies.replication.judging.curve_claims import exponential, in_most
+from boostplug.studies.replication.judging.groups import mean_rows
 from boostplug.studies.replication.papers.letor import (
     GOV,
     LAMBDARANK,
@@ -28,7 +27,8 @@ from boostplug.studies.replication.papers.letor import (
     rank_svm,
 )
 from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, on_own, paragraphs
-from boostplug.studies.replication.study import Extra, Learner, Measure, Study
+from boostplug.studies.replication.training.baselines import Regression, TreeLearner
+from boostplug.studies.replication.training.study import Extra, Learner, Measure, Study
 from boostplug.studies.sources import BundledFolds, Source
 
 __all__ = ["NDCG_BOOST"]

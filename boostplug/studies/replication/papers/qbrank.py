@@ -7,15 +7,15 @@ from functools import partial
 from boostplug.losses import QBRank
 from boostplug.metrics import DCG, NDCG, Metric, PairError, PrecisionAtPercent
 from boostplug.rankers import QBRankRanker
-from boostplug.studies.replication.baselines import RankSVM, TreeLearner
-from boostplug.studies.replication.claims import ahead, ahead_by, bounded, never_rises
-from boostplug.studies.replication.curve_claims import converges, in_most, settles
-from boostplug.studies.replication.feature_steps import BestFeature, GivenSteps, SearchedSteps
 from boostplug.studies.replication.figures import ByCutoff, Curves, Figure
+from boostplug.studies.replication.judging.claims import ahead, ahead_by, bounded, never_rises
+from boostplug.studies.replication.judging.curve_claims import converges, in_most, settles
 from boostplug.studies.replication.papers.letor import MQ2008, OHSUMED
-from boostplug.studies.replication.preferences import SharedGrades, Use
 from boostplug.studies.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, paragraphs
-from boostplug.studies.replication.study import Learner, Measure, Study
+from boostplug.studies.replication.training.baselines import RankSVM, TreeLearner
+from boostplug.studies.replication.training.feature_steps import BestFeature, GivenSteps, SearchedSteps
+from boostplug.studies.replication.training.preferences import SharedGrades, Use
+from boostplug.studies.replication.training.study import Learner, Measure, Study
 from boostplug.studies.sources import Fifths, Source
 
 __all__ = ["QBRANK"]

@@ -8,9 +8,9 @@ from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import RankBoostRanker
 from boostplug.rankers.base import Round, Rounds, RoundsOf, Training
-from boostplug.studies.replication.baselines import TreeLearner
-from boostplug.studies.replication.claims import ahead, apart, bounded, close, nearer, never_rises, ranked
-from boostplug.studies.replication.curve_claims import (
+from boostplug.studies.replication.figures import Curves, Figure, Ranks
+from boostplug.studies.replication.judging.claims import ahead, apart, bounded, close, nearer, never_rises, ranked
+from boostplug.studies.replication.judging.curve_claims import (
     closes,
     converges_alike,
     drops_early,
@@ -25,7 +25,6 @@ from boostplug.studies.replication.curve_claims import (
     settles,
     turns,
 )
-from boostplug.studies.replication.figures import Curves, Figure, Ranks
 from boostplug.studies.replication.papers.letor import LAMBDARANK, MQ2007, MQ2008, OHSUMED, PUBLISHED, measures
 from boostplug.studies.replication.protocol import (
     About,
@@ -39,7 +38,8 @@ from boostplug.studies.replication.protocol import (
     on_own,
     paragraphs,
 )
-from boostplug.studies.replication.study import Learner, Measure, Study
+from boostplug.studies.replication.training.baselines import TreeLearner
+from boostplug.studies.replication.training.study import Learner, Measure, Study
 from boostplug.studies.sources import (
     BundledFolds,
     BundledQueries,

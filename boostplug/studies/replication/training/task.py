@@ -16,7 +16,7 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
-from boostplug.studies.replication.study import PARTS, Learner, Study
+from boostplug.studies.replication.training.study import PARTS, Learner, Study
 from boostplug.studies.sources import Split
 
 __all__ = ["STEADY", "Job", "TaskResult", "marks", "run", "steady"]

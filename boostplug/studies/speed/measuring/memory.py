@@ -9,7 +9,7 @@ from typing import Any
 from boostplug.core.threads import set_num_threads
 from boostplug.data.queries import Queries
 from boostplug.losses import Loss
-from boostplug.studies.speed.data import grades, named_losses, scores_of
+from boostplug.studies.speed.measuring.data import grades, named_losses, scores_of
 
 __all__ = [
     "bytes_per_document",

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 __all__ = ["ask_process", "call_in_process", "foreseen", "growing", "in_turns", "seconds_of", "turn_by_turn"]
 
-_PACKAGES = str(Path(__file__).parents[3])  # where this boostplug is imported from
+_PACKAGES = str(Path(__file__).parents[4])  # where this boostplug is imported from
 _CALL = """
 import importlib, json, sys
 module, function, arguments = sys.argv[1:]

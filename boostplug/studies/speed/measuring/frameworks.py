@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.data.queries import Queries
-from boostplug.studies.speed.clock import in_turns
+from boostplug.studies.speed.measuring.clock import in_turns
 
 __all__ = [
     "Boosting",

@@ -10,7 +10,7 @@ from scipy import stats
 
 from boostplug.comparison.significance import Interval, t_interval
 from boostplug.core.best_round import rounding
-from boostplug.studies.replication.study_results import StudyResults, alike
+from boostplug.studies.replication.judging.study_results import StudyResults, alike
 
 __all__ = [
     "LEVEL",

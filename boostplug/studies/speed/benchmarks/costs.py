@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from boostplug.core.threads import set_num_threads
 from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
-from boostplug.studies.speed.clock import seconds_of
-from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
-from boostplug.studies.speed.frameworks import Step, lightgbm_data, lightgbm_rounds, xgboost_rounds
-from boostplug.studies.speed.memory import count_anew, most_bytes, resident_bytes
+from boostplug.studies.speed.measuring.clock import seconds_of
+from boostplug.studies.speed.measuring.data import MSLR_SHARES, default_losses, features_and_queries
+from boostplug.studies.speed.measuring.frameworks import Step, lightgbm_data, lightgbm_rounds, xgboost_rounds
+from boostplug.studies.speed.measuring.memory import count_anew, most_bytes, resident_bytes
 
 __all__ = ["BINS", "EFFICIENCY", "TRAININGS", "Cluster", "Costs", "TrainingSetup", "measured", "needs"]
 

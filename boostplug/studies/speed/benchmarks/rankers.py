@@ -24,9 +24,9 @@ from boostplug.rankers import (
 )
 from boostplug.rankers.base import Rounds, RoundsOf, Training
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import seconds_of, turn_by_turn
-from boostplug.studies.speed.data import features_and_queries
 from boostplug.studies.speed.figures import Bars, Growth
+from boostplug.studies.speed.measuring.clock import seconds_of, turn_by_turn
+from boostplug.studies.speed.measuring.data import features_and_queries
 
 __all__ = ["Rankers"]
 

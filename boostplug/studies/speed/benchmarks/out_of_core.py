@@ -16,11 +16,11 @@ from boostplug.datasets import batches_by_query
 from boostplug.losses import MPBoost
 from boostplug.metrics import NDCG
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row
-from boostplug.studies.speed.clock import call_in_process
-from boostplug.studies.speed.data import features_and_queries
 from boostplug.studies.speed.figures import Bars
-from boostplug.studies.speed.frameworks import lightgbm_data
-from boostplug.studies.speed.memory import status_mib
+from boostplug.studies.speed.measuring.clock import call_in_process
+from boostplug.studies.speed.measuring.data import features_and_queries
+from boostplug.studies.speed.measuring.frameworks import lightgbm_data
+from boostplug.studies.speed.measuring.memory import status_mib
 
 __all__ = ["OutOfCore", "measured"]
 

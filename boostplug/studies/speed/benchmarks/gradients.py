@@ -6,11 +6,11 @@ from types import MappingProxyType
 
 from boostplug.data.queries import Queries
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import call_in_process, growing, in_turns
-from boostplug.studies.speed.data import Floats, grades, named_losses, real_grades, scores_of
 from boostplug.studies.speed.figures import Bars
-from boostplug.studies.speed.frameworks import Own, lightgbm_own
-from boostplug.studies.speed.memory import threads_and_bytes
+from boostplug.studies.speed.measuring.clock import call_in_process, growing, in_turns
+from boostplug.studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
+from boostplug.studies.speed.measuring.frameworks import Own, lightgbm_own
+from boostplug.studies.speed.measuring.memory import threads_and_bytes
 
 __all__ = ["Gradients"]
 

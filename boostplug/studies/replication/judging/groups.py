@@ -14,9 +14,8 @@ from boostplug.comparison.significance import Interval
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
-from boostplug.studies.replication.study import Groups
-from boostplug.studies.replication.study_results import StudyResults
-from boostplug.studies.replication.verdicts import (
+from boostplug.studies.replication.judging.study_results import StudyResults
+from boostplug.studies.replication.judging.verdicts import (
     LEVEL,
     Verdict,
     direction,
@@ -27,6 +26,7 @@ from boostplug.studies.replication.verdicts import (
     sign,
     worst,
 )
+from boostplug.studies.replication.training.study import Groups
 
 __all__ = [
     "KindError",

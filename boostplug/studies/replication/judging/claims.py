@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.significance import Interval
 from boostplug.core.best_round import above
-from boostplug.studies.replication.study_results import StudyResults
-from boostplug.studies.replication.task import marks
-from boostplug.studies.replication.verdicts import (
+from boostplug.studies.replication.judging.study_results import StudyResults
+from boostplug.studies.replication.judging.verdicts import (
     LEVEL,
     Verdict,
     direction,
@@ -29,6 +28,7 @@ from boostplug.studies.replication.verdicts import (
     sign,
     worst,
 )
+from boostplug.studies.replication.training.task import marks
 
 __all__ = [
     "ahead",

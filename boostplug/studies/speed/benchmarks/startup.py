@@ -5,9 +5,9 @@ from tempfile import TemporaryDirectory
 
 from boostplug.metrics import NDCG
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import ask_process
-from boostplug.studies.speed.data import default_losses
 from boostplug.studies.speed.figures import Bars
+from boostplug.studies.speed.measuring.clock import ask_process
+from boostplug.studies.speed.measuring.data import default_losses
 
 __all__ = ["Cold", "Import"]
 

@@ -10,8 +10,8 @@ from scipy import stats
 
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.metrics import Metric
-from boostplug.studies.replication.study import PARTS, Extra, Learner, Study
-from boostplug.studies.replication.task import TaskResult, by_block, marks, pools_queries
+from boostplug.studies.replication.training.study import PARTS, Extra, Learner, Study
+from boostplug.studies.replication.training.task import TaskResult, by_block, marks, pools_queries
 from boostplug.studies.sources import Loaded
 
 __all__ = ["StudyResults", "alike", "extent", "mean_rows", "measures_by_group"]

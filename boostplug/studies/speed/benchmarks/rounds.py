@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import seconds_of, turn_by_turn
-from boostplug.studies.speed.data import MSLR_SHARES, default_losses, features_and_queries
 from boostplug.studies.speed.figures import Bars
-from boostplug.studies.speed.frameworks import Boosting, Objective, lightgbm, xgboost
+from boostplug.studies.speed.measuring.clock import seconds_of, turn_by_turn
+from boostplug.studies.speed.measuring.data import MSLR_SHARES, default_losses, features_and_queries
+from boostplug.studies.speed.measuring.frameworks import Boosting, Objective, lightgbm, xgboost
 
 __all__ = ["BoostingRounds"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
-from boostplug.studies.speed.clock import call_in_process, foreseen, growing
-from boostplug.studies.speed.costs import EFFICIENCY, TRAININGS, Cluster, Costs, measured, needs
-from boostplug.studies.speed.data import Floats, grades, named_losses, real_grades, scores_of
+from boostplug.studies.speed.benchmarks.costs import EFFICIENCY, TRAININGS, Cluster, Costs, measured, needs
 from boostplug.studies.speed.figures import Growth, Headline
-from boostplug.studies.speed.frameworks import Own, lightgbm_own, xgboost_own
+from boostplug.studies.speed.measuring.clock import call_in_process, foreseen, growing
+from boostplug.studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
+from boostplug.studies.speed.measuring.frameworks import Own, lightgbm_own, xgboost_own
 
 __all__ = ["Scaling"]
 

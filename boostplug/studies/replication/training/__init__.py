@@ -1,0 +1,1 @@
+"""What is trained: splits, learners, and one task of a study."""

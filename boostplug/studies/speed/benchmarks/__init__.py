@@ -1,0 +1,1 @@
+"""The benchmarks, a file each; `costs` does the arithmetic of `scaling`."""

@@ -1,0 +1,1 @@
+"""How benchmarks measure: clocks, memory, the data, and the frameworks' drivers."""
