@@ -1,11 +1,11 @@
-"""`batches_by_query`: files that are larger than memory, in batches of whole queries."""
+"""`batches_by_query`: Parquet files that are larger than memory, in batches of whole queries."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_integer, frozen, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import Computed
-from boostplug.datasets.letor import LetorPieces, ZeroBased, check_reading, natural
-from boostplug.datasets.pieces import Again, Piece, Pieces
+from boostplug.datasets.letor import natural
 from boostplug.datasets.ranking_data import RankingData
+
+if TYPE_CHECKING:
+    from boostplug.datasets.parquet import ParquetPieces, Piece
 
 __all__ = ["QueryBatches", "batches_by_query"]
 
@@ -29,39 +31,35 @@ _NO_ID: Any = object()
 def batches_by_query(
     path: Paths,
     *,
-    label: str | None = None,
-    qid: str | None = None,
+    label: str,
+    qid: str,
     weight: str | None = None,
     rows: int = _ROWS,
     features: Sequence[str] | None = None,
-    n_features: int | None = None,
-    zero_based: ZeroBased = "auto",
 ) -> "QueryBatches":
-    r"""Read Parquet or LETOR files in batches of whole queries, for data that do not fit into memory.
+    """Read Parquet files in batches of whole queries, for data that do not fit into memory.
 
-    All is read once when this is called, Parquet without its features: the sizes of the queries are known from then
-    on, and an error in labels, ids or weights comes now, not in the middle of a training. Held beside one batch and
-    one block of a file (of Parquet a page or two of each column) are 8 bytes for each query, while all is read 40.
+    Labels, ids and weights are read once when this is called: the sizes of the queries are known from then on, and an
+    error in them comes now, not in the middle of a training. Held beside one batch and a page or two of each column
+    are 8 bytes for each query, 40 while all is read.
 
     Parameters
     ----------
     path : str, path-like, or iterable of them
         A Parquet file, a folder of Parquet files (in the natural order of their names: ``part.2`` before ``part.10``;
-        what starts with ``_`` or ``.`` is passed over), or LETOR files, plain or compressed by gzip. Several are read
-        as one, in the order given: a query may go on in the next.
-    label, qid, weight : str, optional
-        Columns of Parquet: the first two must be named. Labels are finite numbers. Ids are integers or strings of any
+        what starts with ``_`` or ``.`` is passed over). Several are read as one, in the order given: a query may go on
+        in the next.
+    label, qid, weight : str
+        Columns; `weight` is optional. Labels are finite numbers. Ids are integers or strings of any
         length, also dates and decimals, which become strings; none is missing. Weights are per row, 0 or from 1e-100 to
-        1e100. LETOR lines have places for grade and id, so that names mean nothing there, and have no weights.
+        1e100.
     rows : int, default 131072
         A batch takes as many whole queries as have no more rows than this together; a longer query is a batch of its
         own.
     features : sequence of str, optional
-        Columns of Parquet, in the order in which the batches have them: integers, floats, decimals, booleans. Default:
+        Columns, in the order in which the batches have them: integers, floats, decimals, booleans. Default:
         all others of the first file, but not an index that pandas or Dask has written. For a validation set pass
         ``features=train.feature_names``.
-    n_features, zero_based : optional
-        For LETOR, as in `load_letor`. Pass ``n_features=train.n_features`` for a validation set.
 
     Returns
     -------
@@ -73,50 +71,46 @@ def batches_by_query(
     FileNotFoundError
         If there is no such file or folder.
     ImportError
-        If the files are Parquet and pyarrow is not installed.
+        If pyarrow is not installed.
     ValueError
         If the rows of a query do not stand together, over all files; if a column is missing, features are no numbers
-        (strings, categories, dates), a label is not finite, an id missing; and as `load_letor`, but for lines without
-        ids: side files are not read here. The message names file, row or line, and id.
+        (strings, categories, dates), a label is not finite, an id missing. The message names file, row and id.
 
     Notes
     -----
-    Features are rounded to float32, missing ones are NaN (in LETOR what is not written is 0). Names of documents in
-    LETOR files are not read. That a query appears again is found by 64-bit hashes of the ids, and then checked by the
-    ids themselves.
+    Features are rounded to float32, missing ones are NaN. That a query appears again is found by 64-bit hashes of the
+    ids, and then checked by the ids themselves.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> lines = "2 qid:1 1:0.5\n0 qid:1 2:1\n1 qid:2 1:3\n0 qid:3 1:1\n1 qid:3 1:2\n"
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [0.5, 1, 3, 1, 2], "grade": [2, 0, 1, 0, 1], "query": [1, 1, 2, 3, 3]})
     >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "train.txt")
-    ...     _ = path.write_text(lines)
-    ...     batches = batches_by_query(path, rows=3)
+    ...     path = Path(folder, "train.parquet")
+    ...     frame.to_parquet(path)
+    ...     batches = batches_by_query(path, label="grade", qid="query", rows=3)
     ...     print(batches)
     ...     for batch in batches:
     ...         print(batch.X.tolist(), batch.qid)
-    QueryBatches(n_batches=2, n_queries=3, n_rows=5, n_features=2)
-    [[0.5, 0.0], [0.0, 1.0], [3.0, 0.0]] [1 1 2]
-    [[1.0, 0.0], [2.0, 0.0]] [3 3]
+    QueryBatches(n_batches=2, n_queries=3, n_rows=5, n_features=1)
+    [[0.5], [1.0], [3.0]] [1 1 2]
+    [[1.0], [2.0]] [3 3]
     """
     rows = check_integer("rows", rows, 1)
     for name, column in (("label", label), ("qid", qid), ("weight", weight)):
-        if column is not None and not isinstance(column, str):
+        if not (isinstance(column, str) or (name == "weight" and column is None)):
             raise ValueError(f"{name} must be the name of a column; got {shown(column)}")
-    check_reading(n_features, False, zero_based)
-    paths = _files(path)
-    if all(map(_is_parquet, paths)):
-        return QueryBatches(_parquet(paths, label, qid, weight, features, n_features, zero_based), rows)
-    if any(map(_is_parquet, paths)):
-        one, other = next(p for p in paths if _is_parquet(p)), next(p for p in paths if not _is_parquet(p))
-        raise ValueError(f"{one} is Parquet and {other} is not; pass files of one kind")
-    if weight is not None:
-        raise ValueError(f"weight={weight!r}: LETOR lines have no weights; write Parquet, with a column of them")
+    fields = [name for name in (label, qid, weight) if name is not None]
+    if len(set(fields)) < len(fields):
+        raise ValueError(f"label, qid and weight are three columns; got {', '.join(map(repr, fields))}")
     if features is not None:
-        raise ValueError("features names columns of Parquet; LETOR files are read whole, so pass none")
-    return QueryBatches(LetorPieces(paths, n_features, zero_based, rows), rows)
+        features = _checked_features(features, fields)
+    paths = _files(path)
+    from boostplug.datasets.parquet import ParquetPieces
+
+    return QueryBatches(ParquetPieces(paths, label, qid, weight, features), rows)
 
 
 class QueryBatches:
@@ -129,19 +123,13 @@ class QueryBatches:
         The most rows of a batch, but for longer queries.
     group : ndarray of shape (n_queries,), int64
         Sizes of the queries.
-    feature_names : tuple of str, or None
-        None for LETOR.
+    feature_names : tuple of str
     """
 
-    def __init__(self, pieces: Pieces, rows: int) -> None:
+    def __init__(self, pieces: "ParquetPieces", rows: int) -> None:
         self._pieces = pieces
         self.rows = rows
-        while True:
-            try:
-                scan = _Scan(pieces)
-                break
-            except Again:
-                continue
+        scan = _Scan(pieces)
         self.group: NDArray[np.int64] = frozen(scan.group())
         self._uneven = scan.uneven
         self._weighted = scan.weighted
@@ -255,13 +243,13 @@ class QueryBatches:
         return BatchSequence(self, self.n_rows)
 
     def fields(self) -> dict[str, Any]:
-        """Return labels, sizes of queries, and where there are some, weights and names of features, read once more.
+        """Return labels, sizes of queries, and names of features, and weights if there are some, read once more.
 
         Returns
         -------
         dict
             Arguments of ``lgb.Dataset``: `label` (n_rows,), `group` (n_queries,), `weight` (n_rows,) or None,
-            `feature_name`, a list or "auto". 8 bytes for each row, or 16 with weights.
+            `feature_name`, a list. 8 bytes for each row, or 16 with weights.
         """
         y = np.empty(self.n_rows)
         weight = np.empty(self.n_rows) if self._weighted else None
@@ -276,8 +264,7 @@ class QueryBatches:
             row = rows.stop
         if row < self.n_rows:
             raise _changed()
-        names = "auto" if self.feature_names is None else list(self.feature_names)
-        return {"label": y, "group": self.group, "weight": weight, "feature_name": names}
+        return {"label": y, "group": self.group, "weight": weight, "feature_name": list(self.feature_names)}
 
     @Computed
     def _cuts(self) -> list[int]:
@@ -294,12 +281,12 @@ class QueryBatches:
 class _Rest:
     """Pieces of which some rows are taken."""
 
-    def __init__(self, pieces: Iterator[Piece]) -> None:
+    def __init__(self, pieces: "Iterator[Piece]") -> None:
         self._pieces = pieces
         self._piece: Piece | None = None
         self._at = 0
 
-    def take(self, most: int) -> tuple[Piece, int, int] | None:
+    def take(self, most: int) -> "tuple[Piece, int, int] | None":
         """Return a piece and its next rows, at most so many, from where to where; None at the end."""
         if self._piece is None or self._at == self._piece.n_rows:
             self._piece, self._at = next(self._pieces, None), 0
@@ -319,7 +306,7 @@ class _Scan:
     uneven : the id of the first query whose weights differ, or None
     """
 
-    def __init__(self, pieces: Pieces) -> None:
+    def __init__(self, pieces: "ParquetPieces") -> None:
         self._pieces = pieces
         self.weighted, self.uneven = False, None
         self._firsts = array("q")  # row of each query
@@ -368,7 +355,7 @@ class _Scan:
         self._seen = hashes
 
 
-def _refuse_repeats(pieces: Pieces, hashes: set[int]) -> None:
+def _refuse_repeats(pieces: "ParquetPieces", hashes: set[int]) -> None:
     """Raise for the first id that appears again; different ids of one hash are none."""
     begun: dict[Any, str] = {}
     last = _NO_ID
@@ -402,6 +389,10 @@ def _files(path: Any) -> list[Path]:
         if not where.exists():
             raise FileNotFoundError(f"there is no file or folder {where}; check the path")
         files += _files_of_folder(where) if where.is_dir() else [where]
+    for file in files:
+        with file.open("rb") as opened:
+            if opened.read(4) != b"PAR1":
+                raise ValueError(f"{file} is no Parquet file, or a damaged one; write it anew, or leave it out")
     return files
 
 
@@ -423,49 +414,14 @@ def _files_of_folder(folder: Path) -> list[Path]:
                 f"{folder} holds the folder {file.name}; pass a list of files and of folders with files alone (what "
                 "names of folders say, as in day=1, is not read)"
             )
-        if not _is_parquet(file):
-            raise ValueError(
-                f"{folder} holds {file.name}, which is no Parquet; remove it, or pass a list of files (as for LETOR)"
-            )
     return files
 
 
-def _is_parquet(path: Path) -> bool:
-    with path.open("rb") as file:
-        begins = file.read(4) == b"PAR1"
-    if not begins and path.suffix in {".parquet", ".pq"}:
-        raise ValueError(
-            f"{path} does not begin as a Parquet file does; it is damaged, or something else: write it again"
-        )
-    return begins
-
-
-def _parquet(
-    paths: list[Path],
-    label: str | None,
-    qid: str | None,
-    weight: str | None,
-    features: Any,
-    n_features: int | None,
-    zero_based: ZeroBased,
-) -> Pieces:
-    if label is None or qid is None:
-        raise ValueError(
-            f"{'label' if label is None else 'qid'} is missing; name the column of {paths[0]} that holds it"
-        )
-    fields = [name for name in (label, qid, weight) if name is not None]
-    if len(set(fields)) < len(fields):
-        raise ValueError(f"label, qid and weight are three columns; got {', '.join(map(repr, fields))}")
-    if n_features is not None or zero_based != "auto":
-        raise ValueError("n_features and zero_based are for LETOR files; features=[…] names columns of Parquet")
-    if features is not None:
-        names = [] if isinstance(features, str) else _listed(features)
-        if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-            raise ValueError(f"features must be a list of names of columns, each once; got {shown(features)}")
-        used = next((name for name in names if name in fields), None)
-        if used is not None:
-            raise ValueError(f"features holds {used!r}, which is the label, the qid or the weight; leave it out")
-        features = names
-    from boostplug.datasets.parquet import ParquetPieces
-
-    return ParquetPieces(paths, label, qid, weight, features)
+def _checked_features(features: Any, fields: list[str]) -> list[str]:
+    names = [] if isinstance(features, str) else _listed(features)
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"features must be a list of names of columns, each once; got {shown(features)}")
+    used = next((name for name in names if name in fields), None)
+    if used is not None:
+        raise ValueError(f"features holds {used!r}, which is the label, the qid or the weight; leave it out")
+    return names

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NoReturn
@@ -20,16 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_flag, check_integer, shown
-from boostplug.datasets.pieces import Again, Piece, ids_of_rows
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 __all__ = [
-    "LetorPieces",
-    "ZeroBased",
-    "check_reading",
     "load_files",
     "load_fold",
     "load_folds",
@@ -41,7 +37,7 @@ __all__ = [
     "texts_of",
 ]
 
-ZeroBased = bool | Literal["auto"]
+_ZeroBased = bool | Literal["auto"]
 
 _BLOCK = 1 << 22  # bytes
 _LONGEST_LINE = 1 << 26  # bytes; a million features, each with its value, take a quarter
@@ -85,7 +81,7 @@ _PARTS = {"train": ("train",), "vali": ("vali", "valid"), "test": ("test",)}
 
 
 def load_letor(
-    path: str | PathLike[str], *, n_features: int | None = None, sparse: bool = False, zero_based: ZeroBased = "auto"
+    path: str | PathLike[str], *, n_features: int | None = None, sparse: bool = False, zero_based: _ZeroBased = "auto"
 ) -> RankingData:
     r"""Load a file of LETOR 3.0 or 4.0, MSLR, Istella, Yahoo, or any other svmlight file with queries.
 
@@ -151,7 +147,7 @@ def load_files(
     *,
     n_features: int | None = None,
     sparse: bool = False,
-    zero_based: ZeroBased = "auto",
+    zero_based: _ZeroBased = "auto",
 ) -> list[RankingData]:
     """Load files that belong together, each read once.
 
@@ -174,7 +170,7 @@ def load_files(
     ValueError
         As `load_letor`.
     """
-    check_reading(n_features, sparse, zero_based)
+    _check_reading(n_features, sparse, zero_based)
     return _assemble(
         [_parse(Path(path), n_features, sparse=sparse) for path in paths], n_features, zero_based, sparse=sparse
     )
@@ -185,7 +181,7 @@ def load_fold(
     *,
     n_features: int | None = None,
     sparse: bool = False,
-    zero_based: ZeroBased = "auto",
+    zero_based: _ZeroBased = "auto",
 ) -> Fold:
     """Load the training, validation and test file of one fold.
 
@@ -209,7 +205,7 @@ def load_fold(
     ValueError
         As `load_letor`.
     """
-    check_reading(n_features, sparse, zero_based)
+    _check_reading(n_features, sparse, zero_based)
     files = _fold_files(Path(directory))
     return Fold(*load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based))
 
@@ -219,7 +215,7 @@ def load_folds(
     *,
     n_features: int | None = None,
     sparse: bool = False,
-    zero_based: ZeroBased = "auto",
+    zero_based: _ZeroBased = "auto",
 ) -> list[Fold]:
     """Load all folds of a data set: ``Fold1``, ``Fold2``, … in the order of their numbers.
 
@@ -241,7 +237,7 @@ def load_folds(
     ValueError
         As `load_letor`.
     """
-    check_reading(n_features, sparse, zero_based)
+    _check_reading(n_features, sparse, zero_based)
     root = Path(directory)
     folds = sorted((path for path in _entries(root) if path.is_dir() and path.name.startswith("Fold")), key=natural)
     if not folds:
@@ -251,7 +247,7 @@ def load_folds(
     return [Fold(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
 
 
-def check_reading(n_features: Any, sparse: Any, zero_based: Any) -> None:
+def _check_reading(n_features: Any, sparse: Any, zero_based: Any) -> None:
     """Refuse an `n_features` that is no number of columns, and so on, before anything is read."""
     if n_features is not None:
         columns = check_integer("n_features", n_features, 1, ", or None for the file's own")
@@ -419,17 +415,6 @@ def _end_lines_by_lf(buffer: bytearray, start: int, stop: int, *, last: bool) ->
 
 def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
     parsed = _Parsed(path)
-    for _ in _parse_blocks(parsed, n_features, sparse=sparse):
-        pass
-    if not parsed.n_rows:
-        raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
-    return parsed
-
-
-def _parse_blocks(
-    parsed: _Parsed, n_features: int | None, *, sparse: bool, with_doc_ids: bool = True
-) -> Iterator[None]:
-    """Parse a file, and yield whenever a block of it is in `parsed`, from which a caller may take what it has used."""
     svmlight = _svmlight()
     usual = svmlight.new_block(_BLOCK // 2 + 1, _BLOCK // 4 + 1)  # the shortest row has 2 bytes, the shortest entry 4
     for buffer, end in _text_blocks(parsed):
@@ -464,18 +449,20 @@ def _parse_blocks(
                 parsed.runs.append((token, parsed.n_rows + row, line))
         parsed.labels.append(labels.copy())
         parsed.blocks.append(_held(row_end, ids, values, n["max_id"], sparse=sparse))
-        if with_doc_ids and n["docs"]:
+        if n["docs"]:
             parsed.has_doc_ids = True
             names = [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in block.docs[:n_rows].tolist()]
             length = sum(map(len, names))
             parsed.doc_length += length
             parsed.doc_ids.append(texts_of(names, length / n_rows))
-        elif with_doc_ids:
+        else:
             parsed.doc_ids.append(np.broadcast_to(np.array(""), n_rows))
         parsed.n_rows += n_rows
         parsed.n_entries += n_entries
         parsed.n_lines += n["lines"]
-        yield
+    if not parsed.n_rows:
+        raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
+    return parsed
 
 
 def _held(
@@ -615,13 +602,13 @@ def _refuse_width(parsed: _Parsed, n_features: int, base: int) -> NoReturn:
 
 
 def _assemble(
-    files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBased, *, sparse: bool
+    files: Sequence[_Parsed], n_features: int | None, zero_based: _ZeroBased, *, sparse: bool
 ) -> list[RankingData]:
     """Return the data of files that share one width and one number for the first feature."""
     base, width, widest = _shape(files, n_features, zero_based)
     if not sparse:
         for parsed in files:
-            _refuse_waste([parsed], base, width, widest)
+            _refuse_waste(parsed, base, width, widest)
 
     result = []
     for parsed in files:
@@ -632,7 +619,7 @@ def _assemble(
     return result
 
 
-def _shape(files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBased) -> tuple[int, int, _Parsed]:
+def _shape(files: Sequence[_Parsed], n_features: int | None, zero_based: _ZeroBased) -> tuple[int, int, _Parsed]:
     """Return the number of the first feature, how many there are, and which file has the last."""
     with_zero = next((parsed for parsed in files if parsed.zero_line), None)
     base = int(with_zero is None) if zero_based == "auto" else int(not zero_based)
@@ -647,26 +634,18 @@ def _shape(files: Sequence[_Parsed], n_features: int | None, zero_based: ZeroBas
     return base, width, widest
 
 
-def _refuse_waste(
-    files: Sequence[_Parsed], base: int, width: int, widest: _Parsed, *, most_rows: float = np.inf
-) -> None:
-    """Raise where next to nothing of a dense matrix of all files, or of `most_rows` of their rows, is written."""
-    n_rows, n_entries = sum(parsed.n_rows for parsed in files), sum(parsed.n_entries for parsed in files)
-    cells = min(most_rows, n_rows) * width
-    if cells <= _DENSE or n_rows * width <= _SPARSEST * n_entries:
+def _refuse_waste(parsed: _Parsed, base: int, width: int, widest: _Parsed) -> None:
+    """Raise where next to nothing of a dense matrix is written."""
+    cells = parsed.n_rows * width
+    if cells <= _DENSE or cells <= _SPARSEST * parsed.n_entries:
         return
-    if np.isfinite(most_rows):
-        what = f"{width} columns, {cells / 2**28:.1f} GiB a batch, for {n_entries / n_rows:.1f} values a row"
-        remedy, otherwise = "pass less", "use load_letor(sparse=True)"
-    else:
-        what = f"a dense X of {n_rows} rows and {width} columns, {cells / 2**28:.1f} GiB, for {n_entries} values"
-        remedy, otherwise = "pass less, or sparse=True", "pass sparse=True"
-    at = widest if any(parsed is widest for parsed in files) else files[0]
+    size = f"{parsed.n_rows} rows and {width} columns, {cells / 2**28:.1f} GiB"
+    what = f"a dense X of {size}, for {parsed.n_entries} values"
     if width > widest.max_id + 1 - base:
-        raise ValueError(f"{at.path}: n_features={width} asks for {what}; {remedy}")
-    where = "" if at is widest else f" in {at.path}"
-    what = f"feature {widest.max_id} asks for {what}{where}; correct it if it is wrong, else {otherwise}"
-    _refuse(widest, widest.max_id_line, what)
+        raise ValueError(f"{parsed.path}: n_features={width} asks for {what}; pass less, or sparse=True")
+    where = "" if parsed is widest else f" in {parsed.path}"
+    remedy = "correct it if it is wrong, else pass sparse=True"
+    _refuse(widest, widest.max_id_line, f"feature {widest.max_id} asks for {what}{where}; {remedy}")
 
 
 def _dense(parsed: _Parsed, base: int, width: int) -> NDArray[np.float32]:
@@ -680,19 +659,17 @@ def _dense(parsed: _Parsed, base: int, width: int) -> NDArray[np.float32]:
     while parsed.blocks:  # a block is freed once it is copied
         block = parsed.blocks.pop()
         n_rows = len(block.row_end) if block.dense is None else len(block.dense)
-        _fill(block, base, 0, n_rows, X[row : row + n_rows])
+        _fill(block, base, X[row : row + n_rows])
         row += n_rows
     return X
 
 
-def _fill(entries: _Entries, base: int, start: int, stop: int, X: NDArray[np.float32]) -> None:
-    """Write the features of some rows of a block into zeros."""
-    if entries.dense is not None:
-        X[:, : max(entries.dense.shape[1] - base, 0)] = entries.dense[start:stop, base:]
-        return
-    first = entries.row_end[start - 1] if start else np.int32(0)
-    of_rows = slice(first, entries.row_end[stop - 1])
-    _svmlight().scatter(entries.row_end[start:stop] - first, entries.ids[of_rows], entries.values[of_rows], base, X)
+def _fill(entries: _Entries, base: int, X: NDArray[np.float32]) -> None:
+    """Write the features of a block into zeros."""
+    if entries.dense is None:
+        _svmlight().scatter(entries.row_end, entries.ids, entries.values, base, X)
+    else:
+        X[:, : max(entries.dense.shape[1] - base, 0)] = entries.dense[:, base:]
 
 
 def _sparse(parsed: _Parsed, base: int, width: int) -> Any:
@@ -810,90 +787,3 @@ def _refuse_no_size(file: _File, text: bytes, at: int) -> NoReturn:
     if ends_line:
         _refuse_break(file, line, ends_line.group())
     _refuse(file, line, f"{_shown(token)} is not the size of a query; write a whole number of up to 18 digits")
-
-
-# --- Piece by piece ------------------------------------------------------------------------------------------------
-
-
-class LetorPieces:
-    """Files as one, in the order given, of which one block is held at a time.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Each as `load_letor` takes it, but with ids: side files are not read.
-    n_features, zero_based
-        As `load_letor` takes them, for all files together.
-    rows : int
-        Of the largest dense matrix that is asked for.
-    """
-
-    feature_names = None
-
-    def __init__(self, paths: Sequence[Path], n_features: int | None, zero_based: ZeroBased, rows: int) -> None:
-        self._paths, self._n_features, self._zero_based, self._rows = paths, n_features, zero_based, rows
-        self._as_text = False
-        self._base = 0  # the feature of column 0
-        self.n_features = 0  # until all was read once
-
-    def pieces(self, *, features: bool) -> Iterator[Piece]:
-        """Yield all rows in order; the whole is parsed, with features or without."""
-        files = []
-        for path in self._paths:
-            parsed = _Parsed(path)
-            files.append(parsed)
-            row = 0
-            for _ in _parse_blocks(parsed, self._n_features, sparse=not features, with_doc_ids=False):
-                labels, entries = parsed.labels.pop(), parsed.blocks.pop()
-                if self.n_features:
-                    self._refuse_changes(parsed)
-                if len(labels):
-                    starts, tokens, lines = _runs(parsed, row)
-                    yield Piece(
-                        y=labels,
-                        weight=None,
-                        starts=starts,
-                        ids=self._ids(tokens),
-                        place=lambda run, path=path, lines=lines: f"{path}, line {lines[run]}",  # type: ignore[misc]
-                        fill=partial(_fill, entries, self._base),
-                    )
-                row = parsed.n_rows
-            if not row:
-                raise ValueError(f"{path} holds no rows; each line must read {_LINE}")
-        if not self.n_features:
-            self._base, self.n_features, widest = _shape(files, self._n_features, self._zero_based)
-            if not self.n_features:
-                raise ValueError(f"{widest.path}: no line has a feature; each line must read {_LINE}")
-            _refuse_waste(files, self._base, self.n_features, widest, most_rows=self._rows)
-
-    def qids(self, ids: list[Any], group: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the id of each row of some queries."""
-        return ids_of_rows(ids, group, str if self._as_text else np.int64)
-
-    def _ids(self, tokens: list[bytes]) -> list[Any]:
-        if self._as_text:
-            return [_decoded(token) for token in tokens]
-        ids = _integers(tokens)
-        if ids is None:
-            self._as_text = True
-            raise Again
-        return ids
-
-    def _refuse_changes(self, parsed: _Parsed) -> None:
-        """Raise for a feature that was not there when the width was found."""
-        if parsed.max_id - self._base >= self.n_features or (self._base and parsed.zero_line):
-            raise ValueError(f"{parsed.path} has changed since it was read first; read it anew")
-
-
-def _runs(parsed: _Parsed, row: int) -> tuple[NDArray[np.int64], list[bytes], list[int]]:
-    """Take the runs of the block from `row` on: where they start in it, their ids, the lines of their first rows.
-
-    The last of the block before is among them; it may have no rows in this one.
-    """
-    runs = parsed.runs
-    parsed.runs = runs[-1:]
-    tokens = [token for token, _, _ in runs if token is not None]
-    if len(tokens) < len(runs):
-        line = next(line for token, _, line in runs if token is None)
-        _refuse(parsed, line, "no qid; write qid:<query> after each grade (side files of sizes are for load_letor)")
-    return np.array([max(first - row, 0) for _, first, _ in runs]), tokens, [line for _, _, line in runs]

@@ -1,10 +1,10 @@
-"""`ParquetPieces`: Parquet files, read some rows at a time by pyarrow."""
+"""`ParquetPieces`: Parquet files, read by pyarrow some rows at a time, each of them a `Piece`."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import refuse_rounded_ids, refuse_weights, refuse_where, shown
 from boostplug.core.extras import needed_by
-from boostplug.datasets.pieces import Piece, ids_of_rows
 
 with needed_by("Parquet files are read by", "pyarrow"):
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-__all__ = ["ParquetPieces"]
+__all__ = ["ParquetPieces", "Piece"]
 
 _ROWS = 1 << 15  # of a piece
+_WIDEST = 64  # characters of an id that each row holds itself
 _BUFFER = 1 << 16  # bytes of each column that are read ahead; without it, whole row groups are
 _IS_NUMBER = (
     pa.types.is_integer,
@@ -41,6 +41,57 @@ _IS_TEXT = (  # or becomes one
 )
 _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # what other tools make of it
 _NUMBERS = "numbers (integers, floats, decimals, booleans)"
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Rows that stand together in a file.
+
+    Attributes
+    ----------
+    path : Path
+    row : int
+        Of the file, the first of these.
+    y : ndarray of shape (n_rows,), float64
+        Finite.
+    weight : ndarray of shape (n_rows,), float64, or None
+    starts : ndarray of shape (n_runs,)
+        The row at which each run of one query starts; the first is 0, even if its query has begun in the piece before.
+    ids : list
+        Of each run: an int or a str.
+    features : list of (str, pyarrow.Array)
+        Columns by name; none where they were not asked for.
+    """
+
+    path: Path
+    row: int
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64] | None
+    starts: NDArray[np.int64]
+    ids: list[Any]
+    features: list[tuple[str, Any]]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    def place(self, run: int) -> str:
+        """Say where a run starts, for messages."""
+        return f"{self.path}, row {self.row + int(self.starts[run])}"
+
+    def fill(self, start: int, stop: int, X: NDArray[np.float32]) -> None:
+        """Write the features of some rows."""
+        for j, (name, values) in enumerate(self.features):
+            column = _as_numpy(values.slice(start, stop - start))
+            with np.errstate(over="ignore"):
+                X[:, j] = column
+            if column.dtype.kind == "f" and column.dtype.itemsize > 4:
+                beyond = np.isinf(X[:, j]) & np.isfinite(column)
+                if beyond.any():
+                    at = int(np.argmax(beyond))
+                    what = f"{name!r} is {column[at]}, beyond float32"
+                    raise ValueError(f"{self.path}, row {self.row + start + at}: {what}; rescale it, or write inf")
 
 
 class ParquetPieces:
@@ -73,20 +124,21 @@ class ParquetPieces:
 
     def pieces(self, *, features: bool) -> Iterator[Piece]:
         """Yield all rows in order."""
-        columns = [*self._fields, *(self.feature_names if features else ())]
+        names = self.feature_names if features else ()
         for path in self._paths:
             row = 0
             with _opened(path) as file:
-                for batch in file.iter_batches(_ROWS, columns=columns):
+                for batch in file.iter_batches(_ROWS, columns=[*self._fields, *names]):
                     if batch.num_rows:
-                        yield self._piece(path, row, batch)
+                        yield self._piece(path, row, batch, names)
                         row += batch.num_rows
 
     def qids(self, ids: list[Any], group: NDArray[np.int64]) -> NDArray[Any]:
         """Return the id of each row of some queries."""
-        return ids_of_rows(ids, group, self._id_type)
+        long = self._id_type is str and max(map(len, ids)) > _WIDEST
+        return np.repeat(np.array(ids, object if long else self._id_type), group)
 
-    def _piece(self, path: Path, row: int, batch: Any) -> Piece:
+    def _piece(self, path: Path, row: int, batch: Any, names: Sequence[str]) -> Piece:
         starts, ids = _runs(f"{path}, counted from row {row}: {self._qid}", batch.column(self._qid), self._id_type)
         y = _floats(batch.column(self._label))
         finite = np.isfinite(y)
@@ -98,26 +150,7 @@ class ParquetPieces:
         weight = None if self._weight is None else _floats(batch.column(self._weight))
         if weight is not None:
             refuse_weights(f"{path}, counted from row {row}: {self._weight}", weight)
-        return Piece(
-            y,
-            weight,
-            starts,
-            ids,
-            lambda run: f"{path}, row {row + int(starts[run])}",
-            partial(self._fill, path, row, batch),
-        )
-
-    def _fill(self, path: Path, row: int, batch: Any, start: int, stop: int, X: NDArray[np.float32]) -> None:
-        for j, name in enumerate(self.feature_names):
-            column = _as_numpy(batch.column(name).slice(start, stop - start))
-            with np.errstate(over="ignore"):
-                X[:, j] = column
-            if column.dtype.kind == "f" and column.dtype.itemsize > 4:
-                beyond = np.isinf(X[:, j]) & np.isfinite(column)
-                if beyond.any():
-                    at = int(np.argmax(beyond))
-                    what = f"{name!r} is {column[at]}, beyond float32"
-                    raise ValueError(f"{path}, row {row + start + at}: {what}; rescale it, or write inf")
+        return Piece(path, row, y, weight, starts, ids, [(name, batch.column(name)) for name in names])
 
     def _check_schema(self, path: Path, *, whole: bool) -> None:
         with _opened(path) as file:

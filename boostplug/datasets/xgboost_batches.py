@@ -17,7 +17,7 @@ class BatchIter(xgb.DataIter):
     def __init__(
         self,
         batches: Iterable[RankingData],
-        feature_names: tuple[str, ...] | None,
+        feature_names: tuple[str, ...],
         cache_prefix: str | None,
         *,
         on_host: bool,
@@ -41,6 +41,6 @@ class BatchIter(xgb.DataIter):
             label=batch.y,
             group=batch.group,  # no ids, which XGBoost takes modulo 2^32
             weight=None if batch.weight is None else batch.weight[firsts],
-            feature_names=None if self._feature_names is None else list(self._feature_names),
+            feature_names=list(self._feature_names),
         )
         return True

@@ -11,7 +11,7 @@ import numpy as np
 from boostplug.comparison.training.store import digest
 from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_folds
 from boostplug.datasets.letor import load_files
-from boostplug.datasets.movielens import load_movielens, user_tasks
+from boostplug.studies.movielens import load_movielens, user_tasks
 
 __all__ = [
     "N_FOLDS",

@@ -1,7 +1,6 @@
-"""`batches_by_query`: whole queries, from all kinds of files, in little memory; and all that it refuses."""
+"""`batches_by_query`: whole queries, in little memory; and all that it refuses."""
 
 import datetime as dt
-import gzip
 import tracemalloc
 from decimal import Decimal
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boostplug.datasets import batches, batches_by_query, letor, load_letor
+from boostplug.datasets import batches, batches_by_query
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -39,11 +38,6 @@ def write(path, table, start=0, stop=None):
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({name: values[start:stop] for name, values in table.items()}), path)
     return path
-
-
-def letor_lines(table):
-    rows = zip(table["y"], table["q"], table["a"], table["b"], strict=True)
-    return "".join(f"{y} qid:{q.replace(' ', '_')} 1:{a} 3:{b}\n" for y, q, a, b in rows)
 
 
 def joined(found, name):
@@ -91,59 +85,16 @@ def test_files_are_one_in_their_natural_order(kind, cuts, tmp_path):
     assert np.array_equal(joined(found, "y"), table["y"])
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-@pytest.mark.parametrize("block", [64, 200, 1 << 22])
-@pytest.mark.parametrize("n_files", [1, 3])
-def test_letor_files_give_what_load_letor_gives(suffix, block, n_files, tmp_path, monkeypatch):
-    lines = letor_lines(columns()).splitlines(keepends=True)
-    paths = []
-    for i, part in enumerate(np.array_split(lines, n_files)):
-        paths.append(tmp_path / f"part{i}.txt{suffix}")
-        data = "".join(part).encode()
-        paths[-1].write_bytes(gzip.compress(data) if suffix else data)
-    whole = tmp_path / "whole"
-    whole.write_text("".join(lines))
-    expected = load_letor(whole)
-    monkeypatch.setattr(letor, "_BLOCK", block)
-    found = batches_by_query(paths if n_files > 1 else paths[0], rows=10)
-    assert (found.n_rows, found.n_queries, found.n_features) == (len(lines), len(SIZES), 3)
-    for _ in range(2):  # it may be read again
-        for name in ("X", "y", "qid", "group"):
-            assert np.array_equal(joined(found, name), getattr(expected, name)), name
-
-
-def test_real_letor_lines_in_little_blocks(tmp_path, monkeypatch):
-    """Sparse lines, other ids for one number, comments, features from 0 late in the file."""
-    text = (
-        "# a comment\n2 qid:7 1:0.5 9:NULL # docid = x\n0 qid:07 2:1\n\n1 qid:8 3:1e-3\n0 qid:-1 40:2\n1 qid:-2 1:1\n"
-        "3 qid:9 0:4 1:5\n"
-    )
-    path = tmp_path / "train.txt"
-    path.write_text(text)
-    expected = load_letor(path)
-    monkeypatch.setattr(letor, "_BLOCK", 32)
-    for rows in (1, 2, 3, 100):
-        found = batches_by_query(path, rows=rows)
-        assert found.group.tolist() == [2, 1, 1, 1, 1]  # -1 and -2 have one hash in Python, and are two queries
-        assert np.array_equal(joined(found, "X"), expected.X, equal_nan=True)
-        assert joined(found, "qid").tolist() == [7, 7, 8, -1, -2, 9]
-    path.write_text(text + "0 qid:last 1:1\n")  # from here on no id is a number
-    found = batches_by_query(path)
-    assert joined(found, "qid").tolist() == ["7", "07", "8", "-1", "-2", "9", "last"]
-
-
 def test_memory_is_that_of_a_batch(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
-    path = tmp_path / "train.txt"
-    with path.open("w") as file:
-        for row in range(40_000):
-            values = " ".join(f"{j}:{v:.2f}" for j, v in enumerate(rng.normal(size=20), 1))
-            file.write(f"{row % 3} qid:{row // 10} {values}\n")
-    monkeypatch.setattr(letor, "_BLOCK", 1 << 14)
-    list(batches_by_query(path, rows=5000))  # numba is loaded
+    row = np.arange(40_000)
+    features = {f"f{j}": rng.normal(size=len(row)).astype(np.float32) for j in range(20)}
+    path = write(tmp_path / "train.parquet", {"y": row % 3, "q": row // 10} | features)
+    del features
+    monkeypatch.setattr(parquet, "_ROWS", 1000)
     all_features = 40_000 * 20 * 4
     tracemalloc.start()
-    found = batches_by_query(path, rows=500)
+    found = batches_by_query(path, **COLUMNS, rows=500)
     n_rows = sum(batch.n_rows for batch in found)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -211,10 +162,7 @@ def test_fields_are_those_of_a_lightgbm_dataset(tmp_path):
     assert np.array_equal(fields["weight"], table["w"])
     assert fields["group"].tolist() == SIZES
     assert fields["feature_name"] == ["a", "b"]
-    (tmp_path / "train.txt").write_text(letor_lines(table))
-    fields = batches_by_query(tmp_path / "train.txt").fields()
-    assert np.array_equal(fields["label"], table["y"])
-    assert (fields["weight"], fields["feature_name"]) == (None, "auto")
+    assert batches_by_query(path, **COLUMNS).fields()["weight"] is None
 
 
 # --- Refusals ------------------------------------------------------------------------------------------------------
@@ -262,8 +210,7 @@ def test_a_query_that_appears_again_is_named(waiting, at_once, tmp_path, monkeyp
         ({"w": ["1", "2"]}, {"weight": "w"}, r"the weight 'w' holds string"),
         ({"w": [1, 2]}, {"weight": "v"}, r"has no column 'v' for weight; it has x, y, q, w"),
         ({"x": [1, 2]}, {"label": "z"}, r"has no column 'z' for label; it has x, y, q"),
-        ({"x": [1, 2]}, {"label": None}, r"label is missing; name the column of .*train.parquet"),
-        ({"x": [1, 2]}, {"qid": None}, r"qid is missing; name the column"),
+        ({"x": [1, 2]}, {"label": None}, r"label must be the name of a column; got None"),
         ({"x": [1, 2]}, {"qid": "y"}, r"label, qid and weight are three columns; got 'y', 'y'"),
         ({"x": [1, 2]}, {"qid": 3}, r"qid must be the name of a column; got 3"),
         ({"x": [1, 2]}, {"features": ["x", "v"]}, r"has no column 'v', a feature; it has x, y, q"),
@@ -272,7 +219,6 @@ def test_a_query_that_appears_again_is_named(waiting, at_once, tmp_path, monkeyp
         ({"x": [1, 2]}, {"features": np.array("x")}, r"features must be a list of names"),
         ({"x": [1, 2]}, {"features": []}, r"features must be a list of names"),
         ({"x": [1, 2]}, {"features": ["x", "y"]}, r"features holds 'y', which is the label, the qid or the weight"),
-        ({"x": [1, 2]}, {"n_features": 3}, r"n_features and zero_based are for LETOR files"),
         ({"x": [1, 2]}, {"rows": 0}, r"rows must be an integer of at least 1; got 0"),
         ({"x": [1, 2]}, {"rows": 2.5}, r"rows must be an integer of at least 1; got 2.5"),
     ],
@@ -281,6 +227,14 @@ def test_refused_in_words(given, options, message, tmp_path):
     path = table_of(tmp_path, **given)
     with pytest.raises(ValueError, match=message):
         list(batches_by_query(path, **COLUMNS | options))
+
+
+def test_other_files_than_parquet_are_refused(tmp_path):
+    (tmp_path / "train.txt").write_text("1 qid:1 1:1\n")
+    with pytest.raises(
+        ValueError, match=r"train.txt is no Parquet file, or a damaged one; write it anew, or leave it out"
+    ):
+        batches_by_query(tmp_path, **COLUMNS)
 
 
 def test_files_that_change_meanwhile_are_noticed(tmp_path):
@@ -294,10 +248,3 @@ def test_files_that_change_meanwhile_are_noticed(tmp_path):
             list(found)
     with pytest.raises(ValueError, match="the files have changed"):
         found.fields()
-    lines = tmp_path / "train.txt"
-    lines.write_text("1 qid:1 1:1\n0 qid:1 2:1\n")
-    found = batches_by_query(lines)
-    lines.write_text("1 qid:1 1:1\n0 qid:1 200:1\n")  # wider than the batch that it would be written into
-    for read in (found.fields, found.__iter__, found.fields):
-        with pytest.raises(ValueError, match=r"train.txt has changed since it was read first"):
-            list(read())

@@ -122,13 +122,10 @@ def test_validation_and_early_stopping_on_batches(kind, whole, folder, tmp_path)
 
     X, y, sizes, *_ = whole
     few = sizes[:15].sum()
-    path = tmp_path / "valid.txt"
-    lines = zip(y[:few], np.repeat(np.arange(15), sizes[:15]), X[:few], strict=True)
-    path.write_text(
-        "".join(f"{y} qid:{q} " + " ".join(f"{j}:{v}" for j, v in enumerate(x, 1)) + "\n" for y, q, x in lines)
-    )
-    valid = batches_by_query(path, rows=50)
-    valid.feature_names = tuple(NAMES)  # LETOR has none, and XGBoost compares them
+    path = tmp_path / "valid.parquet"
+    columns = dict(zip(NAMES, X[:few].T, strict=True))
+    pq.write_table(pa.table(columns | {"y": y[:few], "q": np.repeat(np.arange(15), sizes[:15])}), path)
+    valid = batches(path, rows=50)
     train = matrix_of(kind, batches(folder), tmp_path)
     options = {} if kind == "DMatrix" else {"ref": train}
     found = history(train, matrix_of(kind, valid, tmp_path, **options))
@@ -170,10 +167,10 @@ def test_the_first_query_of_several_weights_is_named(tmp_path):
 
 def test_an_error_while_xgboost_reads_is_ours(folder, tmp_path):
     xgb = pytest.importorskip("xgboost")
-    path = tmp_path / "train.txt"
-    path.write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
-    found = batches_by_query(path)
-    path.write_text("1 qid:1 1:1\n")
+    path = tmp_path / "train.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.0], "y": [1, 0], "q": [1, 1]}), path)
+    found = batches_by_query(path, label="y", qid="q")
+    pq.write_table(pa.table({"x": [1.0], "y": [1], "q": [1]}), path)
     with pytest.raises(ValueError, match="the files have changed"):
         xgb.QuantileDMatrix(found.data_iter())
 

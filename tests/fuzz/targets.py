@@ -504,7 +504,6 @@ _COLUMNS = {
     ),
     "w": ("[1.0, 2.0, 0.0, 1e-100]", "[1, 1, 2, 3]", "[None, 1.0, 1.0, 1.0]"),
 }
-_FILE_NAMES = ("'data.txt'", "'data.txt.gz'", "'data.parquet'")
 _BAD_COLUMNS = (
     *("['a', 'b', 'c', 'd']", "[None] * 4", "[[1], [2], [3], [4]]", "[b'a'] * 4", "[1e300, -1e300, 0.0, np.inf]"),
     *("[np.nan, 1.0, 2.0, 3.0]", "[1, 2, 1, 2]", "['a', 'b', 'a', None]", "[0.5, 0.5, 1e17, 3.0]", "[-1, 0, 1, 2]"),
@@ -520,21 +519,14 @@ _BAD_COLUMNS = (
 
 @target("datasets.batches_by_query", "datasets.QueryBatches", weight=20)
 def batches_by_query(dice):
-    options = {"rows": ("1", "2", "3", "100", "2**62")}
-    if dice.percent(40):
-        options |= {
-            "label": ("None", "'grade'"),
-            "zero_based": _LETOR["zero_based"],
-            "n_features": _LETOR["n_features"],
-        }
-        path = dice.one(HOSTILE) if dice.percent(3) else f"file({_letor(dice)}, {dice.one(_FILE_NAMES)})"
-    else:
-        tables = [_table(dice) for _ in range(dice.one((1, 1, 1, 2)))]
-        path = f"parquet({', '.join(tables)})"
-        options |= {"weight": ("'w'", "None"), "features": ("['x']", "['x', 'w']", "None", "['z']")}
+    options = {
+        "rows": ("1", "2", "3", "100", "2**62"),
+        "weight": ("'w'", "None"),
+        "features": ("['x']", "['x', 'w']", "None", "['z']"),
+    }
+    tables = [_table(dice) for _ in range(dice.one((1, 1, 1, 2)))]
+    path = dice.one(HOSTILE) if dice.percent(3) else f"parquet({', '.join(tables)})"
     given = {"label": "'y'", "qid": "'q'"} | chosen(dice, options)
-    for most in ("1e308", "2**63", "np.uint64(2**64 - 1)", "10**400"):  # memory is the caller's
-        given = {name: "5" if name == "n_features" and text == most else text for name, text in given.items()}
     texts = ", ".join(f"{name}={text}" for name, text in given.items())
     return f"found = datasets.batches_by_query({path}, {texts})\ncheck_batches(found)"
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from boostplug.comparison.training.frameworks import Part
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_fold
-from boostplug.datasets.movielens import load_movielens
 from boostplug.metrics import MAP, NDCG, KendallTau, Metric, PairError
+from boostplug.studies.movielens import load_movielens
 from boostplug.studies.quality.situations import altered, balanced, with_clicks, with_one_relevant
 from boostplug.studies.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boostplug.datasets.movielens import MovieLens, load_movielens, user_tasks
+from boostplug.studies.movielens import MovieLens, load_movielens, user_tasks
 
 
 def ratings(rows):
