@@ -22,6 +22,13 @@ def client():
 
 
 @pytest.fixture(autouse=True)
+def _both_workers(request):
+    """Wait for both workers: one that a test has brought down comes back by itself, in its own time."""
+    if "client" in request.fixturenames:
+        request.getfixturevalue("client").wait_for_workers(2, timeout=SECONDS)
+
+
+@pytest.fixture(autouse=True)
 def _time_limit():
     def stop(*_):
         pytest.fail(f"the test took more than {SECONDS} s: a worker waits for another one")

@@ -356,6 +356,5 @@ def test_a_killed_worker_is_a_clean_error_and_those_that_are_left_train_again(n_
         killer.join()
         client.wait_for_workers(n_workers, timeout=60)
         client.restart()  # the other one may still wait for it
-        client.wait_for_workers(2)  # a restart waits for those that it knew
         # Wherever the rows are now: a nanny may take its time.
         assert_same(fit(client, dd.from_pandas(TABLE, npartitions=1, sort=False)), alone())
