@@ -110,7 +110,7 @@ def report() -> bytes:
     browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser_path is None:
         sys.exit(f"a picture of the report needs one of {', '.join(BROWSERS)} on the path")
-    losses = [bp.QBRank(), bp.MPBoost(), 0.5 * bp.RankNet(normalization="rows") + 0.5 * bp.SquaredError()]
+    losses = [bp.QBRank(), bp.MPBoost(), bp.CRR()]
     result = bp.compare(*bp.datasets.load_bundled(), losses=losses, rounds=1000, num_threads=1)
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         page_path = Path(folder) / "report.html"

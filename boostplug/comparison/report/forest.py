@@ -26,7 +26,7 @@ def differences(view: View) -> Child:
         of_one.sort(key=lambda m: -view.sign * found[m.number].difference)
         legend = (
             f"{view.metric} on test with its {percent(document)} interval; {better}. Filled and bold: "
-            f"significant (corrected p below {SIGNIFICANT:g}). Hollow and thin: not."
+            f"significant (p below {SIGNIFICANT:g}). Hollow and thin: not."
         )
         rows = el("ul", [_forest_row(m, found[m.number], axis) for m in of_one], class_="rows")
         title = f"difference to {found[of_one[0].number].reference}"

@@ -72,7 +72,7 @@ class Shown:
 
     @property
     def p(self) -> Cell:
-        """The corrected p of the difference."""
+        """The p of the difference: Holm's, but the recommended method's own."""
         return self.cells[-3]
 
     @property
