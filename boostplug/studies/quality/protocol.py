@@ -11,6 +11,7 @@ from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.naming import distinct_names
 from boostplug.losses import (
+    CRR,
     AdaRank,
     BinaryDistance,
     LambdaRank,
@@ -27,7 +28,19 @@ from boostplug.losses import (
 from boostplug.metrics import MAP, NDCG
 from boostplug.studies.quality.sets import SETS
 
-__all__ = ["BEFORE", "DEFAULTS", "PARTS", "PEERS", "QBRANKS", "TWINS", "Job", "StudyPart", "jobs_of"]
+__all__ = [
+    "BEFORE",
+    "DEFAULTS",
+    "FIVE_SEEDS",
+    "NAMED_FIRST",
+    "PARTS",
+    "PEERS",
+    "QBRANKS",
+    "TWINS",
+    "Job",
+    "StudyPart",
+    "jobs_of",
+]
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression"),
@@ -78,6 +91,9 @@ _OTHERS: tuple[Loss, ...] = (
     _RANKNET_AND_REGRESSION,
     _MARGIN_1,
 )
+
+NAMED_FIRST: tuple[Loss, ...] = (QBRank(), CRR(), MPBoost())
+"""Among which the loss that the README names first is decided."""
 
 TWINS: Mapping[str, Loss] = {
     "lambdarank": LambdaRank(metric=NDCG(30), truncation=30, norm=True),
@@ -137,6 +153,7 @@ _NO_CATBOOST = {name: PEERS[name] for name in ("lightgbm", "xgboost")}
 
 _MADE = ("clicks", "fair-pairs", "one-relevant")  # of other sets
 _SETS = tuple(name for name in SETS if name not in {*_MADE, "nfcorpus-balanced"})
+_WHOLE_SETS = tuple(name for name in _SETS if SETS[name].pooled)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +165,7 @@ class StudyPart:
     name : str
     leaves : int
         Of a tree.
+    learning_rate : float
     losses : tuple of Loss
         In those of LightGBM and XGBoost that have peers.
     peers : mapping of str to tuple of str
@@ -156,7 +174,8 @@ class StudyPart:
     folds : tuple of int or None
         Of each set, from 0. None: the first ones, as many as the set says.
     first_seed : int
-        The first of as many as the set says.
+    n_seeds : int or None
+        None: as many as the set says.
     shares : tuple of float
         Of the training queries.
     tune : int
@@ -165,11 +184,13 @@ class StudyPart:
 
     name: str
     leaves: int = 24
+    learning_rate: float = 0.07
     losses: tuple[Loss, ...] = ()
     peers: Mapping[str, tuple[str, ...]]
     sets: tuple[str, ...] = _SETS
     folds: tuple[int, ...] | None = None
     first_seed: int = 0
+    n_seeds: int | None = None
     shares: tuple[float, ...] = (1.0,)
     tune: int = 0
     rounds: int = 300
@@ -187,7 +208,7 @@ class StudyPart:
     def trees(self, data: str) -> Trees:
         """Return the trees for a set; l2 is the framework's own, but where it is tuned."""
         return Trees(
-            learning_rate=0.07,
+            learning_rate=self.learning_rate,
             num_leaves=self.leaves,
             row_fraction=0.8,
             column_fraction=0.5,
@@ -266,9 +287,34 @@ PARTS: dict[str, StudyPart] = {
             folds=(2, 3, 4),
             first_seed=7,
         ),
+        StudyPart(
+            name="five seeds, 12 leaves",
+            leaves=12,
+            learning_rate=0.1,
+            losses=NAMED_FIRST,
+            peers={"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",)},
+            sets=_WHOLE_SETS,
+            folds=(2, 3),
+            first_seed=101,
+            n_seeds=5,
+        ),
+        StudyPart(
+            name="five seeds, 31 leaves",
+            leaves=31,
+            learning_rate=0.1,
+            losses=NAMED_FIRST,
+            peers={"lightgbm": ("lambdarank", "regression"), "xgboost": ("rank:ndcg",)},
+            sets=_WHOLE_SETS,
+            folds=(2, 3, 4, 0, 1),
+            first_seed=101,
+            n_seeds=5,
+        ),
     )
 }
 """The parts of the study by name."""
+
+FIVE_SEEDS = ("five seeds, 31 leaves", "five seeds, 12 leaves")
+"""The parts that decide which loss is named first."""
 
 
 @dataclass(frozen=True)
@@ -304,6 +350,7 @@ def jobs_of(part: StudyPart) -> Iterator[Job]:
             for share in part.shares:
                 for framework in PEERS:
                     for method in part.methods(framework):
-                        n_seeds = 1 if framework == "catboost" else SETS[data].n_seeds  # it takes ten times as long
+                        n_seeds = part.n_seeds or SETS[data].n_seeds
+                        n_seeds = 1 if framework == "catboost" else n_seeds  # it takes ten times as long
                         for seed in range(part.first_seed, part.first_seed + n_seeds):
                             yield Job(part.name, data, fold, share, method, seed)

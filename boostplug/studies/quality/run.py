@@ -84,7 +84,9 @@ def _trained(folder: Path, job: Job) -> dict[str, Any]:
         _LAST[job.group] = FoldRuns(plan, job.fold, parts, None, _no_step, frameworks)
     cell = _LAST[job.group].outcome(job.method, job.seed)
     found = {name: getattr(cell, name) for name in _KEPT}
-    return dict(plain(found | {"per_query": {name: values.tolist() for name, values in cell.per_query.items()}}))
+    found["per_query"] = {name: values.tolist() for name, values in cell.per_query.items()}
+    found["curve"] = None if cell.curve is None else cell.curve.tolist()
+    return dict(plain(found))
 
 
 def _no_step(_description: str, _steps: int) -> None:
