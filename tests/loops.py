@@ -168,7 +168,7 @@ def pairwise_loss(loss, scores, queries):
         d = np.array([scores[i] - scores[j]])
         own, slope, curvature = (float(np.asarray(f(d))[0]) for f in (loss.function, loss.first, loss.second))
         grades = np.array([queries.labels[i]]), np.array([queries.labels[j]])
-        w = 1.0 if loss.weight is None else float(loss.weight(*grades)[0])
+        w = 1.0 if loss.weight is None or queries.pairs is not None else float(loss.weight(*grades)[0])
         return w * own, w * slope, w * curvature * (2.0 if loss.hessian == "bound" else 1.0)
 
     return pair_sums(queries, loss.normalization, terms)

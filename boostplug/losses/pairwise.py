@@ -33,6 +33,7 @@ Weight = Callable[[Floats, Floats], Floats]
 Hessian = Literal["newton", "bound", "global"]
 
 _LARGEST = 1e37  # of g and h, which the frameworks take as float32
+_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # of a pair: sums of them stay finite
 _CHECKED = 60.0  # differences up to here must give finite values
 
 
@@ -52,7 +53,7 @@ class PairwiseLoss(SmoothPairLoss):
         the same shape. Finite at least for differences within ±60; sampled when the loss is built, where derivatives
         that do not fit are refused. Define them at the top of a module if the loss is to be pickled.
     weight : callable, optional
-        Weight of a pair by its grades: two float64 arrays (higher, lower) to positive numbers. Default: 1.
+        Weight of a pair by its grades: two float64 arrays (higher, lower) to numbers from 1e-100 to 1e100. Default: 1.
     hessian : {"newton", "bound", "global"}
         "newton": :math:`h_i = \sum_j w \rho''`, the true second derivative (kind "exact"); "bound": twice that, which
         dominates the full Hessian at the current scores (kind "bound"). Both need :math:`\rho'' \ge 0`. "global":
@@ -294,11 +295,12 @@ def _weight_of_grades(runs: GradeRuns, weight: Weight, high: Ints, low: Ints) ->
         return np.full(higher.shape, out) if single else out
 
     values = called("PairwiseLoss: weight", "pair", spread, higher, lower)
-    bad = ~((values > 0) & np.isfinite(values))
+    bad = ~((values >= _SMALLEST_WEIGHT) & (values <= _LARGEST_WEIGHT))
     if bad.any():
         at = int(np.argmax(bad))
         raise ValueError(
-            f"PairwiseLoss: weight must be positive and finite; weight({higher[at]}, {lower[at]}) = {values[at]}"
+            f"PairwiseLoss: weight must be from {_SMALLEST_WEIGHT:g} to {_LARGEST_WEIGHT:g}; weight({higher[at]}, "
+            f"{lower[at]}) = {values[at]}"
         )
     return values
 

@@ -96,7 +96,8 @@ def check_derivatives(loss, scores, queries, seed=0):
     expected = _looped(loss, scores, queries)
     if expected is not None:
         _same_by_query(queries, (gradient, hessian), expected[1:])
-        np.testing.assert_allclose(value, expected[0], rtol=1e-6, atol=1e-300)  # next to where float64 ends
+        # a user's values may cancel in a sum; others are compared down to next to where float64 ends
+        np.testing.assert_allclose(value, expected[0], rtol=1e-6, atol=1e-6 if of_users else 1e-300)
     _same_in_another_order(loss, scores, queries, (gradient, hessian), seed)
 
 
@@ -152,6 +153,8 @@ def _same_in_another_order(loss, scores, queries, outputs, seed):
 def check_law(loss, scores, queries, law, seed=0):
     """Check one of the laws that all losses keep, on data of any kind."""
     loss.value(scores, queries)  # which refuses what is no score of these rows
+    if np.abs(queries.labels).max(initial=0.0) > 1e30:  # regression on them leaves single precision
+        return
     if float(getattr(loss, "sigmoid", 1.0)) <= 1e15:  # beyond, derivatives in its square leave single precision
         law(loss, np.asarray(scores, dtype=float), queries, np.random.default_rng(seed))
 

@@ -157,10 +157,11 @@ def _r_precision_of(metric, ranked):
 
 def _rbp_of(metric, ranked):
     if metric.max_grade is None:
-        gains = _relevant(metric, ranked)
+        relevant = gains = _relevant(metric, ranked)
     else:
+        relevant = [judged and grade > 0 for grade, judged in ranked]
         gains = [grade / metric.max_grade if judged else 0.0 for grade, judged in ranked]
-    return (1 - metric.p) * sum(metric.p**j * gain for j, gain in enumerate(gains)) if any(gains) else np.nan
+    return (1 - metric.p) * sum(metric.p**j * gain for j, gain in enumerate(gains)) if any(relevant) else np.nan
 
 
 def _bpref_of(metric, ranked):
