@@ -66,7 +66,8 @@ _HOME = {
     "load": "model.ensemble",
     "make_scorer": "selection.scorer",
     "set_num_threads": "core.threads",
-    "set_pairs": "adapters.preferences",
+    "set_labels": "adapters.attached",
+    "set_pairs": "adapters.attached",
     "suggest": "selection.search",
     "warmup": "warm_up",
 }
@@ -92,7 +93,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug import dask, datasets, testing
-    from boostplug.adapters.preferences import set_pairs
+    from boostplug.adapters.attached import set_labels, set_pairs
     from boostplug.comparison.compare import compare
     from boostplug.core.threads import set_num_threads
     from boostplug.data.pairs import Pairs

@@ -136,6 +136,9 @@ def compare(
     label: Annotated[str | None, typer.Option(help="Column of the labels, in CSV and Parquet.")] = None,
     qid: Annotated[str, typer.Option(help="Column of the query ids, in CSV and Parquet.")] = "qid",
     weight: Annotated[str | None, typer.Option(help="Column of weights, in CSV and Parquet.")] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Columns of more labels, for losses such as 'QBRank().on(sale)'.")
+    ] = None,
     features: Annotated[str | None, typer.Option(help="Columns that are features. Default: all others.")] = None,
     drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
     split: Annotated[
@@ -229,6 +232,7 @@ def compare(
             label=label,
             qid=qid,
             weight=weight,
+            labels=_names(labels) or (),
             features=_names(features),
             drop=_names(drop) or (),
             split=_shares(split),

@@ -298,6 +298,7 @@ PAGES = {
         (
             Section("Data", ("RankingData", "Queries")),
             Section("Pairs", ("Pairs", "set_pairs")),
+            Section("Several labels", ("set_labels",)),
             Section(
                 "Data sets and files",
                 (

@@ -613,6 +613,7 @@ CASES = {
         ),
         Case("`group=` with collections", lambda: bp.dask.XGBRanker().fit(X, Y, group=GROUP)),
         Case("`pairs=` with collections", lambda: bp.dask.XGBRanker().fit(X, Y, pairs=PAIRS)),
+        Case("`set_labels` on a collection", lambda: bp.set_labels(dd.from_pandas(FRAME, npartitions=2), a=[1.0])),
         Case("`set_pairs` on a collection", lambda: bp.set_pairs(dd.from_pandas(FRAME, npartitions=2), PAIRS)),
         Case(
             "a function as a metric of all workers",

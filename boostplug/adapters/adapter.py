@@ -37,6 +37,9 @@ class ObjectiveLike(Protocol):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return both derivatives per row."""
 
+    def reads(self, queries: Queries) -> Queries:
+        """Return the queries with the labels that it reads."""
+
 
 class MetricLike(Protocol):
     """What the adapters use of a metric."""

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
+from boostplug.adapters.attached import attached_to
 from boostplug.adapters.job import Workers, in_step
-from boostplug.adapters.preferences import preferences_of
-from boostplug.adapters.record import Preferences, Reading, Record, record_of
+from boostplug.adapters.record import Attached, Reading, Record, record_of
 from boostplug.adapters.registry import ADAPTERS, adapter_of, calling, dataset_names
 from boostplug.core.checks import numbers
 from boostplug.core.collective import LOCAL, Collective
@@ -133,15 +133,15 @@ def queries_of(dataset: Any) -> Queries:
         return record.assigned
     adapter = adapter_of(dataset)
     assert adapter is not None
-    preferences = preferences_of(dataset)
+    attached = attached_to(dataset)
     fields = adapter.read(dataset)
-    known = _known(record.read, fields, preferences)
+    known = _known(record.read, fields, attached)
     if known is not None:
         return known
-    if fields.labels is None and preferences is None:
+    if fields.labels is None and attached is None:
         raise ValueError(f"the {adapter.dataset_name} has no label; pass label=grades to {adapter.dataset_name}")
     refuse_fault(adapter.fault_of_fields(fields, dataset))
-    return _built(record.read, fields, preferences)
+    return _built(record.read, fields, attached)
 
 
 def _workers(dataset: Any, totals: Collective | None) -> Workers | None:
@@ -208,21 +208,26 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
     return _Call(scores, queries, threads, team, record, adapter, training, None)
 
 
-def _known(readings: deque[Reading], fields: Fields, preferences: Preferences | None) -> Queries | None:
+def _known(readings: deque[Reading], fields: Fields, attached: Attached | None) -> Queries | None:
     for known in tuple(readings):  # as it was, should another thread add to it
-        if known.preferences is preferences and known.fields.same_as(fields):
+        if known.attached is attached and known.fields.same_as(fields):
             return known.queries
     return None
 
 
-def _built(readings: deque[Reading], fields: Fields, preferences: Preferences | None) -> Queries:
-    labels, pairs, labelled = fields.labels, None, None
-    if preferences is not None:
-        pairs, labelled = preferences.pairs, preferences.labelled
-        if labels is not None and labelled is None and not labels.any():
-            labels = None  # LightGBM makes zeros of missing labels
-    queries = Queries(labels, group=fields.group, weight=fields.weight, pairs=pairs, labelled=labelled)
-    readings.append(Reading(fields, preferences, queries))
+def _built(readings: deque[Reading], fields: Fields, attached: Attached | None) -> Queries:
+    labels, also = fields.labels, attached or Attached()
+    if labels is not None and also.pairs is not None and also.labelled is None and not labels.any():
+        labels = None  # LightGBM makes zeros of missing labels
+    queries = Queries(
+        labels,
+        group=fields.group,
+        weight=fields.weight,
+        pairs=also.pairs,
+        labelled=also.labelled,
+        labels_by_name=also.labels,
+    )
+    readings.append(Reading(fields, attached, queries))
     return queries
 
 
@@ -250,8 +255,9 @@ def _one_per_row(scores: Any, queries: Queries) -> Any:
 
 
 def _warn_of_nothing_to_learn(loss: ObjectiveLike, call: _Call) -> None:
-    cause = why_nothing_is_learnt(call.queries)
-    zeros = call.adapter is not None and call.adapter.makes_zeros_of_missing_labels and not call.queries.labels.any()
+    queries = loss.reads(call.queries)
+    cause = why_nothing_is_learnt(queries)
+    zeros = call.adapter is not None and call.adapter.makes_zeros_of_missing_labels and not queries.labels.any()
     if cause is None:
         cause = "its gradient has vanished at these scores"
     elif zeros and call.queries.pairs is None:

@@ -3,7 +3,7 @@
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,24 +12,29 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Fields, ObjectiveLike, Part
 from boostplug.core.buffers import Buffers
+from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 
-__all__ = ["Preferences", "Reading", "Record", "record_of"]
+__all__ = ["Attached", "Reading", "Record", "record_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class Preferences:
-    """What `set_pairs` attached to a dataset."""
+class Attached:
+    """What `set_pairs` and `set_labels` attached to a dataset."""
 
-    pairs: Pairs
-    labelled: NDArray[np.bool_] | None
+    pairs: Pairs | None = None
+    labelled: NDArray[np.bool_] | None = None
+    labels: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
-    def of_part(self, part: Part) -> "Preferences":
+    def of_part(self, part: Part) -> "Attached":
         """Return what is left of them in a part of the rows, with a warning where that cuts pairs."""
         if self.labelled is not None and len(self.labelled) != part.n_rows:
             raise ValueError(f"labelled must hold one bool per row ({part.n_rows}), got {len(self.labelled)} values")
         rows = np.asarray(part.rows, dtype=np.int64)
+        labels = {name: y[rows] for name, y in named_labels(self.labels, part.n_rows).items()}
+        if self.pairs is None:
+            return Attached(labels=labels)
         pairs, cut = self.pairs.of_rows(rows, part.n_rows)
         if cut:
             warnings.warn(
@@ -38,14 +43,14 @@ class Preferences:
                 UserWarning,
                 stacklevel=4,
             )
-        return Preferences(pairs, None if self.labelled is None else self.labelled[rows])
+        return Attached(pairs, None if self.labelled is None else self.labelled[rows], labels)
 
 
 class Reading(NamedTuple):
     """What was read, and the `Queries` built from it: they stand for as long as the same is read again."""
 
     fields: Fields
-    preferences: Preferences | None
+    attached: Attached | None
     queries: Queries
 
 
@@ -66,9 +71,9 @@ class Record:
     ----------
     assigned : Queries, or None
         What our rankers know better than the framework; then nothing is read.
-    attached : Preferences, or None
-        By `set_pairs`.
-    inherited : tuple of Preferences, or None
+    attached : Attached, or None
+        By `set_pairs` and `set_labels`.
+    inherited : tuple of Attached, or None
         Those of the whole of which this dataset is a part, and what is left of them here.
     read : deque of Reading
         The last one.
@@ -83,8 +88,8 @@ class Record:
     """
 
     assigned: Queries | None = None
-    attached: Preferences | None = None
-    inherited: tuple[Preferences, Preferences] | None = None
+    attached: Attached | None = None
+    inherited: tuple[Attached, Attached] | None = None
     read: deque[Reading] = field(default_factory=lambda: deque(maxlen=1))
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None

@@ -223,12 +223,13 @@ def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:
 
 
 def _why_undefined(metric: Metric, part: Part) -> str:
-    grade, most = getattr(metric, "relevant", None), part.queries.labels.max()
+    judging = getattr(metric, "metric", metric)  # the one that is bound to a label
+    grade, most = getattr(judging, "relevant", None), metric.reads(part.queries).labels.max()
     if grade is None or not 0 < most < grade:
         return "it has no relevant document"
     return (
         f"labels up to {most:g} do not reach {grade:g}, from which on a document is relevant to it "
-        f"(metrics= of bp.compare takes {type(metric).__name__}(relevant=…))"
+        f"(metrics= of bp.compare takes {type(judging).__name__}(relevant=…))"
     )
 
 

@@ -56,6 +56,7 @@ def compare(
     label: str | None = None,
     qid: str = "qid",
     weight: str | None = None,
+    labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     split: str | Sequence[float] | None = None,
@@ -128,6 +129,9 @@ def compare(
         settings, number of threads and versions must be the same.
     label, qid, weight : str
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
+    labels : iterable of str, optional
+        Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
+        "NDCG@10.on(sale)". Of other data, `RankingData` holds them.
     features, drop : iterable of str, optional
         Columns of DataFrames that are features; columns that are left out. Default: all but those above.
     split : three shares or str, optional
@@ -165,7 +169,9 @@ def compare(
     >>> list(result.table["method"][:3])
     ['lambdarank', 'rank_xendcg', 'regression']
     """
-    columns_of_frames = Columns(label, qid, weight, names_of(features), names_of(drop) or (), names_of(split))
+    columns_of_frames = Columns(
+        label, qid, weight, names_of(labels) or (), names_of(features), names_of(drop) or (), names_of(split)
+    )
     loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
     main, columns, left_out = metrics_of(folds, metric, metrics)

@@ -133,7 +133,9 @@ def _of_frame(data: Any, columns: Columns) -> RankingData:
             "labels)"
         )
     data = features_only(data, columns)
-    found = RankingData.from_frame(data, label=columns.label, qid=columns.qid, weight=columns.weight)
+    found = RankingData.from_frame(
+        data, label=columns.label, qid=columns.qid, weight=columns.weight, labels=columns.labels
+    )
     refuse_unusable(found.X)
     return found
 
@@ -156,11 +158,12 @@ def _of_fields(data: Any) -> RankingData:
         return data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
 
     X, y, qid, group, weight, other = map(get, ("X", "y", "qid", "group", "weight", "sample_weight"))
+    labels = get("labels")
     if X is None or y is None:
         raise ValueError(f"it must be {_FORMS}; got {type(data).__name__}")
     if weight is not None and other is not None:
         raise ValueError("it has both weight and sample_weight; keep one of them")
-    return RankingData(X, y, qid=qid, group=group, weight=other if weight is None else weight)
+    return RankingData(X, y, qid=qid, group=group, weight=other if weight is None else weight, labels=labels)
 
 
 def _refuse_columns(columns: Columns, data: Any, name: str) -> None:
@@ -169,7 +172,7 @@ def _refuse_columns(columns: Columns, data: Any, name: str) -> None:
         if column is not None:
             kind = type(data).__name__
             raise ValueError(f"{name} is a {kind} and no DataFrame with a column {column!r}; leave out {what}")
-    for what in ("features", "drop"):
+    for what in ("labels", "features", "drop"):
         if getattr(columns, what):
             raise ValueError(f"{name} is a {type(data).__name__} and no DataFrame with named columns; leave out {what}")
 

@@ -31,6 +31,7 @@ class Columns(NamedTuple):
     label: str | None = None
     qid: str = "qid"
     weight: str | None = None
+    labels: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     split: str | tuple[float, ...] | None = None
@@ -43,7 +44,7 @@ class Columns(NamedTuple):
     def named(self) -> list[str]:
         """The names of columns that are no features."""
         split = self.split if isinstance(self.split, str) else None
-        return [name for name in (self.label, self.qid, self.weight, split) if name is not None]
+        return [name for name in (self.label, self.qid, self.weight, split, *self.labels) if name is not None]
 
     def check(self) -> "Columns":
         """Return itself, refusing what is no name, and no split."""
@@ -52,7 +53,7 @@ class Columns(NamedTuple):
             if not (isinstance(name, str) or (name is None and what != "qid")):
                 example = "; weights as arrays go into RankingData(X, y, weight=…)" if what == "weight" else ""
                 raise ValueError(f"{what} must be the name of a DataFrame's column; got {shown(name)}{example}")
-        for what in ("features", "drop"):
+        for what in ("labels", "features", "drop"):
             names = getattr(self, what)
             if names is not None and (isinstance(names, str) or not all(isinstance(name, str) for name in names)):
                 raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")

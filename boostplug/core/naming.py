@@ -256,6 +256,8 @@ class _Reader:
             case ast.Name() | ast.Attribute():
                 found = self._named(node)
                 return found() if isinstance(found, type) else found
+            case ast.Call(func=ast.Attribute(value=inner, attr="on"), args=[label], keywords=[]):
+                return self.value(inner).on(label.id if isinstance(label, ast.Name) else self.value(label))
             case ast.Call(func=ast.Name() | ast.Attribute() as name, args=args, keywords=keywords):
                 found = self._named(name)
                 kind = found if isinstance(found, type) else type(found)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
+from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, refuse_other_columns, table_of, without_qid
 from boostplug.estimators.inputs import DataSet, labels_in_single, with_float32_labels
@@ -193,7 +194,10 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
     if qid is None:
         raise ValueError(f"{where}qid is missing: pass the query id of each row, or a frame with a column 'qid'")
     _refuse_no_features(X, f"{where}X")
-    given = {"X": X, "y": of.y, "qid": qid, "sample_weight": of.weight}
+    if not isinstance(of.labels, Mapping | None):
+        raise ValueError(f"{where}labels must be a mapping of names to collections, got {shown(of.labels)}")
+    labels = {f"labels[{check_label_name(name)!r}]": values for name, values in (of.labels or {}).items()}
+    given = {"X": X, "y": of.y, "qid": qid, "sample_weight": of.weight, **labels}
     pieces = {
         name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
         for name, value in given.items()
@@ -206,7 +210,8 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
                 "repartition one as the other is"
             )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
-    made = [delayed(_part)(*row, names=tuple(pieces)) for row in zip(*pieces.values(), strict=True)]
+    names = tuple(of.labels or ())
+    made = [delayed(_part)(*row, names=tuple(pieces), labels=names) for row in zip(*pieces.values(), strict=True)]
     parts = Parts(client, client.compute(made), [], where)
     with client.as_current():  # wait asks the current one
         wait(parts.futures)
@@ -303,7 +308,7 @@ def _asked(client: Any, futures: list[Any], function: Callable[..., Any], *argum
     return found
 
 
-def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
+def _part(*columns: Any, names: tuple[str, ...], labels: tuple[str, ...]) -> Part | str:
     """Return a partition, or what is wrong with it: an error here would fill the worker's log."""
     given = dict(zip(names, columns, strict=True))
     X, y, qid, weight = given["X"], given["y"], given["qid"], given.get("sample_weight")
@@ -316,14 +321,18 @@ def _part(*columns: Any, names: tuple[str, ...]) -> Part | str:
                     "persist() on it after a shuffle"
                 )
         # for errors that name rows by where they stand now
-        labels_in_single(Queries(y, group=[table.n_rows], weight=weight))
+        by_name = dict(zip(labels, columns[len(names) - len(labels) :], strict=True))
+        labels_in_single(Queries(y, group=[table.n_rows], weight=weight, labels_by_name=by_name))
         ids, of_row = distinct(qid, "qid")
         y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
+        by_name = {name: np.asarray(values) for name, values in by_name.items()}
         if (of_row[1:] < of_row[:-1]).any():
             order = np.argsort(of_row, kind="stable")
             X = X[order] if isinstance(X, np.ndarray) or scipy.sparse.issparse(X) else X.iloc[order]
             y, weight = y[order], None if weight is None else weight[order]
-        return Part(X, Queries(y, group=np.bincount(of_row, minlength=len(ids.ids)), weight=weight), ids)
+            by_name = {name: values[order] for name, values in by_name.items()}
+        sizes = np.bincount(of_row, minlength=len(ids.ids))
+        return Part(X, Queries(y, group=sizes, weight=weight, labels_by_name=by_name), ids)
     except ValueError as error:
         return str(error)
 

@@ -4,7 +4,7 @@ import math
 import re
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         sample_weight: Any = None,
         *,
         qid: Any = None,
+        labels: Mapping[str, Any] | None = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         init_model: Any = None,
@@ -129,6 +130,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         sample_weight : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
             Weights per row, each 0 or from 1e-100 to 1e100; one that is constant in a query is the query's. (A weight
             per query has no place in partitions of rows.)
+        labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
+            More labels by name, for losses that read one of them: ``bp.QBRank().on("sale")``.
         feature_name, categorical_feature
             As for `lightgbm.LGBMRanker.fit`.
         init_model : str, Path, Booster or ranker, optional
@@ -158,7 +161,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         with job.running(client, _is_loss_of_worker, _LOST):
             model = self._trained(
                 client,
-                DataSet(X, y, qid, weight=sample_weight),
+                DataSet(X, y, qid, weight=sample_weight, labels=labels),
                 params,
                 job=job,
                 init_model=init_model,
@@ -179,12 +182,15 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         parts = parts_of(client, given, local=_LOCAL)
         parts.warn_of_merged_labels()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
+        names = tuple(given.labels or ())
+        packed = parts.blocks(_Packed(names), 1 + len(names)) if parts.weighted or names else None
         with one_training, _cancelled_when_lost(client):
             return lgb_dask._train(  # noqa: SLF001 (as its own rankers call it)
                 client=client,
                 data=parts.features,
                 label=parts.labels,
-                sample_weight=parts.blocks(_weights) if parts.weighted else None,
+                sample_weight=packed,
+                label_names=names,
                 group=parts.blocks(_sizes),
                 params=params,
                 model_factory=_OnWorker,
@@ -309,9 +315,14 @@ class _LightGBMJob(Job):
 class _OnWorker(local.LGBMRanker):
     """The ranker of one worker."""
 
-    def fit(self, *args: Any, job: _LightGBMJob, sums: Floats | None, **kwargs: Any) -> "_OnWorker":  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self, *args: Any, job: _LightGBMJob, sums: Floats | None, label_names: tuple[str, ...], **kwargs: Any
+    ) -> "_OnWorker":
         """Fit in step with the other workers."""
         self._job, self._sums = job, sums
+        packed = kwargs.get("sample_weight")
+        if packed is not None:
+            kwargs |= {"sample_weight": packed[:, 0], "labels": dict(zip(label_names, packed[:, 1:].T, strict=True))}
         try:
             super().fit(*args, **{**kwargs, "callbacks": None if job.loss is None else [job.after_round]})
         except _Stopped:
@@ -416,8 +427,16 @@ def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
     return {**kept, "fitted_": True}
 
 
-def _weights(part: Part, _first: int) -> Any:
-    return part.queries.row_weight
+class _Packed:
+    """The weights of a part's rows, and its labels of some names, as the columns of one table."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+
+    def __call__(self, part: Part, _first: int) -> Floats:
+        queries = part.queries
+        weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+        return np.column_stack([weight, *(queries.labels_by_name[name] for name in self.names)])
 
 
 def _sizes(part: Part, _first: int) -> NDArray[np.int64]:

@@ -1,5 +1,6 @@
 """What a fitted ranker does with collections: predictions, scores, copies."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -69,16 +70,17 @@ class RankerOnCollections:
         qid: Any = None,
         group: Any = None,
         metric: Metric | str | None = None,
+        labels: Mapping[str, Any] | None = None,
     ) -> float:
         """Return a metric over all queries; of data in memory too. Which one, `metric` or the default of `fit`."""
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
-            return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric))
+            return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
         refuse_on_collections({"group": group})
         metric = Metric.parse(metric) if isinstance(metric, str) else metric
         metric = model._first_metric() or NDCG(10) if metric is None else metric  # noqa: SLF001
         check_instance("metric", metric, Metric, "NDCG(10)")
-        given = DataSet(X, y, qid, weight=sample_weight)
+        given = DataSet(X, y, qid, weight=sample_weight, labels=labels)
         parts = parts_of(client_of(self.client), given, local=_name_of(model))
         return parts.score(model, metric)
 

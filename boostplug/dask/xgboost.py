@@ -3,7 +3,7 @@
 import copy
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,7 @@ _LOST = (
     "log shows; the cluster is free: fit again, and load again what only that worker held"
 )
 _WEIGHTS = "label_lower_bound"  # a field of the DMatrix that ranking leaves unused
+_FREE = ("label_upper_bound", _WEIGHTS)  # for labels by name; the second where there are no weights
 _WARNINGS = "boostplug_warnings"  # an attribute of the booster
 
 
@@ -112,6 +113,8 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         feature_weights: ArrayLike | None = None,
         eval_metric: Any = None,
         early_stopping_rounds: int | None = None,
+        labels: Mapping[str, Any] | None = None,
+        eval_labels: Any = None,
         **refused: Any,
     ) -> "XGBRanker":
         """Fit on Dask collections, which are computed, partition by partition, where they lie.
@@ -139,6 +142,11 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         feature_weights : array-like of shape (n_features,), optional
         eval_metric, early_stopping_rounds : optional
             In place of the constructor's.
+        labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
+            More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. Two at most,
+            and one beside weights: a DMatrix has no more room.
+        eval_labels : list of mapping or None, optional
+            Those of each validation set, of the same names.
         **refused
             The other parameters of `boostplug.XGBRanker.fit`; the error says why they are refused.
 
@@ -166,8 +174,10 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             )
 
         client = client_of(self.client)
-        train = DataSet(X, y, qid, weight=sample_weight)
-        sets = validation_sets(eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set)
+        train = DataSet(X, y, qid, weight=sample_weight, labels=labels)
+        sets = validation_sets(
+            eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set, eval_labels=eval_labels
+        )
         described, evals = [train], []
         for one in sets:
             evals.append(0 if one.is_training else len(described))
@@ -177,25 +187,26 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 f"early_stopping_rounds={early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
             )
         _refuse_weights(described, evals, loss, metrics)
+        fields = _fields_of_labels(described)
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(evals), model=model)
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
-        job = _XGBoostJob(loss)
+        job = _XGBoostJob(loss, fields)
         run = partial(
             xgb_dask.train,
             client,
             params,
             num_boost_round=self.get_num_boosting_rounds(),
             obj=None if loss is None else job,
-            custom_metric=_Metrics(custom) if custom else None,
+            custom_metric=_Metrics(custom, fields) if custom else None,
             early_stopping_rounds=early_stopping_rounds,
             xgb_model=model,
             verbose_eval=False,
             callbacks=[*callbacks, job],
         )
         with job.running(client, _is_loss_of_worker, _LOST):
-            trained, columns = self._trained(run, client, described, evals, known, feature_weights)
+            trained, columns = self._trained(run, client, described, evals, known, feature_weights, fields)
         booster = trained["booster"]
         for text in json.loads(booster.attr(_WARNINGS)):
             warnings.warn(text, UserWarning, stacklevel=2)
@@ -213,10 +224,11 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         evals: list[int],
         known: Table | None,
         feature_weights: ArrayLike | None,
+        fields: Mapping[str, str],
     ) -> tuple[dict[str, Any], Table]:
         """Return what `run` makes of the sets, once these are computed and checked, and the columns."""
         sets = self._checked_sets(client, described, known)
-        matrices = self._matrices(sets, feature_weights)
+        matrices = self._matrices(sets, feature_weights, fields)
         named = [(matrices[place], f"validation_{i}") for i, place in enumerate(evals)]
         return run(matrices[0], evals=named), sets[0].table
 
@@ -238,7 +250,9 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         sets[0].warn_of_merged_labels()
         return sets
 
-    def _matrices(self, sets: list[Parts], feature_weights: ArrayLike | None) -> list[Any]:
+    def _matrices(
+        self, sets: list[Parts], feature_weights: ArrayLike | None, fields_of_labels: Mapping[str, str]
+    ) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""
         weights = self._checked_feature_weights(feature_weights, sets[0].table.n_columns)
         matrices: list[Any] = []
@@ -251,6 +265,8 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 "enable_categorical": self.enable_categorical,
                 "feature_types": self.feature_types,
             }
+            for field, name in fields_of_labels.items():
+                fields[field] = parts.blocks(partial(_named_labels, name))
             if weights is not None:
                 fields["feature_weights"] = da.from_array(np.asarray(weights, np.float32))
             if self._grows_on_quantiles():
@@ -295,9 +311,13 @@ class XGBRanker(RankerOnCollections, LocalRanker):
 class _XGBoostJob(Job, TrainingCallback):
     """On each worker, the objective of XGBoost and a callback."""
 
+    def __init__(self, loss: Loss | None, fields: Mapping[str, str]) -> None:
+        super().__init__(loss)
+        self.fields = fields
+
     def __call__(self, scores: Any, matrix: xgb.DMatrix) -> Any:
         assert self.loss is not None
-        _assign_weights(matrix)
+        _assign_queries(matrix, self.fields)
         return self.derivatives(self.loss, scores, matrix)
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002 (XGBoost's signature)
@@ -312,11 +332,11 @@ class _XGBoostJob(Job, TrainingCallback):
 class _Metrics:
     """All metrics as one function, which XGBoost calls on each worker."""
 
-    def __init__(self, metrics: list[Metric]) -> None:
-        self.metrics = metrics
+    def __init__(self, metrics: list[Metric], fields: Mapping[str, str]) -> None:
+        self.metrics, self.fields = metrics, fields
 
     def __call__(self, scores: Any, matrix: xgb.DMatrix) -> list[tuple[str, float]]:
-        _assign_weights(matrix)
+        _assign_queries(matrix, self.fields)
         return [metric(scores, matrix) for metric in self.metrics]
 
 
@@ -341,13 +361,34 @@ def _shares(parts: Parts, matrix: Any, workers: list[str]) -> dict[str, list[Any
     return {worker: futures[i :: len(workers)] for i, worker in enumerate(workers[: len(futures)])}
 
 
-def _assign_weights(matrix: xgb.DMatrix) -> None:
-    """Have losses and metrics read the weights of rows."""
+def _assign_queries(matrix: xgb.DMatrix, fields: Mapping[str, str]) -> None:
+    """Have losses and metrics read the weights of rows, and the labels that fields of the matrix hold."""
     if record_of(matrix).assigned is None:
-        weight = matrix.get_float_info(_WEIGHTS)
-        if weight.size:
+        weight = np.zeros(0) if _WEIGHTS in fields else matrix.get_float_info(_WEIGHTS)
+        if weight.size or fields:
             sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
-            assign(matrix, Queries(matrix.get_label(), group=sizes, weight=weight))
+            labels = {name: matrix.get_float_info(field) for field, name in fields.items()}
+            weighed = weight if weight.size else None
+            assign(matrix, Queries(matrix.get_label(), group=sizes, weight=weighed, labels_by_name=labels))
+
+
+def _fields_of_labels(sets: list[DataSet]) -> dict[str, str]:
+    """Return which field of a DMatrix holds the label of which name."""
+    names = [tuple(one.labels or ()) for one in sets]
+    for one, own in zip(sets, names, strict=True):
+        if set(own) != set(names[0]):
+            raise ValueError(f"{one.where}labels are {list(own)}, the training set's {list(names[0])}; pass the same")
+    free = _FREE[: 1 if any(one.weight is not None for one in sets) else 2]
+    if len(names[0]) > len(free):
+        raise ValueError(
+            f"labels has {len(names[0])} names, and on collections a DMatrix has room for {len(free)} (2, and 1 beside "
+            "weights); pass fewer, or use boostplug.dask.LGBMRanker"
+        )
+    return dict(zip(free, names[0], strict=False))
+
+
+def _named_labels(name: str, part: Part, _first: int) -> NDArray[np.float64]:
+    return part.queries.labels_by_name[name]
 
 
 def _codes(part: Part, first: int) -> NDArray[np.int64]:

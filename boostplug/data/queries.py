@@ -1,6 +1,7 @@
 """`Queries`: the documents of a ranking data set with their grades, queries and weights."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -18,6 +19,7 @@ from boostplug.core.checks import (
 )
 from boostplug.core.threads import Computed
 from boostplug.data.grade_groups import GradeRuns, ListRuns, PairRuns, distinct, exponent_of, roots_and_unit
+from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 
 __all__ = ["Queries", "why_nothing_is_learnt"]
@@ -38,7 +40,7 @@ class Queries:
     ----------
     labels : array-like of shape (n_rows,), or None
         Grades: finite real numbers, higher is better; negative, fractional and huge ones are fine. None: no row is
-        labelled, and `pairs` are all there is to learn from.
+        labelled, and there are `pairs` or `labels_by_name` to learn from.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
     qid : array-like of shape (n_rows,), optional
@@ -51,6 +53,9 @@ class Queries:
     labelled : array-like of bool of shape (n_rows,), optional
         False where a row's label means nothing; such rows take no part in anything that reads labels.
         Default: all True.
+    labels_by_name : mapping of str to array-like of shape (n_rows,), optional
+        More labels of the same rows, such as clicks and sales. A loss or metric reads one of them after
+        ``loss.on("sale")``. NaN: the row has no such label.
 
     Attributes
     ----------
@@ -63,6 +68,7 @@ class Queries:
     labelled : ndarray of shape (n_rows,), bool, or None
         None where every row is labelled.
     pairs : Pairs or None
+    labels_by_name : mapping of str to ndarray of shape (n_rows,), float64
 
     Raises
     ------
@@ -85,6 +91,7 @@ class Queries:
     row_weight: Floats | None
     labelled: NDArray[np.bool_] | None
     pairs: Pairs | None
+    labels_by_name: Mapping[str, Floats]
 
     def __init__(
         self,
@@ -95,13 +102,16 @@ class Queries:
         weight: ArrayLike | None = None,
         pairs: Pairs | None = None,
         labelled: ArrayLike | None = None,
+        labels_by_name: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         if pairs is not None and not isinstance(pairs, Pairs):
             raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
         refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled)
         if labels is None:
-            if pairs is None:
-                raise ValueError("labels is None; pass the grade of each row, or pairs= to learn from pairs alone")
+            if pairs is None and not labels_by_name:
+                raise ValueError(
+                    "labels is None; pass the grade of each row, or pairs= or labels_by_name= to learn from these alone"
+                )
             n_rows = _n_rows(group, qid)
             mask = None if labelled is None else _labelled(labelled, n_rows)
             if labelled is not None and (mask is None or mask.any()) and n_rows:
@@ -131,6 +141,7 @@ class Queries:
             row_weight=_row_weight(weight, boundaries),
             labelled=_labelled(labelled, len(y)),
             pairs=pairs,
+            labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),
         )
         if pairs is not None:
             pairs.refuse_beyond(len(y))
@@ -147,7 +158,36 @@ class Queries:
         return f"Queries(n_queries={self.n_queries}, n_rows={self.n_rows}{paired}{weighted})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
+        own = (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
+        return _rebuild, (*own, dict(self.labels_by_name))
+
+    def on(self, label: str) -> "Queries":
+        """Return the same queries with one of `labels_by_name` as their labels, and without pairs; kept once built.
+
+        Raises
+        ------
+        ValueError
+            If there is no such label; the message lists those that there are.
+        """
+        return self.remember(("on", label), lambda: self._on(label), limit=64)
+
+    def _on(self, label: str) -> "Queries":
+        if label not in self.labels_by_name:
+            there = ", ".join(map(repr, self.labels_by_name)) or "none: pass labels= or call boostplug.set_labels"
+            raise ValueError(f"there is no label {shown(label)}; the data has {there}")
+        y = self.labels_by_name[label]
+        missing = np.isnan(y)
+        return self.with_labels(np.where(missing, 0.0, y), labelled=~missing)
+
+    def with_labels(self, labels: Floats, labelled: NDArray[np.bool_] | None) -> "Queries":
+        """Return the same queries with other labels, and without pairs."""
+        return Queries(
+            labels,
+            group=np.diff(self.boundaries),
+            weight=self.row_weight,
+            labelled=labelled,
+            labels_by_name=self.labels_by_name,
+        )
 
     def of_rows(self, kept: NDArray[np.bool_], *, keep_empty: bool = True) -> "Queries":
         """Return what is left of the queries with the chosen rows alone, in their order; without pairs.
@@ -160,6 +200,7 @@ class Queries:
             group=sizes if keep_empty else sizes[sizes > 0],
             weight=None if self.row_weight is None else self.row_weight[kept],
             labelled=None if self.labelled is None else self.labelled[kept],
+            labels_by_name={name: y[kept] for name, y in self.labels_by_name.items()},
         )
 
     def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
@@ -328,9 +369,14 @@ def why_nothing_is_learnt(queries: Queries) -> str | None:
 
 
 def _rebuild(
-    labels: Floats, group: Ints, weight: Floats | None, pairs: Pairs | None, labelled: NDArray[np.bool_] | None
+    labels: Floats,
+    group: Ints,
+    weight: Floats | None,
+    pairs: Pairs | None,
+    labelled: NDArray[np.bool_] | None,
+    labels_by_name: Mapping[str, Floats],
 ) -> Queries:
-    return Queries(labels, group=group, weight=weight, pairs=pairs, labelled=labelled)
+    return Queries(labels, group=group, weight=weight, pairs=pairs, labelled=labelled, labels_by_name=labels_by_name)
 
 
 def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:

@@ -1,7 +1,7 @@
 """`RankingData`: what every loader returns and comparisons take; `Fold`: three of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +46,9 @@ class RankingData(Mapping[str, Any]):
         Default: the names of a DataFrame's columns.
     doc_ids : array-like of shape (n_rows,), optional
         Names of the documents.
+    labels : mapping of str to array-like of shape (n_rows,), optional
+        More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. NaN where a row
+        has no such label.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class RankingData(Mapping[str, Any]):
     weight : ndarray of shape (n_rows,), float64, or None
         Weights of the rows; None where all are 1.
     feature_names : tuple of str, or None
+    labels : mapping of str to ndarray of shape (n_rows,), float64
 
     Raises
     ------
@@ -86,6 +90,7 @@ class RankingData(Mapping[str, Any]):
     doc_ids: NDArray[np.str_] | None = None
     weight: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] | None = None
+    labels: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -97,6 +102,7 @@ class RankingData(Mapping[str, Any]):
         weight: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
         doc_ids: ArrayLike | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         X, column = without_qid(X)
         if column is not None:
@@ -109,29 +115,39 @@ class RankingData(Mapping[str, Any]):
                 "qid or group is missing: pass the query id of each row, the sizes of the queries, or a DataFrame with "
                 "a column 'qid'"
             )
-        refuse_other_order(X=X, y=y, qid=qid, weight=weight, doc_ids=doc_ids)
+        named = labels if isinstance(labels, Mapping) else {}
+        refuse_other_order(X=X, y=y, qid=qid, weight=weight, doc_ids=doc_ids, **named)
         features, table = features_of(X)
         grades = _grades(y)
         if table.n_rows != len(grades):
             raise ValueError(f"X has {table.n_rows} rows, y {len(grades)}; pass one grade per row")
         if group is not None and qid is not None:
             ids, sizes = _agreed(qid, group, len(grades))
-            rows = None if weight is None else Queries(grades, group=sizes, weight=weight).row_weight
+            queries = Queries(grades, group=sizes, weight=weight, labels_by_name=labels)
         else:
-            queries = Queries(grades, qid=qid, group=group, weight=weight)
-            self.__dict__["queries"] = queries
-            sizes, rows = np.diff(queries.boundaries), queries.row_weight
+            queries = Queries(grades, qid=qid, group=group, weight=weight, labels_by_name=labels)
+            sizes = np.diff(queries.boundaries)
             ids = queries.query_of_row if qid is None else vector("qid", qid)
         documents = None if doc_ids is None else vector("doc_ids", doc_ids)
         if documents is not None and len(documents) != len(grades):
             raise ValueError(f"doc_ids must have one name per row ({len(grades)}), got {len(documents)}")
         names = _names(feature_names, table)
         self.__dict__.update(
-            X=features, y=grades, qid=ids, group=sizes, doc_ids=documents, weight=rows, feature_names=names
+            X=features,
+            y=grades,
+            qid=ids,
+            group=sizes,
+            doc_ids=documents,
+            weight=queries.row_weight,
+            feature_names=names,
+            labels=dict(queries.labels_by_name),
+            queries=queries,
         )
 
     @classmethod
-    def from_frame(cls, frame: Any, *, label: str, qid: str = "qid", weight: str | None = None) -> "RankingData":
+    def from_frame(
+        cls, frame: Any, *, label: str, qid: str = "qid", weight: str | None = None, labels: Sequence[str] = ()
+    ) -> "RankingData":
         """Return the data of a DataFrame of pandas or polars, or of a table of pyarrow.
 
         Parameters
@@ -142,6 +158,8 @@ class RankingData(Mapping[str, Any]):
             Columns of the grades, and of each row's query.
         weight : str, optional
             Column of weights.
+        labels : sequence of str, optional
+            Columns of more labels, which keep their names.
 
         Raises
         ------
@@ -153,6 +171,7 @@ class RankingData(Mapping[str, Any]):
             raise ValueError(f"frame must be a DataFrame of pandas, polars or pyarrow; got {shown(frame)}")
         there = column_names(frame)
         chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
+        chosen |= {f"labels[{i}]": name for i, name in enumerate(labels)}
         for what, name in chosen.items():
             if not isinstance(name, str):
                 raise ValueError(f"{what} must be the name of a column; got {shown(name)}")
@@ -161,8 +180,9 @@ class RankingData(Mapping[str, Any]):
         if len({*chosen.values()}) < len(chosen):
             raise ValueError(f"{' and '.join(chosen)} must be different columns, got {shown([*chosen.values()])}")
         X, columns = split_columns(frame, [*chosen.values()])
-        given = dict(zip(chosen, columns, strict=True))
-        return cls(X, given.pop("label"), **given)
+        n = len(columns) - len(labels)
+        given = dict(zip([*chosen][:n], columns[:n], strict=True))
+        return cls(X, given.pop("label"), **given, labels=dict(zip(labels, columns[n:], strict=True)))
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
     __hash__ = object.__hash__
@@ -202,7 +222,7 @@ class RankingData(Mapping[str, Any]):
     @Computed
     def queries(self) -> Queries:
         """Grades, queries and weights as `boostplug.Queries`, for losses and metrics; built once."""
-        return Queries(self.y, group=self.group, weight=self.weight)
+        return Queries(self.y, group=self.group, weight=self.weight, labels_by_name=self.labels)
 
 
 class Fold(NamedTuple):

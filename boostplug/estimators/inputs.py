@@ -51,6 +51,7 @@ _FIELD_OF = {  # of a set, for each argument that holds an entry per validation 
     "eval_qid": "qid",
     "eval_group": "group",
     "eval_pairs": "pairs",
+    "eval_labels": "labels",
     "eval_sample_weight": "weight",
     "sample_weight_eval_set": "weight",
     "eval_init_score": "start",
@@ -129,6 +130,8 @@ class DataSet(NamedTuple):
     weight: Any = None
     pairs: Any = None
     labelled: Any = None
+    labels: Any = None
+    """More labels, by name."""
     start: Any = None
     """Scores that boosting starts from."""
     start_name: str = ""
@@ -162,9 +165,16 @@ class DataSet(NamedTuple):
             )
         table = table_of(X, f"{self.where}X")
         try:
-            refuse_other_order(X=X, y=self.y, qid=qid, sample_weight=self.weight, labelled=self.labelled)
+            labels = self.labels if isinstance(self.labels, Mapping) else {}
+            refuse_other_order(X=X, y=self.y, qid=qid, sample_weight=self.weight, labelled=self.labelled, **labels)
             queries = Queries(
-                self.y, qid=qid, group=self.group, weight=self.weight, pairs=self.pairs, labelled=self.labelled
+                self.y,
+                qid=qid,
+                group=self.group,
+                weight=self.weight,
+                pairs=self.pairs,
+                labelled=self.labelled,
+                labels_by_name=self.labels,
             )
         except ValueError as error:
             if self.place is not None:
@@ -340,6 +350,7 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
         weight=queries.row_weight,
         pairs=queries.pairs,
         labelled=queries.labelled,
+        labels_by_name=queries.labels_by_name,
     )
 
 
@@ -411,13 +422,15 @@ class RankingScore:
         qid: ArrayLike | None = None,
         group: ArrayLike | None = None,
         metric: Metric | str | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
     ) -> float:
         """Return a metric of the predictions.
 
-        It is `metric`, such as "NDCG@5"; else the first of ours in `eval_metric`; else NDCG@10.
+        It is `metric`, such as "NDCG@5"; else the first of ours in `eval_metric`; else NDCG@10. A metric on one of
+        several labels, such as "NDCG@5.on(sale)", needs `labels`, as `fit` takes them.
         """
         metric = metric or self._first_metric()
-        return ranking_score(self, X, y, qid, group, metric, sample_weight)
+        return ranking_score(self, X, y, qid, group, metric, sample_weight, labels)
 
     def _first_metric(self) -> Metric | None:
         """Return the first of our metrics among the ranker's parameters."""
@@ -426,10 +439,10 @@ class RankingScore:
 
 
 def ranking_score(
-    model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | str | None, weight: Any
+    model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | str | None, weight: Any, labels: Any = None
 ) -> float:
     """Return a metric of a model's predictions, NDCG@10 by default."""
     metric = Metric.parse(metric) if isinstance(metric, str) else metric
     metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
-    given = DataSet(X, y, qid, group, weight).checked()
+    given = DataSet(X, y, qid, group, weight, labels=labels).checked()
     return float(metric(np.asarray(model.predict(given.X)), given.queries))

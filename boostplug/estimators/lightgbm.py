@@ -124,6 +124,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_qid: Any = None,
         pairs: Pairs | None = None,
         eval_pairs: Any = None,
+        labels: Mapping[str, ArrayLike] | None = None,
+        eval_labels: Any = None,
     ) -> "LGBMRanker":
         """Fit; the parent's parameters and these.
 
@@ -145,6 +147,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
         eval_pairs : list of Pairs or None, optional
             Those of each validation set.
+        labels : mapping of str to array-like of shape (n_rows,), optional
+            More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. NaN where a
+            row has no such label.
+        eval_labels : list of mapping or None, optional
+            Those of each validation set.
         init_model : Booster, LGBMModel, str or path, optional
             The model that the training continues. Categories of a DataFrame go by content, new ones come after them.
         eval_metric : Metric, str, callable or list of them, optional
@@ -163,7 +170,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
-        given = DataSet(X, y, qid, group, sample_weight, pairs, start=init_score, start_name="init_score")
+        given = DataSet(
+            X, y, qid, group, sample_weight, pairs, labels=labels, start=init_score, start_name="init_score"
+        )
         train = given.checked()
         refuse_unused_pairs(objective, loss, pairs)
         refuse_categories_beyond_pandas(train.X)
@@ -173,6 +182,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = checked_validation_sets(
             eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+            eval_labels=eval_labels,
             eval_sample_weight=eval_sample_weight, eval_init_score=_by_place(eval_init_score, eval_set),
         )  # fmt: skip
         for one in sets:
@@ -246,6 +256,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         pairs: Pairs | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
         init_score: ArrayLike | None = None,
         decay_rate: float = 0.9,
     ) -> "LGBMRanker":
@@ -257,7 +268,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         Parameters
         ----------
-        X, y, qid, group, sample_weight, pairs, init_score
+        X, y, qid, group, sample_weight, pairs, labels, init_score
             As for `fit`; `init_score` where the ranker was fitted with one.
         decay_rate : float in [0, 1], default 0.9
             How much of the old leaves remains.
@@ -283,7 +294,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 f"refit estimates leaves by a loss of ours; the objective is {shown(self.objective_)}: "
                 "call booster_.refit with the group sizes, which knows LightGBM's own"
             )
-        given = DataSet(X, y, qid, group, sample_weight, pairs, start=init_score, start_name="init_score").checked()
+        given = DataSet(
+            X, y, qid, group, sample_weight, pairs, labels=labels, start=init_score, start_name="init_score"
+        ).checked()
         refuse_unused_pairs(self.objective_, loss, pairs)
         queries = with_float32_labels(given.queries)
         start = np.zeros(queries.n_rows) if given.start is None else given.start

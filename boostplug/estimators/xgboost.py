@@ -150,6 +150,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         feature_weights: ArrayLike | None = None,
         pairs: Pairs | None = None,
         eval_pairs: Any = None,
+        labels: Mapping[str, ArrayLike] | None = None,
+        eval_labels: Any = None,
     ) -> "XGBRanker":
         """Fit; the parent's parameters, of which these go further.
 
@@ -164,6 +166,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         pairs : Pairs, optional
             Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
         eval_pairs : list of Pairs or None, optional
+            Those of each validation set.
+        labels : mapping of str to array-like of shape (n_rows,), optional
+            More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. NaN where a
+            row has no such label.
+        eval_labels : list of mapping or None, optional
             Those of each validation set.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
@@ -183,7 +190,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        given = DataSet(X, y, qid, group, sample_weight, pairs, start=base_margin, start_name="base_margin")
+        given = DataSet(
+            X, y, qid, group, sample_weight, pairs, labels=labels, start=base_margin, start_name="base_margin"
+        )
         train = given.checked()
         refuse_unused_pairs(self.objective, loss, pairs)
         train = train._replace(queries=with_float32_labels(train.queries))
@@ -196,6 +205,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         columns = train.table
         sets = checked_validation_sets(
             eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
+            eval_labels=eval_labels,
             sample_weight_eval_set=sample_weight_eval_set, base_margin_eval_set=base_margin_eval_set,
         )  # fmt: skip
         callbacks = self._checked_callbacks(self.early_stopping_rounds)

@@ -2,6 +2,7 @@
 
 from boostplug.losses.adarank import AdaRank
 from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.on_label import LossOnLabel
 from boostplug.losses.base.sums import LossSum
 from boostplug.losses.calibrated_softmax import CalibratedSoftmax
 from boostplug.losses.correlation import Correlation
@@ -49,6 +50,7 @@ __all__ = [
 ]
 
 Loss._sum = LossSum  # noqa: SLF001 (which the operators below make)
+Loss._on_label = LossOnLabel  # noqa: SLF001
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
     "mpboost": (

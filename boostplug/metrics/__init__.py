@@ -8,6 +8,7 @@ from boostplug.metrics.dcg import DCG as DCG
 from boostplug.metrics.dcg import NDCG as NDCG
 from boostplug.metrics.dcg import MeanNDCG as MeanNDCG
 from boostplug.metrics.metric import Metric as Metric
+from boostplug.metrics.on_label import MetricOnLabel
 from boostplug.metrics.pairwise import PairError as PairError
 from boostplug.metrics.pairwise import PrecisionAtPercent as PrecisionAtPercent
 from boostplug.metrics.precision import WTA as WTA
@@ -21,7 +22,8 @@ from boostplug.metrics.reciprocal_rank import MRR as MRR
 METRICS: dict[str, type[Metric]] = {
     name: value
     for name, value in globals().items()
-    if isinstance(value, type) and issubclass(value, Metric) and value is not Metric
+    if isinstance(value, type) and issubclass(value, Metric) and value not in {Metric, MetricOnLabel}
 }
 """Each metric by its public name."""
 Metric.registry = METRICS
+Metric._on_label = MetricOnLabel  # noqa: SLF001 (which `Metric.on` makes)

@@ -1,8 +1,9 @@
 """`Metric`: what every ranking metric takes and returns, said once."""
 
 import inspect
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,8 @@ from boostplug.data.queries import Queries
 __all__ = ["Metric"]
 
 Floats = NDArray[np.float64]
+
+_ON_LABEL = re.compile(r"(.+)\.on\(['\"]?([^()'\"]+)['\"]?\)\s*")
 
 
 class Metric(Named, ABC):
@@ -56,6 +59,7 @@ class Metric(Named, ABC):
     greater_is_better: ClassVar[bool] = True
     couples_queries: ClassVar[bool] = False
     registry: ClassVar[Mapping[str, type["Metric"]]] = {}  # what `parse` knows; boostplug.metrics fills it
+    _on_label: ClassVar[Callable[..., "Metric"]]  # `MetricOnLabel`; set there too
 
     @abstractmethod
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
@@ -217,6 +221,25 @@ class Metric(Named, ABC):
         queries = Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)
         return float(self(scores, queries))
 
+    def on(self, label: str) -> "Metric":
+        """Return the metric on one of several labels: it reads `Queries.labels_by_name`, in place of the labels `y`.
+
+        Parameters
+        ----------
+        label : str
+            As `set_labels`, ``Queries(labels_by_name=…)`` and ``fit(labels=…)`` name it.
+
+        Raises
+        ------
+        ValueError
+            If the metric reads another label already, or the name holds spaces or signs that logs do not take.
+        """
+        return self._on_label(self, label)
+
+    def reads(self, queries: Queries) -> Queries:
+        """Return the queries with the labels that the metric reads: these, unless it is bound to others (`on`)."""
+        return queries
+
     @property
     def name(self) -> str:
         """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
@@ -243,7 +266,8 @@ class Metric(Named, ABC):
     def parse(cls, text: "str | Metric") -> "Metric":
         """Return the metric of a name such as "NDCG@10", "ndcg@2(letor,order)" or "MAP(relevant=2)".
 
-        A name without ``@k`` has the class's default cut-off. A `Metric` is returned as it is.
+        A name without ``@k`` has the class's default cut-off. "NDCG@10.on(sale)" is a metric on one of several labels.
+        A `Metric` is returned as it is.
 
         Raises
         ------
@@ -256,4 +280,7 @@ class Metric(Named, ABC):
             raise ValueError(f"a metric is the class {text.__name__}; pass {text.__name__}()")
         if not isinstance(text, str):
             raise ValueError(f"a metric is a Metric, or its name such as 'NDCG@10'; got {shown(text)}")
+        on_label = _ON_LABEL.fullmatch(text)
+        if on_label is not None:
+            return cls.parse(on_label[1]).on(on_label[2])
         return read_name(text, cls.registry, "metric")

@@ -969,6 +969,20 @@ def set_pairs(dice):
     return text + f"check_objective({constructed(dice, kind)}, {data.scores()}, dataset)"
 
 
+@target("set_labels", weight=25)
+def set_labels(dice):
+    data, dataset = _dataset(dice)
+    names = ["click", "sale"] + (["a b", "", "x:y"] if dice.percent(20) else [])
+    values = [dice.one(HOSTILE) if dice.spoils() else data.scores() for _ in range(2)]
+    labels = ", ".join(f"{dice.one(names)!r}: {value}" for value in values)
+    kind = dice.one((bp.MPBoost, bp.QBRank, bp.SquaredError, bp.Correlation))
+    bound = f"{constructed(dice, kind)}.on({dice.one(names)!r}) + bp.RankNet().on('click')"
+    text = f"dataset = {dataset}\nbp.set_labels(dataset, {{{labels}}})\n"
+    if dice.percent(30):
+        return text + f"name, value = bp.PairError().on({dice.one(names)!r})({data.scores()}, dataset)[:2]"
+    return text + f"check_objective({bound}, {data.scores()}, dataset)"
+
+
 @target("MPBoost", "QBRank", weight=8, name="lgb.train, xgb.train")
 def train(dice):
     _, dataset = _dataset(dice)

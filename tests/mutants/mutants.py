@@ -115,6 +115,41 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["test_several_labels.py"],
+        (
+            "labels of a dataset do not follow its subsets",
+            "adapters.record.Attached.of_part",
+            "y[rows]",
+            "y",
+        ),
+        (
+            "new labels drop those of other names",
+            "adapters.attached.set_labels",
+            "{**known.labels, **given}",
+            "given",
+        ),
+        (
+            "a bound loss takes its scale from other labels",
+            "losses.base.on_label.LossOnLabel.scale_terms",
+            "self.reads(queries)",
+            "queries",
+        ),
+        (
+            "missing labels of a name count as 0",
+            "data.queries.Queries._on",
+            "~missing",
+            "None",
+        ),
+        (
+            "explicit pairs stay beside bound labels",
+            "data.queries.Queries.with_labels",
+            "Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled, "
+            "labels_by_name=self.labels_by_name)",
+            "Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled, "
+            "labels_by_name=self.labels_by_name, pairs=self.pairs)",
+        ),
+    ),
+    *_caught_by(
         ["losses/test_totals.py", "losses/test_ndcg_boost.py"],
         (
             "the scale of a loss on pairs ignores its normalization",
@@ -266,7 +301,7 @@ MUTANTS = [
         (
             "new pairs of a dataset are not read",
             "adapters.call._known",
-            "known.preferences is preferences and known.fields.same_as(fields)",
+            "known.attached is attached and known.fields.same_as(fields)",
             "known.fields.same_as(fields)",
         ),
         (

@@ -183,6 +183,7 @@ def print_of_part(part: Part) -> dict[str, str]:
         "labels": queries.labels,
         "queries": queries.boundaries,
         "weights": queries.row_weight,
+        "labels by name": dict(queries.labels_by_name),
     }
     return {what: joblib.hash(values) for what, values in content.items()}
 

@@ -67,6 +67,7 @@ class Loss(Named, ABC):
     registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}  # what `parse` knows; boostplug.losses fills it
     _readable: ClassVar[Mapping[str, type]] = {}  # beside the classes in the registry; filled there too
     _sum: ClassVar[Callable[..., "Loss"]]  # `LossSum`; set there too
+    _on_label: ClassVar[Callable[..., "Loss"]]  # `LossOnLabel`; set there too
     couples_queries: bool = False
     takes_pairs: bool = False
     __array_ufunc__ = None  # NumPy's numbers leave ``number * loss`` to the loss
@@ -125,6 +126,27 @@ class Loss(Named, ABC):
         """Return the loss with the weight ``1 / divisor``."""
         divisor = check_number(f"what divides {shown(self)}", divisor, least=1.0 / LARGEST_WEIGHT)
         return self * (1.0 / divisor)
+
+    def on(self, label: str) -> "Loss":
+        """Return the loss on one of several labels: it reads `Queries.labels_by_name`, in place of the labels `y`.
+
+        ``bp.QBRank().on("click") + 2 * bp.QBRank().on("sale")`` learns from both.
+
+        Parameters
+        ----------
+        label : str
+            As `set_labels`, ``Queries(labels_by_name=…)`` and ``fit(labels=…)`` name it.
+
+        Raises
+        ------
+        ValueError
+            If the loss reads another label already, or the name holds spaces or signs that logs do not take.
+        """
+        return self._on_label(self, label)
+
+    def reads(self, queries: Queries) -> Queries:
+        """Return the queries with the labels that the loss reads: these, unless it is bound to others (`on`)."""
+        return queries
 
     # What follows is a property, since it depends on parameters in some loss; where it does not, a subclass writes a
     # plain class attribute.

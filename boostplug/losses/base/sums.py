@@ -26,6 +26,7 @@ from boostplug.core.values import (
 )
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, DerivativesFromSums, HessianKind, Loss, Outputs
+from boostplug.losses.base.on_label import LossOnLabel
 from boostplug.losses.base.relative import ScaledDerivatives, times, zero_underflowed
 
 __all__ = ["CombinedLoss", "LossSum"]
@@ -93,6 +94,11 @@ class CombinedLoss(Loss):
         """The parts' where all have the same, else none."""
         degrees = {part.degree_in_labels for part, _ in self._there}
         return degrees.pop() if len(degrees) == 1 else None
+
+    def reads(self, queries: Queries) -> Queries:
+        """Return the queries with the labels that all parts read; as they are where parts read different ones."""
+        read = [part.reads(queries) for part, _ in self._there]
+        return read[0] if read and all(one is read[0] for one in read) else queries
 
     @property
     def accuracy(self) -> float:
@@ -240,6 +246,11 @@ class LossSum(CombinedLoss):
             raise ValueError(f"LossSum: the weights of sums within sums multiply to more than {LARGEST_WEIGHT:g}")
         object.__setattr__(self, "parts", tuple(part for part, _ in flat))
         object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
+
+    def on(self, label: str) -> "LossSum":
+        """Return the sum of the parts on one of several labels; those that read another one already stay."""
+        parts = tuple(part if isinstance(part, LossOnLabel) else part.on(label) for part in self.parts)
+        return LossSum(parts=parts, weights=self.weights)
 
     @property
     def weighted(self) -> list[tuple[Loss, float]]:

@@ -1,0 +1,135 @@
+"""Pairs and labels attached to datasets: `set_pairs`, `set_labels`, and how they follow subsets and slices."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from boostplug.adapters.adapter import Part
+from boostplug.adapters.record import Attached, record_of
+from boostplug.adapters.registry import adapter_of, dataset_names
+from boostplug.core.checks import vector
+from boostplug.data.named_labels import named_labels
+from boostplug.data.pairs import Pairs
+
+__all__ = ["attached_to", "set_labels", "set_pairs"]
+
+
+def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
+    """Attach explicit preferences to a dataset; losses on pairs then use them in place of the grades.
+
+    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``, with rows numbered anew; a warning counts the
+    pairs that a part cuts. A later call replaces them.
+
+    Parameters
+    ----------
+    dataset : lightgbm.Dataset or xgboost.DMatrix
+        Constructed or not. Without labels, or with labels that are all 0 (which LightGBM makes of missing ones), no row
+        counts as labelled, unless `labelled` says otherwise.
+    pairs : Pairs
+        Rows of this dataset.
+    labelled : array-like of bool of shape (n_rows,), optional
+        Which rows have a label that means something.
+
+    Raises
+    ------
+    TypeError
+        If `dataset` is no dataset of LightGBM or XGBoost, or `pairs` no `Pairs`.
+    ValueError
+        If a row index is beyond the dataset; at the first call of the loss, where the number of rows is known.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> import numpy as np
+    >>> import boostplug as bp
+    >>> data = lgb.Dataset(np.arange(4.0).reshape(-1, 1), group=[4])
+    >>> bp.set_pairs(data, bp.Pairs([0, 1], [3, 2]))
+    """
+    _refuse_no_dataset(
+        dataset,
+        "pairs on Dask collections are not possible, because pairs number the rows of one table, and a worker does not "
+        "know the rows of others: attach them on one machine",
+    )
+    if not isinstance(pairs, Pairs):
+        raise TypeError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
+    mask = None if labelled is None else vector("labelled", labelled).copy()
+    if mask is not None and mask.dtype != np.bool_:
+        raise ValueError(f"labelled must hold one bool per row, got {len(mask)} values of dtype {mask.dtype}")
+    _attach(dataset, replace(attached_to(dataset) or Attached(), pairs=pairs, labelled=mask))
+
+
+def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labels: Any) -> None:
+    """Attach more labels to a dataset, by name; a loss or metric reads one of them after ``.on(name)``.
+
+    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces labels of the same names
+    and keeps the others. The dataset's own label stays what losses read without ``.on``.
+
+    Parameters
+    ----------
+    dataset : lightgbm.Dataset or xgboost.DMatrix
+        Constructed or not.
+    mapping : mapping of str to array-like of shape (n_rows,), optional
+        For names that are no Python names.
+    **labels : array-like of shape (n_rows,)
+        One finite number per row, or NaN where a row has no such label.
+
+    Raises
+    ------
+    TypeError
+        If `dataset` is no dataset of LightGBM or XGBoost.
+    ValueError
+        If a name or a value is impossible; at the first call of the loss, if the number of values is not that of rows.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> import numpy as np
+    >>> import boostplug as bp
+    >>> data = lgb.Dataset(np.arange(4.0).reshape(-1, 1), label=[1, 0, 2, 0], group=[4])
+    >>> bp.set_labels(data, click=[1, 0, 1, 1], sale=[0, 0, 1, 0])
+    >>> loss = bp.QBRank().on("click") + 2 * bp.QBRank().on("sale")
+    """
+    _refuse_no_dataset(dataset, "on Dask, pass labels= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker")
+    given = named_labels({} if mapping is None else mapping) | named_labels(labels)
+    if not given:
+        raise ValueError("set_labels got no labels; pass them by name: set_labels(dataset, sale=values)")
+    known = attached_to(dataset) or Attached()
+    _attach(dataset, replace(known, labels={**known.labels, **given}))
+
+
+def _refuse_no_dataset(dataset: Any, remedy_on_dask: str) -> None:
+    if adapter_of(dataset) is None:
+        if "dask" in type(dataset).__module__.split("."):
+            raise TypeError(f"got {type(dataset).__name__}; {remedy_on_dask}")
+        raise TypeError(f"dataset must be a {dataset_names()}, got {type(dataset).__name__}")
+
+
+def attached_to(dataset: Any) -> Attached | None:
+    """Return what was attached to a dataset, or to the whole of which it is a subset."""
+    record = record_of(dataset)
+    if record.attached is not None:
+        return record.attached
+    adapter = adapter_of(dataset)
+    part = None if adapter is None else adapter.part(dataset)
+    of_whole = None if part is None else attached_to(part.whole)
+    if part is None or of_whole is None:
+        return None
+    if record.inherited is None or record.inherited[0] is not of_whole:
+        record.inherited = of_whole, of_whole.of_part(part)
+    return record.inherited[1]
+
+
+def _attach(dataset: Any, attached: Attached) -> None:
+    record_of(dataset).attached = attached
+    adapter = adapter_of(dataset)
+    assert adapter is not None
+    adapter.on_parts(dataset, _hand_on)
+
+
+def _hand_on(dataset: Any, part: Part) -> None:
+    """Give a new dataset what is left of what was attached to the one it was cut from."""
+    attached = attached_to(part.whole)
+    assert attached is not None
+    _attach(dataset, attached.of_part(part))

@@ -1,0 +1,46 @@
+"""Labels by name: several of them for the same rows, such as clicks beside sales."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import frozen, numbers, refuse_where, shown
+
+__all__ = ["check_label_name", "named_labels"]
+
+Floats = NDArray[np.float64]
+
+_NAME = re.compile(r"[^\s:,()\[\]'\"]+")  # names of metrics hold it, and frameworks split their logs at such characters
+
+
+def check_label_name(name: Any) -> str:
+    """Return the name of a label; refuse what no metric's name can hold."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise ValueError(
+            f"the name of a label must be a text without spaces, colons, commas, brackets and quotes; got {shown(name)}"
+        )
+    return name
+
+
+def named_labels(given: Any, n_rows: int | None = None) -> dict[str, Floats]:
+    """Return labels by name, checked: one finite number or NaN per row; NaN says that the row has no such label.
+
+    Raises
+    ------
+    ValueError
+        If it is no mapping, a name or a value is impossible, or the number of values is not `n_rows`.
+    """
+    if not isinstance(given, Mapping):
+        raise ValueError(f"labels by name must be a mapping of names to arrays, got {shown(given)}")
+    found = {}
+    for name, values in given.items():
+        of = f"the label {check_label_name(name)!r}"
+        y = numbers(of, values)
+        if n_rows is not None and len(y) != n_rows:
+            raise ValueError(f"{of} must hold one number per row ({n_rows}), got {len(y)} values")
+        refuse_where(of, np.isinf(y), y, "is infinite; pass a finite number, or NaN where a row has no such label")
+        found[name] = frozen(y)
+    return found

@@ -1,0 +1,105 @@
+"""A loss that reads one of several labels: ``QBRank().on("sale")``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import check_instance
+from boostplug.data.named_labels import check_label_name
+from boostplug.data.queries import Queries
+from boostplug.losses.base.loss import DerivativesFromSums, HessianKind, Loss, Outputs
+
+__all__ = ["LossOnLabel"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class LossOnLabel(Loss):
+    """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
+
+    All of the loss reads that label: its parts, its base and its metric, unless they are bound to another one.
+    Everything else is the loss's own: value, gradient, Hessian and scale are those on data whose labels are these. A
+    row without such a label (NaN) counts as not labelled. Explicit pairs are left aside, as they stand for `y`.
+
+    Parameters
+    ----------
+    loss : Loss
+    label : str
+        A name in `Queries.labels_by_name`.
+    """
+
+    loss: Loss
+    label: str
+
+    takes_pairs = True  # it does not read them
+
+    def __post_init__(self) -> None:
+        check_instance("LossOnLabel: loss", self.loss, Loss, "MPBoost()")
+        if isinstance(self.loss, LossOnLabel):
+            raise ValueError(f"{self.loss!r} reads the label {self.loss.label!r} already; bind the loss in it")
+        check_label_name(self.label)
+
+    def __repr__(self) -> str:
+        return f"{self.loss!r}.on({self.label!r})"
+
+    def short_name(self, *, by_name: bool = False) -> str:
+        """Return the loss's, and its label: "QBRank.on(sale)"."""
+        return f"{self.loss.short_name(by_name=by_name)}.on({self.label})"
+
+    @property
+    def hessian_kind(self) -> HessianKind:
+        """The loss's."""
+        return self.loss.hessian_kind
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether the loss is."""
+        return self.loss.shift_invariant
+
+    @property
+    def has_gradient_of_value(self) -> bool:
+        """Whether the loss has."""
+        return self.loss.has_gradient_of_value
+
+    @property
+    def couples_queries(self) -> bool:  # type: ignore[override]
+        """Whether the loss does."""
+        return self.loss.couples_queries
+
+    @property
+    def accuracy(self) -> float:
+        """The loss's."""
+        return self.loss.accuracy
+
+    @property
+    def _n_scales(self) -> int:
+        return self.loss._n_scales  # noqa: SLF001 (a loss of a loss)
+
+    @property
+    def _value_is_scaled(self) -> bool:
+        return self.loss._value_is_scaled  # noqa: SLF001
+
+    def reads(self, queries: Queries) -> Queries:
+        """Return the queries with the label of that name."""
+        return queries.on(self.label)
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return the loss's."""
+        return self.loss.scale_terms(self.reads(queries))
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the loss's."""
+        return self.loss.compute_value(scores, self.reads(queries))
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
+        """Return the loss's."""
+        return self.loss.compute_gradient_hessian(scores, self.reads(queries), scale)
+
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
+        return self.loss._reduction_terms(scores, self.reads(queries))  # noqa: SLF001
+
+    def _refuse_pairs(self, queries: Queries) -> None:
+        pass

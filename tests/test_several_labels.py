@@ -1,0 +1,258 @@
+"""Several labels at once: `Queries.labels_by_name`, ``fit(labels=)``, ``.on`` of losses and metrics."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+DATA = bp.datasets.make_ranking(n_queries=40, random_state=0)
+RNG = np.random.default_rng(0)
+CLICK = (RNG.random(DATA.n_rows) < 0.3).astype(float)
+SALE = np.where(RNG.random(DATA.n_rows) < 0.4, np.nan, (DATA.y > 1).astype(float))
+LABELS = {"click": CLICK, "sale": SALE}
+QUERIES = bp.Queries(DATA.y, group=DATA.group, labels_by_name=LABELS)
+ON_CLICK = bp.Queries(CLICK, group=DATA.group)
+ON_SALE = bp.Queries(np.nan_to_num(SALE), group=DATA.group, labelled=~np.isnan(SALE))
+SCORES = RNG.normal(size=DATA.n_rows)
+LOSS = bp.QBRank().on("click") + 2.0 * bp.RankNet().on("sale")
+METRIC = bp.NDCG(5).on("sale")
+
+
+# Losses and metrics
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [bp.MPBoost(), bp.CRR(), bp.AdaRank(), bp.Correlation(), bp.LambdaRank(), 0.5 * bp.NDCGBoost() + bp.ListNet()],
+    ids=lambda loss: loss.name,
+)
+def test_a_bound_loss_is_the_loss_on_that_label(loss):
+    bound = loss.on("sale")
+    for one, other in zip(
+        (bound.value(SCORES, QUERIES), *bound.gradient_hessian(SCORES, QUERIES)),
+        (loss.value(SCORES, ON_SALE), *loss.gradient_hessian(SCORES, ON_SALE)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert bound.scale(QUERIES) == loss.scale(ON_SALE)
+    for name in ("hessian_kind", "shift_invariant", "has_gradient_of_value", "couples_queries", "accuracy"):
+        assert getattr(bound, name) == getattr(loss, name)
+
+
+def test_a_sum_of_bound_losses_has_the_sum_of_their_derivatives():
+    for found, a, b in zip(
+        LOSS.gradient_hessian(SCORES, QUERIES),
+        bp.QBRank().gradient_hessian(SCORES, ON_CLICK),
+        bp.RankNet().gradient_hessian(SCORES, ON_SALE),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, a + 2.0 * b, rtol=1e-12, atol=1e-12)
+
+
+def test_parts_bases_and_metrics_are_bound_unless_they_are_already():
+    whole = bp.AdaRank(metric=bp.NDCG(3), base=bp.RankNet()).on("sale")
+    mixed = bp.AdaRank(metric=bp.NDCG(3).on("click"), base=bp.RankNet()).on("sale")
+    found = mixed.gradient_hessian(SCORES, QUERIES)[0]
+    assert not np.array_equal(whole.gradient_hessian(SCORES, QUERIES)[0], found)
+    factors = bp.AdaRank(metric=bp.NDCG(3)).factors(SCORES, ON_CLICK)
+    expected = factors[QUERIES.query_of_row] * bp.RankNet().gradient_hessian(SCORES, ON_SALE)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert (bp.RankNet().on("click") + bp.QBRank()).on("sale") == bp.RankNet().on("click") + bp.QBRank().on("sale")
+
+
+@pytest.mark.parametrize("metric", [bp.NDCG(5), bp.MAP(), bp.PairError(), bp.PrecisionAtPercent(10.0)])
+def test_a_bound_metric_is_the_metric_on_that_label(metric):
+    bound = metric.on("sale")
+    assert bound(SCORES, QUERIES) == metric(SCORES, ON_SALE)
+    np.testing.assert_array_equal(bound.per_query(SCORES, QUERIES), metric.per_query(SCORES, ON_SALE))
+    assert bound.greater_is_better == metric.greater_is_better
+    assert bound.name == f"{metric.name}.on(sale)"
+
+
+def test_names_are_read_back():
+    assert repr(LOSS) == f"{bp.QBRank()!r}.on('click') + 2.0 * {bp.RankNet()!r}.on('sale')"
+    assert LOSS.name == "QBRank.on(click) + 2 RankNet.on(sale)"
+    assert bp.Loss.parse(repr(LOSS)) == (LOSS,)
+    assert bp.Loss.parse("qbrank().on(click) + 2*RankNet.on('sale')") == (LOSS,)
+    assert bp.Metric.parse(METRIC.name) == METRIC == bp.Metric.parse("ndcg@5.on('sale')")
+    base = bp.AdaRank(metric=METRIC)
+    assert bp.Loss.parse(repr(base)) == (base,)
+    assert pickle.loads(pickle.dumps(LOSS)) == LOSS
+    assert LOSS.with_params(lossonlabel_2__loss__sigmoid=2.0).parts[1] == bp.RankNet(sigmoid=2.0).on("sale")
+
+
+def test_what_cannot_be_bound():
+    with pytest.raises(ValueError, match="reads the label 'sale' already"):
+        bp.RankNet().on("sale").on("click")
+    with pytest.raises(ValueError, match="reads the label 'sale' already"):
+        METRIC.on("click")
+    for name in ("add to cart", "", "a:b", "f(x)", 3, None):
+        with pytest.raises(ValueError, match="the name of a label must be a text without spaces"):
+            bp.RankNet().on(name)
+    with pytest.raises(ValueError, match="there is no label 'sales'; the data has 'click', 'sale'"):
+        bp.RankNet().on("sales").value(SCORES, QUERIES)
+    with pytest.raises(ValueError, match="the data has none: pass labels="):
+        METRIC(SCORES, ON_CLICK)
+
+
+# Queries
+
+
+def test_pairs_never_replace_bound_labels():
+    paired = bp.Queries(DATA.y, group=DATA.group, pairs=bp.Pairs([0], [1]), labels_by_name=LABELS)
+    found = bp.RankNet().on("click").gradient_hessian(SCORES, paired)[0]
+    np.testing.assert_array_equal(found, bp.RankNet().gradient_hessian(SCORES, ON_CLICK)[0])
+    both = (bp.RankNet() + bp.NDCGBoost().on("click")).gradient_hessian(SCORES, paired)[0]
+    alone = bp.RankNet().gradient_hessian(SCORES, paired)[0] + bp.NDCGBoost().gradient_hessian(SCORES, ON_CLICK)[0]
+    np.testing.assert_allclose(both, alone, rtol=1e-12, atol=1e-12)
+
+
+def test_labels_survive_pickling_and_the_choice_of_rows():
+    again = pickle.loads(pickle.dumps(QUERIES))
+    assert METRIC(SCORES, again) == METRIC(SCORES, QUERIES)
+    rows = RNG.random(DATA.n_rows) < 0.7
+    kept = QUERIES.of_rows(rows)
+    np.testing.assert_array_equal(kept.labels_by_name["sale"], SALE[rows])
+    weighted = bp.Queries(DATA.y, group=DATA.group, weight=rows.astype(float), labels_by_name=LABELS)
+    assert np.isfinite(bp.AdaRank().on("click").gradient_hessian(SCORES, weighted)[0]).all()
+
+
+def test_labels_by_name_alone():
+    queries = bp.Queries(None, group=DATA.group, labels_by_name=LABELS)
+    np.testing.assert_array_equal(
+        bp.MPBoost().on("sale").gradient_hessian(SCORES, queries)[0], bp.MPBoost().gradient_hessian(SCORES, ON_SALE)[0]
+    )
+    with pytest.raises(ValueError, match="pairs= or labels_by_name="):
+        bp.Queries(None, group=DATA.group)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"sale": SALE[:-1]}, "the label 'sale' must hold one number per row"),
+        ({"sale": np.full(DATA.n_rows, np.inf)}, "infinite"),
+        ({"my sale": SALE}, "without spaces"),
+        ([SALE], "mapping of names to arrays"),
+        ({"sale": np.full(DATA.n_rows, "x")}, "the label 'sale'"),
+    ],
+)
+def test_impossible_labels_are_named(labels, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Queries(DATA.y, group=DATA.group, labels_by_name=labels)
+
+
+# Frameworks
+
+
+def test_lightgbm_trains_on_both_and_subsets_keep_them():
+    lgb = pytest.importorskip("lightgbm")
+    params = {"objective": LOSS, "verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5}
+
+    def dataset():
+        data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group, free_raw_data=False)
+        bp.set_labels(data, click=CLICK)
+        bp.set_labels(data, {"sale": SALE})  # the other one stays
+        return data
+
+    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=5, num_leaves=7, min_child_samples=5, verbose=-1)
+    ranker.fit(DATA.X, DATA.y, qid=DATA.qid, labels=LABELS)
+    booster = lgb.train(params, dataset(), 5)
+    np.testing.assert_allclose(booster.predict(DATA.X), ranker.predict(DATA.X), rtol=1e-9)
+
+    folds = list(bp.group_folds(QUERIES, 2))
+    found = lgb.cv(params, dataset(), 3, feval=METRIC, folds=folds, return_cvbooster=True)
+    values = []
+    for model, (_, test) in zip(found["cvbooster"].boosters, folds, strict=True):
+        rows = np.zeros(DATA.n_rows, bool)
+        rows[test] = True
+        values.append(METRIC(model.predict(DATA.X[rows]), QUERIES.of_rows(rows, keep_empty=False)))
+    assert found[f"valid {METRIC.name}-mean"][-1] == pytest.approx(np.mean(values))
+
+
+def test_xgboost_trains_on_both_and_slices_keep_them():
+    xgb = pytest.importorskip("xgboost")
+    matrix = xgb.DMatrix(DATA.X, DATA.y, group=DATA.group)
+    bp.set_labels(matrix, LABELS)
+    params = {"base_score": 0.0, "max_leaves": 7, "grow_policy": "lossguide", "disable_default_eval_metric": 1}
+    told = {}
+    booster = xgb.train(
+        params, matrix, 5, obj=LOSS, custom_metric=METRIC, evals=[(matrix, "train")], evals_result=told,
+        verbose_eval=False,
+    )  # fmt: skip
+    assert next(iter(told["train"].values()))[-1] == pytest.approx(METRIC(booster.predict(matrix), QUERIES))
+    rows = np.arange(int(DATA.group[:10].sum()))
+    part = matrix.slice(rows, allow_groups=True)
+    part.set_info(group=DATA.group[:10])
+    expected = LOSS.gradient_hessian(
+        SCORES[rows], QUERIES.of_rows(np.isin(np.arange(DATA.n_rows), rows), keep_empty=False)
+    )
+    np.testing.assert_allclose(LOSS(SCORES[rows], part)[0], expected[0], rtol=1e-6, atol=1e-30)
+
+
+@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+def test_rankers_take_labels_of_validation_sets_and_score_by_them(name):
+    pytest.importorskip({"LGBMRanker": "lightgbm", "XGBRanker": "xgboost"}[name])
+    n = int(DATA.group[:20].sum())
+    own, fitting = ({"eval_metric": METRIC}, {}) if name == "XGBRanker" else ({"verbose": -1}, {"eval_metric": METRIC})
+    ranker = getattr(bp, name)(objective=LOSS, n_estimators=4, **own)
+    ranker.fit(
+        DATA.X, DATA.y, qid=DATA.qid, labels=LABELS, eval_set=[(DATA.X[:n], DATA.y[:n])], eval_qid=[DATA.qid[:n]],
+        eval_labels=[{label: values[:n] for label, values in LABELS.items()}], **fitting,
+    )  # fmt: skip
+    results = ranker.evals_result_ if name == "LGBMRanker" else ranker.evals_result()
+    told = next(iter(next(iter(results.values())).values()))
+    half = {label: values[:n] for label, values in LABELS.items()}
+    score = ranker.score(DATA.X[:n], DATA.y[:n], qid=DATA.qid[:n], labels=half, metric=METRIC.name)
+    assert told[-1] == pytest.approx(score)
+    with pytest.raises(ValueError, match="there is no label 'click'"):
+        ranker.fit(DATA.X, DATA.y, qid=DATA.qid)
+    with pytest.raises(ValueError, match="'sale' must hold one number per row"):
+        ranker.fit(DATA.X, DATA.y, qid=DATA.qid, labels={"click": CLICK, "sale": SALE[:-1]})
+
+
+def test_a_label_that_teaches_nothing_is_named_as_the_cause():
+    lgb = pytest.importorskip("lightgbm")
+    data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group)
+    bp.set_labels(data, view=np.full(DATA.n_rows, np.nan))
+    with pytest.warns(UserWarning, match="no row is labelled"):
+        lgb.train({"objective": bp.RankNet().on("view"), "verbose": -1}, data, 2)
+
+
+def test_set_labels_refuses_what_is_none():
+    lgb = pytest.importorskip("lightgbm")
+    data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group)
+    with pytest.raises(TypeError, match=r"dataset must be a lightgbm\.Dataset"):
+        bp.set_labels(DATA.X, sale=SALE)
+    with pytest.raises(ValueError, match="set_labels got no labels"):
+        bp.set_labels(data)
+    bp.set_labels(data, sale=SALE[:-1])
+    with pytest.raises(ValueError, match="'sale' must hold one number per row"):
+        lgb.train({"objective": bp.RankNet().on("sale"), "verbose": -1}, data, 2)
+
+
+# Data sets and comparisons
+
+
+def test_ranking_data_hold_them():
+    data = bp.RankingData(DATA.X, DATA.y, qid=DATA.qid, labels=LABELS)
+    assert METRIC(SCORES, data.queries) == METRIC(SCORES, QUERIES)
+    again = pickle.loads(pickle.dumps(data))
+    np.testing.assert_array_equal(again.labels["sale"], SALE)
+    assert bp.RankingData(**data).labels.keys() == LABELS.keys()
+    assert bp.RankingData(DATA.X, DATA.y, qid=DATA.qid).labels == {}
+
+
+def test_compare_takes_label_columns_of_a_frame():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("lightgbm")
+    frame = pd.DataFrame(DATA.X, columns=[f"f{i}" for i in range(DATA.X.shape[1])])
+    frame = frame.assign(y=DATA.y, query=DATA.qid, **LABELS)
+    result = bp.compare(
+        frame, label="y", qid="query", labels=["click", "sale"], losses=[LOSS], baselines="lambdarank", rounds=3,
+        seeds=1, frameworks="lightgbm", metrics=["NDCG@5", METRIC, "NDCG@5.on(click)"], metric=METRIC,
+    )  # fmt: skip
+    assert not result.failed
+    assert result.document["data"]["features"] == DATA.X.shape[1]
+    assert {"NDCG@5", "NDCG@5.on(sale)", "NDCG@5.on(click)"} <= set(result.table.columns)
