@@ -143,10 +143,10 @@ MUTANTS = [
         (
             "explicit pairs stay beside bound labels",
             "data.queries.Queries.with_labels",
-            "Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled, "
-            "labels_by_name=self.labels_by_name)",
-            "Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled, "
-            "labels_by_name=self.labels_by_name, pairs=self.pairs)",
+            """Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled,
+            labels_by_name=self.labels_by_name)""",
+            """Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled,
+            labels_by_name=self.labels_by_name, pairs=self.pairs)""",
         ),
     ),
     *_caught_by(
