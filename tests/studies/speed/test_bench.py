@@ -99,6 +99,7 @@ def test_every_benchmark_runs(name, tmp_path):
                 "kept_bytes",
                 "later_call_bytes",
                 "threads_woken",
+                "reached",
                 "compile_share",
                 "above_dummy",
                 "above_replay",
