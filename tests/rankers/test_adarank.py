@@ -203,6 +203,32 @@ def test_a_perfect_feature_is_capped_and_recorded():
     assert ranker.best_iteration_ == 1
 
 
+def test_a_weight_below_the_cap_is_its_own():
+    # Between e^10 and e^20, where a cap of the ratio (1 + φ)/(1 - φ) in place of its root would take hold.
+    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 - 1e-7, n_estimators=1)
+    ranker.fit([[1.0], [0.0]], [1, 0], group=[2])
+    assert ranker.history_["alpha"][0] == pytest.approx(0.5 * math.log((2.0 - 1e-7) / 1e-7), rel=1e-8)
+    assert ranker.history_["capped"][0] == 0
+
+
+def test_rounding_beyond_1_counts_as_1():
+    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 + 1e-12).fit([[1.0], [0.0]], [1, 0], group=[2])
+    assert ranker.history_["phi"][0] == 1
+    assert ranker.history_["capped"][0] == 1
+
+
+def test_by_default_it_does_not_matter_which_way_features_point():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] - 0.4 * X[:, 2] + 0.5 * rng.normal(size=400), [0.0, 1.0, 2.0])
+    group = np.full(20, 20)
+    signs = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
+    as_is = AdaRankRanker().fit(X, y, group=group)
+    turned = AdaRankRanker().fit(X * signs, y, group=group)
+    np.testing.assert_array_equal(turned.history_["feature"], as_is.history_["feature"])
+    np.testing.assert_array_equal(turned.predict(X * signs), as_is.predict(X))
+
+
 STUCK = {
     "X": np.array([[3.0, 0], [2, 5], [1, 0], [3, 0], [2, 0], [1, 9]]),
     "y": [1, 0, 1, 1, 1, 0],
