@@ -155,6 +155,13 @@ def compare(
             "'mpboost, .7*ndcg-boost + .3*SquaredError(centred=True)'; or 'all'. Default: those that we recommend."
         ),
     ] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            help="Two losses, separated by a semicolon: trains their sums along a grid of weights. "
+            "'QBRank().on(click); QBRank().on(sale)'"
+        ),
+    ] = None,
     baselines: Annotated[str | None, typer.Option(help="Names, separated by commas. Default: all built-ins.")] = None,
     frameworks: Annotated[
         str | None, typer.Option(help="lightgbm,xgboost, or one of them. Default: those that are installed.")
@@ -237,6 +244,7 @@ def compare(
             drop=_names(drop) or (),
             split=_shares(split),
             losses=_split(losses),
+            sweep=None if sweep is None else sweep.split(";"),
             baselines=_split(baselines),
             frameworks=_split(frameworks),
             rounds=rounds,

@@ -256,3 +256,41 @@ def test_compare_takes_label_columns_of_a_frame():
     assert not result.failed
     assert result.document["data"]["features"] == DATA.X.shape[1]
     assert {"NDCG@5", "NDCG@5.on(sale)", "NDCG@5.on(click)"} <= set(result.table.columns)
+
+
+def test_a_sweep_trains_the_sums_along_a_grid_and_names_the_front(tmp_path):
+    pytest.importorskip("lightgbm")
+    parts = []
+    for seed in range(3):
+        data = bp.datasets.make_ranking(n_queries=30, random_state=seed)
+        sale = (data.X[:, 1] > np.nanmedian(data.X[:, 1])).astype(float)
+        parts.append(bp.RankingData(data.X, data.y, qid=data.qid, labels={"sale": sale}))
+    result = bp.compare(
+        *parts, sweep=(bp.QBRank(), bp.QBRank().on("sale")), baselines="lambdarank", frameworks="lightgbm", rounds=5,
+        seeds=1,
+    )  # fmt: skip
+    assert not result.failed
+    document = result.document
+    methods = {row["method"]: row for row in document["methods"]}
+    assert {"QBRank", "QBRank.on(sale)", ".5 QBRank + .5 QBRank.on(sale)"} < set(methods)
+    assert len(methods) == 8
+    assert document["trade_off"]["metrics"] == ["NDCG@10", "NDCG@10.on(sale)"]
+    points = {name: [row["test"][m]["mean"] for m in document["trade_off"]["metrics"]] for name, row in methods.items()}
+    beaten = {
+        name for name, (a, b) in points.items() for c, d in points.values() if c >= a and d >= b and (c, d) != (a, b)
+    }
+    assert {one["method"] for one in document["trade_off"]["front"]} == set(methods) - beaten
+    assert "No method is better on both NDCG@10 and NDCG@10.on(sale)" in str(result)
+    result.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "Two metrics against each other" in page
+    assert "sweep=(bp.QBRank(), bp.QBRank().on('sale'))" in page.replace("&#x27;", "'").replace("&#39;", "'")
+    for wrong, message in (
+        (bp.QBRank(), "sweep must be two losses"),
+        ((bp.QBRank(), "mpboost"), "stands for several losses"),
+        ((bp.QBRank(), 3), "a loss of sweep"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bp.compare(*parts, sweep=wrong, frameworks="lightgbm")
+    with pytest.raises(ValueError, match="pass two metrics"):
+        bp.compare(*parts, sweep=(bp.QBRank(), bp.RankNet()), metrics="NDCG@10", frameworks="lightgbm")

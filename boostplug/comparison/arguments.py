@@ -35,6 +35,7 @@ __all__ = [
     "names_of",
     "note_on_weights",
     "parse_losses",
+    "parse_metrics",
     "plan_of",
     "store_of",
     "suited_losses",
@@ -164,6 +165,11 @@ def _check_loss(loss: Any, what: str) -> None:
         raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
 
 
+def parse_metrics(metrics: Metric | str | Iterable[Metric | str]) -> list[Metric]:
+    """Return metrics of which some are given by name."""
+    return [*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))]
+
+
 def metrics_of(
     folds: Folds, metric: Metric | str, metrics: Metric | str | Iterable[Metric | str]
 ) -> tuple[Metric, list[Metric], list[str]]:
@@ -172,7 +178,7 @@ def metrics_of(
     Those are left out that are undefined on every query of a test part.
     """
     main, by_default = Metric.parse(metric), metrics is METRICS
-    columns = list(dict.fromkeys([*map(Metric.parse, _several(metrics, "metrics", (str, Metric))), main]))
+    columns = list(dict.fromkeys([*parse_metrics(metrics), main]))
     notes: dict[Metric, str] = {}
     for fold in folds:
         for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (main,)), ("test", fold[2], columns)):

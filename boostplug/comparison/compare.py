@@ -15,6 +15,8 @@ from boostplug.comparison.arguments import (
     metrics_of,
     names_of,
     note_on_weights,
+    parse_losses,
+    parse_metrics,
     plan_of,
     store_of,
     suited_losses,
@@ -24,9 +26,11 @@ from boostplug.comparison.frames import Columns
 from boostplug.comparison.live import live_table
 from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult
+from boostplug.comparison.sweep import sweep_of
 from boostplug.comparison.training.kept import Kept, what_runs_depend_on
 from boostplug.comparison.training.runs import RunOutcome
 from boostplug.comparison.training.schedule import Budget, check_picklable, outcomes_of
+from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 __all__ = ["compare"]
@@ -61,6 +65,7 @@ def compare(
     drop: Iterable[str] = (),
     split: str | Sequence[float] | None = None,
     minutes: float | None = None,
+    sweep: Sequence[Loss | str] | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
 
@@ -137,6 +142,10 @@ def compare(
     split : three shares or str, optional
         Of one DataFrame or file: the shares of its queries for training, validation and test, drawn with a fixed seed,
         or the column that says "train", "valid" or "test" of each row. Default: (0.6, 0.2, 0.2).
+    sweep : two losses, optional
+        Trains their sums along a grid of weights, in place of the default losses. The result says which methods no
+        other beats on both: by `metric` on the label that each of the two reads, or, where they read the same one, by
+        the first two of `metrics`.
     minutes : float, optional
         A budget, from the first training on: none begins that the time passed suggests cannot end in it; one that is at
         work then is finished, but tuning ends with the round that is at work. ``result.out_of_time`` says whether it
@@ -174,6 +183,11 @@ def compare(
     )
     loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
+    along = None
+    if sweep is not None:
+        along = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
+        losses = along.beside({} if losses is None else parse_losses(losses))
+        metrics = [*along.metrics] if metrics is METRICS else [*along.metrics, *parse_metrics(metrics)]
     main, columns, left_out = metrics_of(folds, metric, metrics)
     small = is_small(folds)
     jobs, minutes = limits_of(jobs, minutes, small=small)
@@ -196,7 +210,7 @@ def compare(
     if jobs > 1:
         check_picklable(plan, methods)
     notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods)]
-    result = CompareResult(loaded, plan, methods, jobs=jobs, minutes=minutes, notes=notes)
+    result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=along, minutes=minutes, notes=notes)
     kept = None
     if folder is not None:
         depends = what_runs_depend_on(loaded.fingerprints, names, columns, plan.settings(jobs, minutes))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.folds import LoadedData
 from boostplug.comparison.significance import Pooled, merge_repeated, pooled_test, standard_error
+from boostplug.comparison.sweep import Sweep
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import tuned_objective
@@ -35,6 +36,7 @@ class Runs:
     plan: Plan
     methods: Sequence[Method]
     jobs: int = 1
+    sweep: Sweep | None = None
     outcomes: list[RunOutcome] = field(default_factory=list)
     _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method and runs
 

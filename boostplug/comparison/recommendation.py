@@ -14,8 +14,9 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names, parameters
 from boostplug.core.values import is_value
-from boostplug.losses import CRR, LOSSES, Loss, LossSum, MPBoost, QBRank
+from boostplug.losses import CRR, LOSSES, Loss, LossOnLabel, LossSum, MPBoost, QBRank
 from boostplug.metrics import Metric
+from boostplug.metrics.on_label import MetricOnLabel
 
 __all__ = ["METRICS", "RECOMMENDED", "call", "code", "command", "estimator", "expression"]
 
@@ -100,6 +101,9 @@ def expression(value: Any, *, place: str = "bp.") -> str:
     if isinstance(value, LossSum) and value.weights is not None:
         parts = zip(value.parts, value.weights, strict=True)
         return " + ".join(f"{weight!r} * {expression(part, place=place)}" for part, weight in parts)
+    if isinstance(value, (LossOnLabel, MetricOnLabel)):
+        bound = value.loss if isinstance(value, LossOnLabel) else value.metric
+        return f"{expression(bound, place=place)}.on({value.label!r})"
     if is_value(value) and repr(value).startswith(f"{type(value).__name__}("):
         ours = type(value).__module__.startswith("boostplug.")
         given = [
@@ -125,9 +129,12 @@ def call(runs: Runs) -> str:
     plan = runs.plan
     trees = _differing(plan.trees)
     losses = _losses(runs)
+    if runs.sweep is not None:
+        losses = {name: loss for name, loss in losses.items() if loss not in runs.sweep.sums()}
     as_list = f"[{', '.join(map(expression, losses.values()))}]"
     as_mapping = "{" + ", ".join(f"{name!r}: {expression(loss)}" for name, loss in losses.items()) + "}"
     arguments = {
+        **({"sweep": f"({', '.join(map(expression, runs.sweep.losses))})"} if runs.sweep else {}),
         "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
         "baselines": repr(_baselines(runs)),
         "frameworks": repr(_frameworks(runs)),
@@ -151,6 +158,7 @@ def command(runs: Runs) -> str | None:
     trees, losses = _differing(plan.trees), _losses(runs)
     if (
         paths is None
+        or runs.sweep is not None
         or not {"num_leaves", "learning_rate"}.issuperset(trees)
         or not isinstance(_seeds(plan.seeds), int)
         or list(plan.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), plan.metric]))

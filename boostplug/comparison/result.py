@@ -30,6 +30,7 @@ from boostplug.comparison.summary import (
     from_json,
     to_json,
 )
+from boostplug.comparison.sweep import Sweep, front_of
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
@@ -63,12 +64,13 @@ class CompareResult:
         methods: Sequence[Method],
         *,
         jobs: int = 1,
+        sweep: Sweep | None = None,
         minutes: float | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self.interrupted = self.out_of_time = False
         self.kept: Path | None = None
-        self.runs = Runs(data, plan, tuple(methods), jobs)
+        self.runs = Runs(data, plan, tuple(methods), jobs, sweep)
         self._minutes, self._notes, self._warnings = (
             minutes,
             list(notes),
@@ -139,6 +141,7 @@ class CompareResult:
             notes=list(self._notes),
             methods=methods,
             recommendation=chosen,
+            trade_off=None if runs.sweep is None else front_of(methods, runs.sweep),
         )
 
     @property

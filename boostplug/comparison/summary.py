@@ -43,6 +43,7 @@ __all__ = [
     "Settings",
     "Size",
     "Test",
+    "TradeOff",
     "from_json",
     "to_json",
 ]
@@ -238,6 +239,14 @@ class Contrast(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TradeOff:
+    """Of a sweep: two metrics, and the methods that no other beats on both."""
+
+    metrics: list[str]
+    front: list[Named]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """All of a comparison but the values of single queries."""
 
@@ -253,6 +262,7 @@ class Comparison:
     notes: list[str]
     methods: list[MethodSummary]
     recommendation: Recommendation | None
+    trade_off: TradeOff | None = field(default=None, metadata={"written": "where set"})
 
     @property
     def is_partial(self) -> bool:

@@ -40,6 +40,7 @@ __all__ = [
     "LogisticDistance",
     "LogisticError",
     "Loss",
+    "LossOnLabel",
     "LossSum",
     "MPBoost",
     "NDCGBoost",

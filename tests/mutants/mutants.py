@@ -441,7 +441,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["rankers", "estimators", "test_one_ulp.py"],
+        ["core/test_best_round.py", "rankers", "estimators", "test_one_ulp.py"],
         (
             "the last of equal rounds is the best one",
             "core.best_round.BestRound.add",

@@ -154,10 +154,15 @@ def line_chart(
                 data_m=one.method.number,
             )
         )
-    stretched = el(
-        "svg", lines, width="100%", height="100%", viewBox="0 0 1000 1000", preserveAspectRatio="none", class_="curves"
+    drawn = [_stretched(lines, "curves"), marks]
+    return _framed(drawn, y, [(across(a), text) for a, text in x_ticks], x_label, y_label, described, ends)
+
+
+def _stretched(lines: Child, class_: str) -> Markup:
+    """Return lines over the whole plot, whose places are from 0 to 1000."""
+    return el(
+        "svg", lines, width="100%", height="100%", viewBox="0 0 1000 1000", preserveAspectRatio="none", class_=class_
     )
-    return _framed([stretched, marks], y, [(across(a), text) for a, text in x_ticks], x_label, y_label, described, ends)
 
 
 def scatter(
@@ -168,8 +173,12 @@ def scatter(
     x_label: str,
     y_label: str,
     described: str,
+    joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
-    """Return a mark for each method at (x, y), with its name where it has a colour; the most important first."""
+    """Return a mark for each method at (x, y), with its name where it has a colour; the most important first.
+
+    A line joins the points `joined`.
+    """
     named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.colour != "c0"]
     names = _short_names([method for method, *_ in named])
     places = [(place, height) for _, place, height in named]
@@ -189,7 +198,8 @@ def scatter(
         shown = mark(method, *at.values(), title)
         marks.append(el("g", shown, class_=f"marks point {method.classes}", data_m=method.number))
     n_grey = len(points) - len(named)
-    drawn = [marks[:n_grey], labels, marks[n_grey:]]
+    line = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in joined)
+    drawn = [_stretched(el("polyline", points=line), "joined"), marks[:n_grey], labels, marks[n_grey:]]
     ticks = [(x.at(value), f"{value:g}") for value in x.ticks]
     return _framed(drawn, y, ticks, x_label, y_label, described)
 

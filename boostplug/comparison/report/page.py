@@ -10,6 +10,7 @@ from boostplug.comparison.report.forest import differences
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.outcomes import queries
 from boostplug.comparison.report.setup import reproduce, setup
+from boostplug.comparison.report.trade_off import trade_off
 from boostplug.comparison.report.trees import features, time
 from boostplug.comparison.report.verdict import caveats, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
@@ -20,6 +21,7 @@ __all__ = ["page"]
 # id, heading, its name in the navigation, content
 _SECTIONS = (
     ("differences", "Differences to LambdaMART", "Differences", differences),
+    ("trade-off", "Two metrics against each other", "Trade-off", trade_off),
     ("methods", "All methods", "All methods", methods),
     ("curves", "Learning curves", "Curves", curves),
     ("queries", "Queries won and lost", "Queries", queries),

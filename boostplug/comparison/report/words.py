@@ -13,6 +13,7 @@ __all__ = [
     "about_data",
     "about_differences",
     "about_means",
+    "about_sweep",
     "about_times",
     "about_training",
     "advice",
@@ -42,6 +43,7 @@ def below_table(document: Comparison) -> list[str]:
         *warning_lines(document),
         *at_cap(document),
         *verdicts(document),
+        *about_sweep(document),
         about_data(document),
         about_means(document),
         *about_differences(document),
@@ -82,6 +84,17 @@ def at_cap(document: Comparison) -> list[str]:
     cap = f"{document.settings.rounds:,} rounds"
     words = f"No verdict on methods that trained to the cap of {cap}, nor beside a reference that did: {names}."
     return [f"{words} More rounds may change the order: raise the rounds."]
+
+
+def about_sweep(document: Comparison) -> list[str]:
+    """Return which methods of a sweep no other beats on both metrics."""
+    found = document.trade_off
+    if found is None or not found.front:
+        return []
+    several = len({m.framework for m in document.methods}) > 1
+    names = ", ".join(f"{one.method}{f' in {one.framework}' if several else ''}" for one in found.front)
+    first, second = found.metrics
+    return [f"No method is better on both {first} and {second} on the test part than: {names}."]
 
 
 def about_data(document: Comparison) -> str:
