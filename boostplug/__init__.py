@@ -17,6 +17,7 @@ _HOME = {
     "BinaryDistance": "losses",
     "Bpref": "metrics",
     "DCG": "metrics",
+    "ECE": "metrics",
     "ERR": "metrics",
     "Ensemble": "model.ensemble",
     "KendallTau": "metrics",
@@ -28,6 +29,7 @@ _HOME = {
     "LogisticDistance": "losses",
     "Loss": "losses",
     "LossSum": "losses",
+    "LogLoss": "metrics",
     "MAP": "metrics",
     "MPBoost": "losses",
     "MPBoostRanker": "rankers",
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
     )
     from boostplug.metrics import (
         DCG,
+        ECE,
         ERR,
         MAP,
         MRR,
@@ -132,6 +135,7 @@ if TYPE_CHECKING:
         WTA,
         Bpref,
         KendallTau,
+        LogLoss,
         MeanNDCG,
         Metric,
         PairError,

@@ -179,6 +179,11 @@ def metrics_of(
     """
     main, by_default = Metric.parse(metric), metrics is METRICS
     columns = list(dict.fromkeys([*parse_metrics(metrics), main]))
+    if not main.has_per_query:
+        raise ValueError(
+            f"metric={main.name!r} has no value per query, by which methods are tested; pass it in metrics, and pass "
+            "another one such as 'NDCG@10' as metric"
+        )
     notes: dict[Metric, str] = {}
     for fold in folds:
         for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (main,)), ("test", fold[2], columns)):
@@ -187,7 +192,8 @@ def metrics_of(
                 raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")
             for one in needed:
                 try:
-                    values = one.per_query(np.zeros(part.queries.n_rows), part.queries)
+                    zeros = np.zeros(part.queries.n_rows)
+                    values = one.per_query(zeros, part.queries) if one.has_per_query else one(zeros, part.queries)
                 except ValueError as error:
                     raise ValueError(f"{one.name} cannot be computed on {name}: {error}") from None
                 if np.isnan(values).all():

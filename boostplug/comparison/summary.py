@@ -27,6 +27,7 @@ __all__ = [
     "MethodCurves",
     "MethodMeans",
     "MethodQueries",
+    "MethodReliability",
     "MethodSeconds",
     "MethodShares",
     "MethodSummary",
@@ -37,6 +38,7 @@ __all__ = [
     "QueryDifference",
     "QueryMean",
     "Recommendation",
+    "Reliability",
     "Reproduce",
     "RunSummary",
     "Setting",
@@ -319,6 +321,22 @@ class MethodShares(Named):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MethodReliability(Named):
+    """A method's documents in bins of the predicted probability, of all runs together."""
+
+    predicted: Numbers
+    observed: Numbers
+    shares: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reliability:
+    """Predicted probabilities beside what was observed; without methods where no metric judges them."""
+
+    methods: list[MethodReliability]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Importances:
     """What the trees split on."""
 
@@ -412,6 +430,7 @@ class Details:
 
     curves: Curves
     cutoffs: Cutoffs
+    reliability: Reliability
     importances: Importances
     queries: Queries
     hardest: list[QueryMean]

@@ -2,6 +2,8 @@
 
 from boostplug.metrics.average_precision import MAP as MAP
 from boostplug.metrics.bpref import Bpref as Bpref
+from boostplug.metrics.calibration import ECE as ECE
+from boostplug.metrics.calibration import LogLoss as LogLoss
 from boostplug.metrics.correlation import KendallTau as KendallTau
 from boostplug.metrics.correlation import SpearmanRho as SpearmanRho
 from boostplug.metrics.dcg import DCG as DCG

@@ -54,10 +54,13 @@ class Metric(Named, ABC):
         False for errors.
     couples_queries : bool
         Whether queries count together in the metric's value, so that it is no ratio of `sum_and_count`.
+    has_per_query : bool
+        False where there is no value of a single query, as of `ECE`.
     """
 
     greater_is_better: ClassVar[bool] = True
     couples_queries: ClassVar[bool] = False
+    has_per_query: ClassVar[bool] = True
     registry: ClassVar[Mapping[str, type["Metric"]]] = {}  # what `parse` knows; boostplug.metrics fills it
     _on_label: ClassVar[Callable[..., "Metric"]]  # `MetricOnLabel`; set there too
 

@@ -56,6 +56,11 @@ class MetricOnLabel(Metric):
         """Whether the metric does."""
         return self.metric.couples_queries
 
+    @property
+    def has_per_query(self) -> bool:  # type: ignore[override]
+        """Whether the metric has."""
+        return self.metric.has_per_query
+
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""
         return queries.on(self.label)

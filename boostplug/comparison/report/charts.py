@@ -113,6 +113,7 @@ def line_chart(
     x_label: str,
     y_label: str,
     described: str,
+    joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
     """Return lines, those without a colour behind the others, with the coloured ones' names at their ends.
 
@@ -127,6 +128,8 @@ def line_chart(
     x_label, y_label : str
     described : str
         In place of the figure, for who does not see it.
+    joined : sequence of (number, value), optional
+        Points of one more line, in grey.
     """
     lines, marks, ends = [], [], []
     for of_one in _with_the_best_on_top(series, [one.method for one in series]):
@@ -154,8 +157,14 @@ def line_chart(
                 data_m=one.method.number,
             )
         )
-    drawn = [_stretched(lines, "curves"), marks]
+    drawn = [_joined(joined, across, y.at), _stretched(lines, "curves"), marks]
     return _framed(drawn, y, [(across(a), text) for a, text in x_ticks], x_label, y_label, described, ends)
+
+
+def _joined(points: Sequence[tuple[float, float]], x: Callable[[float], float], y: Callable[[float], float]) -> Markup:
+    """Return a grey line through some points."""
+    line = " ".join(f"{1000 * x(a):.0f},{1000 * (1 - y(b)):.0f}" for a, b in points)
+    return _stretched(el("polyline", points=line), "joined")
 
 
 def _stretched(lines: Child, class_: str) -> Markup:
@@ -198,8 +207,7 @@ def scatter(
         shown = mark(method, *at.values(), title)
         marks.append(el("g", shown, class_=f"marks point {method.classes}", data_m=method.number))
     n_grey = len(points) - len(named)
-    line = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in joined)
-    drawn = [_stretched(el("polyline", points=line), "joined"), marks[:n_grey], labels, marks[n_grey:]]
+    drawn = [_joined(joined, x.at, y.at), marks[:n_grey], labels, marks[n_grey:]]
     ticks = [(x.at(value), f"{value:g}") for value in x.ticks]
     return _framed(drawn, y, ticks, x_label, y_label, described)
 

@@ -18,11 +18,13 @@ from boostplug.comparison.summary import (
     MethodCurves,
     MethodMeans,
     MethodQueries,
+    MethodReliability,
     MethodSeconds,
     MethodShares,
     Queries,
     QueryDifference,
     QueryMean,
+    Reliability,
     Reproduce,
 )
 from boostplug.comparison.training.frameworks import Part
@@ -50,6 +52,9 @@ def details(runs: Runs) -> Details:
     cutoffs
         Mean NDCG over the test queries, by weight, and over runs, at each of `CUTOFFS`: by the conventions of the
         comparison's metric where that is an NDCG, else by its defaults. No methods where the grades allow none.
+    reliability
+        Mean predicted probability, mean label / max_grade and share of the documents, in bins of the probability: where
+        a metric judges probabilities, of all runs together.
     importances
         The share of each feature in the gains of all splits of the model at its best round, mean over runs; of the
         30 features at most whose shares are the largest, mean over methods; from 0 on named f0, f1, … where the
@@ -72,6 +77,7 @@ def details(runs: Runs) -> Details:
     return Details(
         curves=_curves(runs, finished),
         cutoffs=_cutoffs(runs, finished),
+        reliability=Reliability(methods=_reliability(finished)),
         importances=_importances(runs, finished),
         queries=Queries(
             metric=runs.plan.metric.name,
@@ -130,6 +136,25 @@ def _cutoffs(runs: Runs, finished: Finished) -> Cutoffs:
         if known:
             methods.append(MethodMeans(**_named(method), means=np.mean(known, axis=0).tolist()))
     return Cutoffs(metric=name, at=list(CUTOFFS), methods=methods)
+
+
+def _reliability(finished: Finished) -> list[MethodReliability]:
+    """Return the bins that hold documents, by the sums over all runs."""
+    methods = []
+    for method, done in finished.items():
+        known = [cell.reliability for cell in done.values() if cell.reliability is not None]
+        if known:
+            weight, predicted, observed = np.sum(known, axis=0).reshape(3, -1)
+            there = weight > 0
+            methods.append(
+                MethodReliability(
+                    **_named(method),
+                    predicted=(predicted[there] / weight[there]).tolist(),
+                    observed=(observed[there] / weight[there]).tolist(),
+                    shares=(weight[there] / weight.sum()).tolist(),
+                )
+            )
+    return methods
 
 
 def _importances(runs: Runs, finished: Finished) -> Importances:

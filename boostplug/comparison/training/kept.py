@@ -301,16 +301,17 @@ def _fault_of_entry(key: str, found: Any, tests: Sequence[Part], metrics: Sequen
     queries = tests[int(known[1]) - 1].queries
     if any(len(values) != queries.n_queries for values in run.per_query.values()):
         return "does not hold a number for each test query"
-    names = {metric.name for metric in metrics}
+    names, of_queries = {metric.name for metric in metrics}, {m.name for m in metrics if m.has_per_query}
     if (
         run.curve is None
-        or not run.per_query.keys() == run.test.keys() == names
+        or run.test.keys() != names
+        or run.per_query.keys() != of_queries
         or not 1 <= run.rounds <= len(run.curve)
     ):
         return "lacks metrics or rounds"
     told, expected = [run.validation], [run.curve[run.rounds - 1]]
     for metric in metrics:
-        if not metric.couples_queries:
+        if type(metric).sum_and_count is Metric.sum_and_count and not metric.couples_queries:  # else no mean of these
             told.append(run.test[metric.name])
             expected.append(_mean(run.per_query[metric.name], queries))
     if not np.allclose(told, expected, rtol=1e-9, atol=1e-12, equal_nan=True):

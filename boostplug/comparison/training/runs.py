@@ -15,7 +15,8 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
 from boostplug.losses import Loss
-from boostplug.metrics import NDCG, Metric
+from boostplug.metrics import ECE, NDCG, LogLoss, Metric
+from boostplug.metrics.calibration import bin_sums
 
 __all__ = ["CUTOFFS", "FoldRuns", "Keeper", "Method", "Plan", "RunOutcome", "announced"]
 
@@ -60,6 +61,8 @@ class RunOutcome:
     """Of each feature: the gains of its splits in the model at its best round; None where the framework has none."""
     cutoffs: Floats | None = None
     """NDCG on the test part at each of `CUTOFFS`; None where the grades allow none."""
+    reliability: Floats | None = None
+    """What `bin_sums` says of the test part, in a row; None where no metric judges probabilities."""
     seconds: float | None = None
     """Of the whole training, with the metric after each round."""
 
@@ -268,11 +271,12 @@ class FoldRuns:
                     method, self._number, seed, error="its scores on the test part are not finite", notes=tuple(notes)
                 )
             with threads_of_framework(plan.num_threads):
-                per_query = {m.name: m.per_query(scores, queries) for m in plan.metrics}
+                per_query = {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query}
                 assert watch.scores is not None
                 on_validation = plan.metric.per_query(watch.scores, watch.queries)
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
                 cutoffs = _at_cutoffs(plan.metric, scores, queries)
+                reliability = _reliability(plan.metrics, scores, queries)
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
             return RunOutcome(method, self._number, seed, error=_reason(error), notes=tuple(notes))
         return RunOutcome(
@@ -290,6 +294,7 @@ class FoldRuns:
             curve=np.array(watch.values),
             gains=watch.gains,
             cutoffs=cutoffs,
+            reliability=reliability,
             tuned=None if tuned is None else tuned.setting,
             notes=tuple(notes),
         )
@@ -303,6 +308,15 @@ def _at_cutoffs(metric: Metric, scores: Floats, queries: Queries) -> Floats | No
     except ValueError:  # of grades that have no gain, as negative ones; the comparison's own metrics take them
         return None
     return None if np.isnan(values).all() else values
+
+
+def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) -> Floats | None:
+    """Return the sums of a reliability curve by the scale of the first metric that judges probabilities."""
+    of_probabilities = [metric for metric in metrics if isinstance(metric, (ECE, LogLoss))]
+    if not of_probabilities:
+        return None
+    metric = of_probabilities[0]
+    return bin_sums(scores, queries, metric.bins if isinstance(metric, ECE) else ECE().bins, metric.max_grade).ravel()
 
 
 def _reason(error: Exception) -> str:
