@@ -1,7 +1,7 @@
-"""The laws that every loss keeps, for the project's own losses and for users'.
+"""The properties that every loss keeps, for the project's own losses and for users'.
 
-Each law is a function (loss, scores, queries, rng) that raises AssertionError; `LAWS` lists them all, and `check_loss`
-runs them on data made for the purpose and names the one that fails.
+Each property is a function (loss, scores, queries, rng) that raises AssertionError. `PROPERTIES` lists them all.
+`check_loss` runs them on data made for the purpose, and names the one that fails.
 """
 
 import copy
@@ -18,10 +18,10 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import Loss
 
-__all__ = ["LAWS", "check_loss", "example_data", "suited", "suited_data"]
+__all__ = ["PROPERTIES", "check_loss", "example_data", "suited", "suited_data"]
 
 Floats = NDArray[np.float64]
-Law = Callable[[Loss, Floats, Queries, np.random.Generator], None]
+Property = Callable[[Loss, Floats, Queries, np.random.Generator], None]
 
 _PRECISE = 1e-9  # of a query's largest output: what summation order and exp may cost
 _LONG = 32  # documents; from here on a loss may be as inexact as it declares
@@ -32,7 +32,7 @@ _STEP_OF_TABLES = 0.05  # wide, so that what tables cost is little beside the di
 
 
 def check_loss(loss: Loss, *, random_state: int = 0) -> None:
-    """Run every law of `LAWS` on a loss, over queries and scores made to be awkward.
+    """Run every property of `PROPERTIES` on a loss, over queries and scores made to be awkward.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     Raises
     ------
     AssertionError
-        Naming the law that does not hold, the data, and what was found.
+        Naming the property that does not hold, the data, and what was found.
     ValueError
         If `loss` is no loss.
 
@@ -54,11 +54,11 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     check_instance("loss", loss, Loss, "MPBoost()")
     rng = np.random.default_rng(random_state)
     for what, scores, queries in suited_data(loss, rng):
-        for law in LAWS:
+        for prop in PROPERTIES:
             try:
-                law(loss, scores, queries, rng)
+                prop(loss, scores, queries, rng)
             except Exception as error:
-                raise AssertionError(f"{loss!r} breaks the law {law.__name__!r} on {what}: {error}") from error
+                raise AssertionError(f"{loss!r} breaks the property {prop.__name__!r} on {what}: {error}") from error
 
 
 def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Queries]]:
@@ -453,7 +453,7 @@ def is_a_value(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gene
         raise AssertionError(f"{name} can be changed")
 
 
-LAWS: tuple[Law, ...] = (
+PROPERTIES: tuple[Property, ...] = (
     shapes_and_types,
     hessian_is_positive,
     gradient_is_the_values,

@@ -185,7 +185,7 @@ def _call_loss(loss: Loss, data: list[_Data]) -> None:
 
 
 def _truncated() -> Iterator[LambdaRank]:
-    """Yield LambdaRank as the registry does not have it: ties stand in row order, which one of the laws forbids."""
+    """Yield LambdaRank with ties in row order, which the registry does not have: it breaks a property of losses."""
     for metric in (NDCG(), MAP()):
         yield LambdaRank(metric=metric, truncation=30, norm=True)
 

@@ -18,7 +18,7 @@ from boostplug.cli import app
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
-from boostplug.testing import LAWS
+from boostplug.testing import PROPERTIES
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -53,8 +53,8 @@ def found(name: str) -> Any:
 
 def summary(thing: Any) -> str:
     """Return the first sentence of a docstring, as Markdown."""
-    if thing is LAWS:
-        return "The functions that check the laws, a tuple."
+    if thing is PROPERTIES:
+        return "The functions that check the properties, a tuple."
     text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
     text = re.sub(r":math:`([^`]*)`", r"$\1$", text)
     return text.replace("``", "`").replace("|", "\\|")
@@ -62,7 +62,7 @@ def summary(thing: Any) -> str:
 
 def source(thing: Any) -> str:
     """Return the path of the file that defines a thing, from the reference pages."""
-    default = "boostplug.testing"  # of its tuple of laws
+    default = "boostplug.testing"  # of its tuple of properties
     module = thing if isinstance(thing, ModuleType) else sys.modules[getattr(thing, "__module__", default)]
     file = "/__init__.py" if hasattr(module, "__path__") else ".py"
     return "../../" + module.__name__.replace(".", "/") + file
@@ -155,11 +155,11 @@ def metrics() -> str:
     return f"## Their defaults, and their names in logs\n\n{table(head, rows)}"
 
 
-def laws() -> str:
-    """Return the laws that `check_loss` tries."""
-    rows = [(f"`{law.__name__}`", summary(law)) for law in LAWS]
+def properties() -> str:
+    """Return the properties that `check_loss` tries."""
+    rows = [(f"`{prop.__name__}`", summary(prop)) for prop in PROPERTIES]
     about = "`bp.testing.check_loss` tries each and names the one that fails:"
-    return f"## The laws\n\n{about}\n\n{table(('law', 'what it says'), rows)}"
+    return f"## The properties\n\n{about}\n\n{table(('property', 'what it says'), rows)}"
 
 
 def commands() -> str:
@@ -365,11 +365,11 @@ PAGES = {
                     "testing.example_data",
                     "testing.suited_data",
                     "testing.suited",
-                    "testing.LAWS",
+                    "testing.PROPERTIES",
                 ),
             ),
         ),
-        laws,
+        properties,
     ),
     "threads.md": Page(
         "Threads and compilation",

@@ -30,7 +30,7 @@ loss = bp.PairwiseLoss(value, first, second)
 print(f"pairs are summed in {loss.summation} time")
 bp.testing.check_loss(
     loss
-)  # gradient, Hessian, ties, weights, threads, … or an error that names the broken law
+)  # gradient, Hessian, ties, weights, threads, … or an error that names the broken property
 
 fold = bp.datasets.load_bundled()
 ranker = bp.LGBMRanker(objective=loss, n_estimators=60, num_leaves=15, random_state=1, verbose=-1)

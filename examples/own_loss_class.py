@@ -36,7 +36,7 @@ class PseudoHuber(bp.Loss):
         return scale * weight * off / root, scale * weight / root**3
 
 
-bp.testing.check_loss(PseudoHuber())  # every law, or an error that names the broken one
+bp.testing.check_loss(PseudoHuber())  # every property, or an error that names the broken one
 fold = bp.datasets.load_bundled()
 trees = {"n_estimators": 60, "max_depth": 4, "learning_rate": 0.1, "random_state": 1}
 ranker = bp.XGBRanker(objective=PseudoHuber(), **trees)

@@ -12,7 +12,7 @@ QUICK = frozenset(
         "comparison/test_significance.py",
         "comparison/test_store.py",
         "losses/test_adarank.py",
-        "losses/test_laws.py",
+        "losses/test_properties.py",
         "losses/test_lists.py",
         "losses/test_loss.py",
         "losses/test_totals.py",

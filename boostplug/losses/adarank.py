@@ -26,25 +26,27 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
+    Queries with a low metric count more in the next round. Take it if bad queries cost more than good ones gain.
+
     .. math:: J(F) = \sum_q a_q\, B_q(F), \qquad a_q = \frac{e^{-E_q}}{\frac 1m \sum_p e^{-E_p}}
 
-    with B the base loss, :math:`E_q` the metric of query q at the current scores, and m the queries on which it is
-    defined. AdaRank minimises :math:`\sum_q e^{-E_q}` by reweighting queries round by round (Xu & Li 2007, Eq. 5 and
-    Algorithm 1); here the same weights multiply gradient and Hessian of a loss that trees can follow. They are held
-    constant within a call.
+    with B the base loss, :math:`E_q` the metric of query q at the current scores, and m the number of queries on which
+    it is defined. AdaRank minimises :math:`\sum_q e^{-E_q}` by reweighting queries round by round (Xu & Li 2007, Eq. 5
+    and Algorithm 1). Here the same weights multiply gradient and Hessian of a loss that trees can follow. They are
+    constants within a call.
 
     Parameters
     ----------
     metric : Metric, default NDCG(5)
-        Higher is better, within [-1, 1] in the paper; others, such as `DCG`, are taken as they are, so that a few
-        queries may have all the weight. A query on which it is undefined has :math:`a_q = 1`.
+        Higher is better. In the paper it lies within [-1, 1]. Others, such as `DCG`, are taken as they are, and a few
+        queries may then have all the weight. A query on which it is undefined has :math:`a_q = 1`.
     base : Loss, default RankNet()
         Any loss that does not couple queries itself.
 
     Notes
     -----
     The mean of the :math:`a_q` is 1, so the scale is the base's. One query's weight depends on all others
-    (`couples_queries`). Metrics jump where documents change places, so no gradient of J by F is meant: the Hessian's
+    (`couples_queries`). Metrics jump where documents change places. So the gradient is not that of J, and the Hessian's
     kind is "model".
 
     References

@@ -48,46 +48,50 @@ _CURVATURE: dict[str, Curvature] = {
 class MPBoost(PairLoss):
     r"""Exponential loss on directed distances between grades, over all pairs of a query.
 
+    A pair counts more, the further its grades are apart and the more wrongly it is ranked. Take it for real-valued or
+    negative labels, whose gaps have a meaning.
+
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
 
-    with v the row weights and :math:`c_q` of `normalization`. Zhu et al. (2009), Eq. 10, with :math:`c_q = 1` ("none")
-    and each pair once (the paper counts both directions: its J is twice ours). Where the queries come with explicit
-    `Pairs`, the sum runs over them instead: d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times
-    the pair's own weight.
+    with v the row weights and :math:`c_q` of `normalization`. This is Eq. 10 of Zhu et al. (2009), which has
+    :math:`c_q = 1` ("none"). The paper counts each pair in both directions, so its J is twice ours. With explicit
+    `Pairs`, the sum runs over these: d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times the
+    pair's own weight.
 
     Parameters
     ----------
     distance : callable, default LogDistance(lam=3.0)
-        The paper's directed distance of a grade gap: `BinaryDistance`, `LinearDistance`, `LogDistance`,
-        `LogisticDistance`, or any function from a float64 array of gaps > 0 to a float64 array of positive distances.
-        A function must be positive (the paper's condition 3: refused otherwise) and should grow strictly (its condition
-        4: a warning otherwise). It sees each gap rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
+        The paper's directed distance of a grade gap: `BinaryDistance`, `LinearDistance`, `LogDistance` or
+        `LogisticDistance`. Or any function from a float64 array of gaps > 0 to a float64 array of distances. These must
+        be positive (the paper's condition 3), else they are refused. They should grow with the gap (condition 4), else
+        a warning says so. The function sees gaps rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
         gap. Define it at the top of a module if the loss is to be pickled.
     hessian : {"newton", "gentle", "bound"}
         "newton": :math:`h_i = \sum_j d^2 w`, the true second derivative (kind "exact"). "gentle":
         :math:`h_i = \sum_j w`, the paper's GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound":
-        :math:`h_i = 2 \sum_j d^2 w`, which dominates the full Hessian at the current scores, not beyond: an exponential
-        has no global quadratic bound (kind "bound").
+        :math:`h_i = 2 \sum_j d^2 w`, a bound of the full Hessian at the current scores (kind "bound"). There is no
+        "global": no quadratic lies above an exponential everywhere.
     normalization : {"rows", "none", "query"}
         What the pairs of a query weigh together: see `Loss`. "none" is the paper's sum.
 
     Notes
     -----
-    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
-    :math:`n_q` documents and :math:`W_q` the sum over the pairs of their weight times :math:`d^2` (for "gentle": of
-    their weight). At equal scores a document's "newton" Hessian is then 2 on average, whatever the lengths of the lists
-    and the units of grades and weights. Scores far in the wrong order (log w past 69) would not fit the frameworks'
-    float32: then all rows of the call are multiplied by one common factor, which leaves every Newton step
-    :math:`-\sum g / \sum h` as it is.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair.
+    :math:`n_q` is the number of documents, :math:`W_q` the sum over the pairs of their weight times :math:`d^2` (for
+    "gentle": of their weight). At equal scores a document's "newton" Hessian is then 2 on average, whatever the lengths
+    of the lists and the units of grades and weights.
 
-    Cost: a query of n documents and K grades takes O(nK), all pairs exactly. With many distinct real-valued grades
-    (K(K - 1)/2 past 4n + 64, or K past 1,500) it takes O(n log n) and O(n) memory, one thread a query: between boxes of
-    grades the distance is interpolated, each pair's term to 1e-10 of itself. 10,000 documents then take some 5 to 15
-    ms, a million 1 to 2 s; scores that spread so that exponents change by hundreds take longer, at worst as long as all
-    pairs.
-    `BinaryDistance` takes O(n) for any grades. A function of one's own is called once, for all gaps; where several
-    queries have so many grades, its distances are kept up to 8 million, and called for anew each time past that, 150 ms
-    for 1,000 documents. More than 8 million gaps in one query (4,000 grades) are refused.
+    Scores far in the wrong order (log w past 69) would not fit the frameworks' float32. Then all rows of the call are
+    multiplied by one factor, which leaves every Newton step :math:`-\sum g / \sum h` as it is.
+
+    Cost: O(nK) for a query of n documents and K grades, all pairs exactly. With many real-valued grades (K(K - 1)/2
+    past 4n + 64, or K past 1,500) it is O(n log n) time and O(n) memory, one thread a query. Distances are then
+    interpolated between boxes of grades, to 1e-10 of each pair's term. 10,000 documents take some 5 to 15 ms, a million
+    1 to 2 s. It takes longer where exponents differ by hundreds, at worst as long as all pairs. `BinaryDistance` takes
+    O(n) for any grades.
+
+    A function of your own is called once for all gaps. Up to 8 million distances are kept; past that, it is called
+    again each time (150 ms for 1,000 documents). More than 8 million gaps in one query (4,000 grades) are refused.
 
     References
     ----------

@@ -26,25 +26,29 @@ Floats = NDArray[np.float64]
 class NDCGBoost(SmoothPairLoss):
     r"""Logistic surrogate of the expected NDCG, over all pairs of a query, in linear time.
 
+    Pairs of very different grades count most, as in NDCG. It is not convex, and a document far in the wrong place is
+    given up.
+
     .. math:: J_q(F) = \frac{c_q}{Z_q} \sum_{r_i > r_j} \sqrt{v_i v_j}\; |G_i - G_j|\; \sigma(-s\,(F_i - F_j))
 
     with G the gains, σ the logistic function, s of `sigmoid`, v the row weights and :math:`c_q` of `normalization`.
     :math:`Z_q` is the ideal DCG of the whole list (judged documents of positive weight) with discount
-    :math:`1/\log_2(1 + j)`, as in ``NDCG(k=None)``; a query with :math:`Z_q = 0` teaches nothing. Valizadegan et al.
-    (2009), Eq. 11 times their n, without the pairs of equal grades, which add a constant. Their F is twice the ranking
-    score: ``sigmoid=2`` is theirs. Their discount is written :math:`1/\log(1 + j)`; another base of the logarithm would
-    multiply everything by a constant.
+    :math:`1/\log_2(1 + j)`, as in ``NDCG(k=None)``. A query with :math:`Z_q = 0` teaches nothing.
+
+    This is Eq. 11 of Valizadegan et al. (2009) times their n. Pairs of equal grades are left out, as they add a
+    constant. Their F is twice the ranking score, so ``sigmoid=2`` is theirs. They write the discount
+    :math:`1/\log(1 + j)`; another base of the logarithm multiplies everything by a constant.
 
     Parameters
     ----------
     sigmoid : float, default 1.0
         Multiplies score differences; from 1e-100 to 1e100.
     hessian : {"newton", "bound", "global"}
-        J is not convex; with :math:`\gamma = \sigma (1 - \sigma)` and
-        :math:`w_{ij} = s^2 c_q \sqrt{v_i v_j}\, |G_i - G_j| / Z_q`: "newton": :math:`h_i = \sum_j w_{ij} \gamma`, the
-        curvature of the paper's majoriser (its Proposition 2) at the current scores (kind "model"; never below the size
-        of the true second derivative). "bound": twice that, which dominates the full Hessian at the current scores
-        (kind "bound"). "global": :math:`h_i = \sum_j w_{ij} / (3 \sqrt 3)`, which no score changes (kind "global").
+        With :math:`\gamma = \sigma (1 - \sigma)` and :math:`w_{ij} = s^2 c_q \sqrt{v_i v_j}\, |G_i - G_j| / Z_q`:
+        "newton" is :math:`h_i = \sum_j w_{ij} \gamma`, the curvature of the paper's majoriser (its Proposition 2) at
+        the current scores. It is never below the size of the true second derivative (kind "model"). "bound" is twice
+        that, a bound of the full Hessian at the current scores (kind "bound"). "global" is
+        :math:`h_i = \sum_j w_{ij} / (3 \sqrt 3)`, which no score changes (kind "global").
     gain : {"exp2", "linear"} or callable, default "exp2"
         As in `NDCG`: :math:`2^r - 1`, r, or a function of grades. Gains must not fall as grades rise; grades of equal
         gains make no pair.

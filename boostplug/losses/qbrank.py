@@ -29,57 +29,59 @@ _NONE = frozen(np.zeros(0))
 class QBRank(PairLoss):
     r"""Squared hinge on all pairs of different grades, mixed with squared error on the labels.
 
+    The loss to start with. The pairs teach the order within each query. The labels teach what a grade means across
+    queries.
+
     .. math::
         R_q(F) = c_q \frac w2 \sum_{r_i > r_j} \sqrt{v_i v_j}\, \max(0,\ F_j - F_i + τ_{ij})^2
                + \frac{1 - w}2 \sum_i v_i\, (r_i - F_i)^2
 
-    with w of `preference_weight`, v the row weights and :math:`c_q` of `normalization`; the last sum is over all
-    labelled documents, those in no pair too. Zheng et al. (2007), their objective, with :math:`c_q = 1` ("none"). Where
-    the queries come with explicit `Pairs`, the first sum runs over them instead, each times its own weight; labels stay
-    beside them.
+    with w of `preference_weight`, v the row weights and :math:`c_q` of `normalization`. The last sum is over all
+    labelled documents, also those in no pair. This is the objective of Zheng et al. (2007); theirs has :math:`c_q = 1`
+    ("none"). With explicit `Pairs`, the first sum runs over these, each times its own weight. The labels stay.
 
     Parameters
     ----------
     margin : "grade" or float
-        τ: how far ahead a preferred document should score. "grade": the pair's grade gap, the paper's choice for
-        graded documents, or the explicit pair's own margin. A number ≥ 0: the same for all pairs.
+        τ: how far ahead a preferred document should score. "grade": by the pair's grade gap, which is the paper's
+        choice for graded documents. An explicit pair then has its own margin. A number ≥ 0: the same for all pairs.
     preference_weight : float
-        The paper's w, from 0 to 1. 1: pairs alone. 0: squared error: where all weights are 1, the same numbers and so
-        the same trees as the frameworks' regression; else those numbers over the mean weight.
+        The paper's w, from 0 to 1. 1: pairs alone. 0: squared error alone. Its trees are then those of the frameworks'
+        regression, if all weights are 1.
     hessian : {"bound", "global"}
         "bound": :math:`h_i = 2 w\, c_q \sum_{\text{active}} \sqrt{v_i v_j} + (1 - w)\, v_i`, over the active pairs,
-        those with a loss above 0 (kind "bound": it dominates at the current scores, where no pair stands exactly at its
-        margin). "global": the same over all pairs, active or not (kind "global": the quadratic lies above R
-        everywhere). The 2 turns the Hessian of a pair, which couples two documents, into a diagonal.
+        those with a loss above 0. It is a bound at the current scores. "global": the same sum over all pairs. Its
+        quadratic lies above R everywhere, so steps are smaller. The 2 turns the Hessian of a pair, which couples two
+        documents, into a diagonal.
     normalization : {"rows", "none", "query", "documents"}
-        What the pairs of a query weigh together: see `Loss`; with "rows" as much as their labels. "none" is the paper's
-        sum. "documents": the paper's averaged targets, see Notes (kind "model"; `hessian` changes nothing).
+        What the pairs of a query weigh together: see `Loss`. With "rows" they weigh as much as the labels. "none" is
+        the paper's sum. "documents" has the paper's averaged targets (see Notes; `hessian` then changes nothing).
 
     Notes
     -----
-    "documents" is the paper's Algorithm 2 with its Remark: a document stands in the training set of a step once for
-    each of its pairs, active or not, and once for its label; it gets the average of these targets, and weighs
-    :math:`v_i`:
+    "documents" is the paper's Algorithm 2 with its Remark. In each step a document has one target for each of its
+    pairs, active or not, and one for its label. It gets the average of these targets, and weighs :math:`v_i`:
 
     .. math:: t_i = \frac{w \sum_j \sqrt{v_i v_j}\, (±\max(0,·)) + (1 - w)\, v_i (r_i - F_i)}
               {w \sum_j \sqrt{v_i v_j} + (1 - w)\, v_i}, \\ g_i = -v_i t_i, \quad h_i = v_i .
 
-    There is no 2, so this is no bound, and no function has this gradient; `value` is that of "none". The average's
-    other form, where a document weighs the sum in the denominator, is "none" with half of the "global" pair Hessian.
+    There is no 2, so this Hessian is no bound (kind "model"). No function has this gradient; `value` is that of "none".
+    If a document weighed the sum in the denominator instead, this would be "none" with half of the "global" pair
+    Hessian.
 
     Scale: outputs are multiplied by
-    :math:`\bigl(w \sum_q n_q + (1 - w) N\bigr) / \bigl(w \sum_q c_q W_q + (1 - w) V\bigr)`, where q are the queries
-    that hold a pair, with :math:`n_q` documents and :math:`W_q` what the pairs weigh together,
-    :math:`\sum \sqrt{v_i v_j}` (explicit ones times their own weights); N is the number of all judged documents and V
-    what these weigh. The terms of a document then weigh 1 on average, as in plain squared error. It multiplies both
-    sums, so their balance is w's alone. "documents" is multiplied by :math:`N / V`, the documents of explicit pairs
-    counted in. Where all weights are 1, the scale is 1 for w = 0, "rows" and "documents".
+    :math:`\bigl(w \sum_q n_q + (1 - w) N\bigr) / \bigl(w \sum_q c_q W_q + (1 - w) V\bigr)`. The queries q hold a
+    pair and :math:`n_q` documents. :math:`W_q = \sum \sqrt{v_i v_j}` over their pairs, explicit ones times their own
+    weights. N is the number of all judged documents, V their weight. The terms of a document then weigh 1 on average,
+    as in squared error. The factor is that of both sums, so w alone balances them. For "documents" it is :math:`N / V`,
+    with the documents of explicit pairs. It is 1 for w = 0, "rows" and "documents" if all weights are 1.
 
-    A pair is active where :math:`(r_i - F_i) - (r_j - F_j) > 0` or, for a constant margin, :math:`F_i - F_j < τ`, in
-    float64: exactly at its margin it is not. :math:`|r - F|` is cut at 1e150.
+    A pair is active where :math:`(r_i - F_i) - (r_j - F_j) > 0`. With a constant margin, where :math:`F_i - F_j < τ`.
+    Exactly at its margin a pair is not active. :math:`|r - F|` is cut at 1e150.
 
-    Cost: a query of n documents takes :math:`O(n \log n)`, for any number of grades, and :math:`O(n)` memory (72 bytes
-    each). One query of :math:`10^6` documents takes about .25 s with five grades, .7 s with real-valued ones.
+    Cost: :math:`O(n \log n)` time and :math:`O(n)` memory (72 bytes a document) for a query of n documents with any
+    number of grades. One query of :math:`10^6` documents takes about .25 s with five grades, .7 s with real-valued
+    ones.
 
     References
     ----------

@@ -15,10 +15,12 @@ __all__ = ["RankNet"]
 class RankNet(SmoothPairLoss):
     r"""Logistic loss of the score difference, over all pairs of a query, in linear time.
 
+    The standard loss on pairs: every pair in the wrong order costs, nearly in proportion to its distance.
+
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
 
-    with s of `sigmoid`, v the row weights and :math:`c_q` of `normalization`. Burges et al. (2005), Eq. 3 with target
-    1. Explicit pairs (`boostplug.Pairs`) take the place of those from the grades.
+    with s of `sigmoid`, v the row weights and :math:`c_q` of `normalization`. This is Eq. 3 of Burges et al. (2005)
+    with target 1. Explicit pairs (`boostplug.Pairs`) take the place of those from the grades.
 
     Parameters
     ----------
@@ -29,13 +31,13 @@ class RankNet(SmoothPairLoss):
 
     Notes
     -----
-    Hessian: :math:`h_i = s^2 \sum_j \sigma (1 - \sigma)`, the true second derivative (kind "exact"). Where it vanishes
-    beside the gradient (pairs in the wrong order by 37/s and more) it is held at 1e-16 of the gradient, as XGBoost
+    Hessian: :math:`h_i = s^2 \sum_j \sigma (1 - \sigma)`, the true second derivative (kind "exact"). It vanishes beside
+    the gradient for pairs in the wrong order by 37/s and more. There it is held at 1e-16 of the gradient, as XGBoost
     does.
 
-    Scale: outputs are multiplied by the number of judged documents per weight of pairs,
-    :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with :math:`n_q` documents and :math:`W_q`
-    what the pairs weigh together: :math:`\sum \sqrt{v_i v_j}`, for explicit ones times their own weights.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair.
+    :math:`n_q` is the number of documents. :math:`W_q = \sum \sqrt{v_i v_j}` over the pairs, explicit ones times their
+    own weights.
 
     Accuracy: long lists are summed by tables that are good to 1e-7 of every single pair, at any range of scores; others
     are exact. Cost: :math:`O(n)` for grades, :math:`O(n \log n)` for many real-valued ones.

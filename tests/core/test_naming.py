@@ -1,4 +1,4 @@
-"""Names of losses and of any frozen dataclass; those of metrics are in tests/metrics/test_laws.py."""
+"""Names of losses and of any frozen dataclass; those of metrics are in tests/metrics/test_properties.py."""
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace

@@ -150,24 +150,24 @@ def _same_in_another_order(loss, scores, queries, outputs, seed):
     _same_by_query(queries, again, [array[order] for array in outputs])
 
 
-def check_law(loss, scores, queries, law, seed=0):
-    """Check one of the laws that all losses keep, on data of any kind."""
+def check_property(loss, scores, queries, prop, seed=0):
+    """Check one of the properties that all losses keep, on data of any kind."""
     loss.value(scores, queries)  # which refuses what is no score of these rows
     if np.abs(queries.labels).max(initial=0.0) > 1e30:  # regression on them leaves single precision
         return
     if float(getattr(loss, "sigmoid", 1.0)) <= 1e15:  # beyond, derivatives in its square leave single precision
-        law(loss, np.asarray(scores, dtype=float), queries, np.random.default_rng(seed))
+        prop(loss, np.asarray(scores, dtype=float), queries, np.random.default_rng(seed))
 
 
-def law_broken(loss, names=()):
-    """Return which law `check_loss` finds broken, "" if none; it is one of `names` where these are given."""
+def property_broken(loss, names=()):
+    """Return which property `check_loss` finds broken, "" if none; it is one of `names` where these are given."""
     found = ""
     try:
         testing.check_loss(loss)
     except AssertionError as error:
         found = str(error)
-    name = found.partition("the law '")[2].partition("'")[0]
-    assert not found or name in {law.__name__ for law in testing.LAWS}, found
+    name = found.partition("the property '")[2].partition("'")[0]
+    assert not found or name in {prop.__name__ for prop in testing.PROPERTIES}, found
     assert not names or name in names, found
     return name
 

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 import boostplug as bp
 from boostplug.rankers import RANKERS
-from boostplug.testing import LAWS
+from boostplug.testing import PROPERTIES
 
 __all__ = ["BAD_LINES", "TARGETS", "Target", "metric", "target", "trained_loss"]
 
@@ -257,17 +257,17 @@ def derivatives(dice):
 _MODERATE = ((("0", "1", "2", "3", "4")), ("0.5", "1.25", "2.0", "0.0"), ("1e3", "0"), ("1e-3", "2e-3"))
 
 
-@target("testing", "testing.LAWS", weight=60)
-def laws(dice):
+@target("testing", "testing.PROPERTIES", weight=60)
+def properties(dice):
     data = Ranking(dice, grades=dice.one(_MODERATE))
     data.weight = partial(data.weight, ("0", "1", "2.5"))
     scores = numbers_text(data.values(dice.one((("0.0", "1.0", "-0.5"), ("3.0", "-3.0"), ("30.0", "-30.0")))))
-    law = dice.below(len(LAWS))
+    prop = dice.below(len(PROPERTIES))
     by_row = ("random_state", "truncation", "norm")  # with these the row order matters
     return (
         f"loss = {plain_loss(dice, without=by_row)}\nqueries = {data.queries()}\n"
         f"scores = np.array({scores}, dtype=float)\n"
-        f"check_law(loss, scores, queries, testing.LAWS[{law}], {dice.below(5)})"
+        f"check_property(loss, scores, queries, testing.PROPERTIES[{prop}], {dice.below(5)})"
     )
 
 
@@ -1001,7 +1001,7 @@ def train(dice):
     )
 
 
-# Laws of a loss
+# Properties of a loss
 
 
 @target("testing", "testing.check_loss", "testing.example_data", "testing.suited_data", "testing.suited", weight=0.4)
@@ -1020,6 +1020,6 @@ def check_loss(dice):
         "hessian double": ("hessian_is_its_kind",),
     }
     if dice.percent(20):
-        return f"law_broken({dice.one((*HOSTILE, 'bp.MPBoost()', 'bp.RankNet()', 'Wrong()'))})"
+        return f"property_broken({dice.one((*HOSTILE, 'bp.MPBoost()', 'bp.RankNet()', 'Wrong()'))})"
     what = dice.one(tuple(broken))
-    return f"law_broken(Wrong({what!r}), {broken[what]!r})"
+    return f"property_broken(Wrong({what!r}), {broken[what]!r})"

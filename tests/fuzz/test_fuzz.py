@@ -26,7 +26,7 @@ from fuzz.harness import outcome_of, reproduction
 CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
 SEED = int(os.environ.get("BOOSTPLUG_FUZZ_SEED", "0"))
 SLOW = {"check_loss", "load_bundled", "warmup"}  # the last compiles all kernels
-SHORT = {"derivatives": 150, "metric_calls": 100, "queries": 30, "laws": 15}  # calls by default, of others 8
+SHORT = {"derivatives": 150, "metric_calls": 100, "queries": 30, "properties": 15}  # calls by default, of others 8
 
 
 def report(defect, text, detail):

@@ -139,16 +139,16 @@ def test_the_cutoff_of_ndcg_is_that_of_the_ideal_alone():
 @pytest.mark.parametrize(
     "loss", [LambdaRank(metric=bp.NDCG(30), truncation=t, norm=n) for t in (3, 30) for n in (False, True)]
 )
-def test_laws_hold_with_a_truncation_but_for_the_order_of_ties(loss):
+def test_properties_hold_with_a_truncation_but_for_the_order_of_ties(loss):
     rng = np.random.default_rng(9)
     for what, scores, queries in testing.suited_data(loss, rng):
         tied = any(
             len(np.unique(scores[a:b])) < b - a
             for a, b in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True)
         )
-        for law in testing.LAWS:
-            if not (tied and law is testing.permuting_permutes):
-                law(loss, scores, queries, rng)
+        for prop in testing.PROPERTIES:
+            if not (tied and prop is testing.permuting_permutes):
+                prop(loss, scores, queries, rng)
         assert what
 
 

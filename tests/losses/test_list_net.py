@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boostplug import ListNet, Queries
-from boostplug.testing import LAWS, suited_data
+from boostplug.testing import PROPERTIES, suited_data
 
 XENDCG = ListNet(target="xendcg")
 SEEDED = ListNet(target="xendcg", random_state=7)
@@ -219,16 +219,16 @@ PLACED = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_the_laws_that_noise_by_row_and_score_keeps(law):
+@pytest.mark.parametrize("prop", PROPERTIES, ids=lambda prop: prop.__name__)
+def test_the_laws_that_noise_by_row_and_score_keeps(prop):
     rng = np.random.default_rng(0)
     broken = 0
     for _, scores, queries in suited_data(SEEDED, rng):
         try:
-            law(SEEDED, scores, queries, rng)
+            prop(SEEDED, scores, queries, rng)
         except AssertionError:
             broken += 1
-    assert (broken == 0) == (law.__name__ in PLACED)
+    assert (broken == 0) == (prop.__name__ in PLACED)
 
 
 def test_a_million_documents_in_one_list():

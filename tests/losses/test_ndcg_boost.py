@@ -101,7 +101,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("loss", OPTIONS)
-def test_laws_hold(loss):
+def test_properties_hold(loss):
     testing.check_loss(loss)
 
 

@@ -202,10 +202,10 @@ OPTIONS = [  # each value of a parameter with each of any other
 
 
 @pytest.mark.parametrize("loss", OPTIONS)
-def test_laws_hold_off_the_kinks(loss, monkeypatch):
+def test_properties_hold_off_the_kinks(loss, monkeypatch):
     """Finite differences across a kink are not derivatives, so grades with pairs near one are moved as a whole.
 
-    "documents" is no gradient of a value: that one law is not for it.
+    "documents" is no gradient of a value: that one prop is not for it.
     """
     example_data = testing.example_data
 
@@ -226,15 +226,17 @@ def test_laws_hold_off_the_kinks(loss, monkeypatch):
 
     monkeypatch.setattr(testing, "example_data", off_kinks)
     if loss.normalization == "documents":
-        laws = tuple(law for law in testing.LAWS if law.__name__ != "gradient_is_the_values")
-        monkeypatch.setattr(testing, "LAWS", laws)
+        properties = tuple(prop for prop in testing.PROPERTIES if prop.__name__ != "gradient_is_the_values")
+        monkeypatch.setattr(testing, "PROPERTIES", properties)
     testing.check_loss(loss)
 
 
 @pytest.mark.parametrize("loss", OPTIONS)
-def test_other_laws_hold_at_the_kinks(loss, monkeypatch):
+def test_other_properties_hold_at_the_kinks(loss, monkeypatch):
     differences = ("gradient_is_the_values", "hessian_is_its_kind", "threads_do_not_matter")
-    monkeypatch.setattr(testing, "LAWS", tuple(law for law in testing.LAWS if law.__name__ not in differences))
+    monkeypatch.setattr(
+        testing, "PROPERTIES", tuple(prop for prop in testing.PROPERTIES if prop.__name__ not in differences)
+    )
     testing.check_loss(loss)
 
 
@@ -310,5 +312,5 @@ def test_preference_weight_0_grows_the_trees_of_xgboosts_regression():
 
 @pytest.mark.parametrize("w", [0.5, 1.0])
 def test_check_loss_passes_where_all_pairs_stand_at_their_margin(w):
-    """At equal scores and a margin of 0 no pair is active, and the gradient has a kink: no law speaks of it."""
+    """At equal scores and a margin of 0 no pair is active, and the gradient has a kink: no property speaks of it."""
     testing.check_loss(QBRank(margin=0.0, preference_weight=w))

@@ -240,7 +240,7 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
 
 
 @every_sum
-def test_laws_hold(loss):
+def test_properties_hold(loss):
     bp.testing.check_loss(loss)
     bp.testing.check_loss(bp.AdaRank(base=BOTH))
 

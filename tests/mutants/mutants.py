@@ -893,7 +893,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["metrics/test_dcg.py", "metrics/test_laws.py"],
+        ["metrics/test_dcg.py", "metrics/test_properties.py"],
         (
             "long lists are sorted without regard to file order",
             "kernels.base.sorting.sort",

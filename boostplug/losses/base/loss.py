@@ -182,7 +182,7 @@ class Loss(Named, ABC):
 
     @property
     def degree_in_labels(self) -> int | None:
-        """What the unit of the labels does: labels times c > 0 learn scores times c^degree. None: no such law.
+        """What the unit of the labels does: labels times c > 0 learn scores times c^degree. None: no such property.
 
         0: nothing (`RankNet`: the order counts alone). 1: scores are in the labels' unit (squared errors). -1: in its
         inverse (`MPBoost` with `LinearDistance`). Then for labels times c, and scores times c^degree, the gradient is

@@ -1,4 +1,4 @@
-"""Every law over every registered loss, on awkward fixed data and on data that hypothesis makes."""
+"""Every property over every registered loss, on awkward fixed data and on data that hypothesis makes."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from boostplug.core import threads
 from boostplug.core.collective import LOCAL
 from boostplug.losses import LOSSES, MPBoost
 from boostplug.losses.base.relative import rescale
-from boostplug.testing import LAWS, check_loss, example_data, suited, suited_data
+from boostplug.testing import PROPERTIES, check_loss, example_data, suited, suited_data
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
 OPTIONS = [
@@ -22,7 +22,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("loss", [*EVERY_LOSS, *OPTIONS])
-def test_laws_hold_on_awkward_data(loss):
+def test_properties_hold_on_awkward_data(loss):
     check_loss(loss)
 
 
@@ -40,13 +40,13 @@ def ranking_problems(draw):
 
 
 @pytest.mark.parametrize(
-    "law", [law for law in LAWS if law.__name__ != "threads_do_not_matter"], ids=lambda f: f.__name__
+    "prop", [prop for prop in PROPERTIES if prop.__name__ != "threads_do_not_matter"], ids=lambda f: f.__name__
 )
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(problem=ranking_problems(), loss=st.sampled_from([*EVERY_LOSS, *OPTIONS]), seed=st.integers(0, 99))
-def test_law_holds_on_random_data(law, problem, loss, seed):
+def test_property_holds_on_random_data(prop, problem, loss, seed):
     scores, queries = problem
-    law(loss, scores, suited(loss, queries), np.random.default_rng(seed))
+    prop(loss, scores, suited(loss, queries), np.random.default_rng(seed))
 
 
 def test_example_data_reach_every_way_of_summing():
@@ -131,11 +131,11 @@ def _terms_without_weights(self, queries):
     return np.array([1.0 * queries.n_rows]), np.array([1.0 * queries.n_rows])
 
 
-MODEL = {"hessian_kind": "model"}  # so that the Hessian's own law says nothing
+MODEL = {"hessian_kind": "model"}  # so that the Hessian's own property says nothing
 LOOSE = {**MODEL, "shift_invariant": False}
 BOUND = {"hessian_kind": "bound"}
 
-# (law, where it shows, a loss that breaks it and nothing that an earlier law would notice first)
+# (property, where it shows, a loss that breaks it and nothing that an earlier property would notice first)
 BREAKAGES = [
     (
         "shapes_and_types",
@@ -198,32 +198,34 @@ BREAKAGES = [
 ]
 
 
-def test_every_law_has_a_loss_that_breaks_it():
-    assert list(dict.fromkeys(name for name, _, _ in BREAKAGES)) == [law.__name__ for law in LAWS]
+def test_every_property_has_a_loss_that_breaks_it():
+    assert list(dict.fromkeys(name for name, _, _ in BREAKAGES)) == [prop.__name__ for prop in PROPERTIES]
 
 
 @pytest.mark.parametrize(
     ("name", "where", "body"), BREAKAGES, ids=[f"{i}-{name}-{where}" for i, (name, where, _) in enumerate(BREAKAGES)]
 )
 def test_a_broken_loss_breaks_its_law(name, where, body, monkeypatch):
-    (law,) = (law for law in LAWS if law.__name__ == name)
+    (prop,) = (prop for prop in PROPERTIES if prop.__name__ == name)
     broken = type("Broken", (MPBoost,), {**body, "__module__": __name__})
     monkeypatch.setitem(globals(), "Broken", broken)  # where pickle looks for it
     rng = np.random.default_rng(0)
     shows = []
     for what, scores, queries in suited_data(MPBoost(), rng):
-        law(MPBoost(), scores, queries, rng)
+        prop(MPBoost(), scores, queries, rng)
         try:
-            law(broken(), scores, queries, rng)
+            prop(broken(), scores, queries, rng)
         except (AssertionError, ValueError):  # what methods of users return is checked where it is returned
             shows.append(what)
     assert shows
     assert all(what.startswith(where) for what in shows)  # on no other data would it be seen
 
 
-def test_check_loss_names_the_law_and_the_data():
+def test_check_loss_names_the_property_and_the_data():
     broken = type("Broken", (MPBoost,), _value_times(lambda s, q: 1.0001))
-    with pytest.raises(AssertionError, match=r"Broken\(.*breaks the law 'gradient_is_the_values' on grades 0..4: row"):
+    with pytest.raises(
+        AssertionError, match=r"Broken\(.*breaks the property 'gradient_is_the_values' on grades 0..4: row"
+    ):
         check_loss(broken())
 
 
@@ -246,7 +248,7 @@ class Exact(Rough):
 
 def test_a_loss_may_be_as_inexact_as_it_declares_and_no_more():
     check_loss(Rough())
-    with pytest.raises(AssertionError, match="breaks the law 'gradients_sum_to_zero' on long lists: "):
+    with pytest.raises(AssertionError, match="breaks the property 'gradients_sum_to_zero' on long lists: "):
         check_loss(Exact())
 
 
