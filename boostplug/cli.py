@@ -102,8 +102,8 @@ boostplug {__version__}: learning-to-rank losses for LightGBM and XGBoost
 
 In Python:
   import boostplug as bp
-  booster = lgb.train({{"objective": bp.QBRank()}}, dataset)        # LightGBM
-  booster = xgb.train({{"base_score": 0}}, matrix, obj=bp.QBRank())  # XGBoost
+  booster = lgb.train({{"objective": bp.CRR()}}, dataset)        # LightGBM
+  booster = xgb.train({{"base_score": 0}}, matrix, obj=bp.CRR())  # XGBoost
 
 {have}{get}
 All commands: boostplug --help. Documentation: {_documentation()}"""

@@ -86,7 +86,7 @@ def compare(
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: those that we
-        recommend, `QBRank`, `CRR` and `MPBoost`.
+        recommend, `CRR`, `QBRank` and `MPBoost`.
     baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.

@@ -120,7 +120,7 @@ def _plain(value: Any) -> Any:
 
 METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 """Those that `compare` shows by default."""
-RECOMMENDED = (QBRank(), CRR(), MPBoost())
+RECOMMENDED = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 
 
