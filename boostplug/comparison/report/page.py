@@ -11,7 +11,7 @@ from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.outcomes import queries
 from boostplug.comparison.report.setup import reproduce, setup
 from boostplug.comparison.report.trees import features, time
-from boostplug.comparison.report.verdict import caveats, methods, recommendation
+from boostplug.comparison.report.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
 from boostplug.comparison.summary import Comparison, Details
 
@@ -20,6 +20,7 @@ __all__ = ["page"]
 # id, heading, its name in the navigation, content
 _SECTIONS = (
     ("differences", "Differences to LambdaMART", "Differences", differences),
+    ("frameworks", "The best of each framework", "Frameworks", frameworks),
     ("methods", "All methods", "All methods", methods),
     ("curves", "Learning curves", "Curves", curves),
     ("queries", "Queries won and lost", "Queries", queries),
