@@ -1,7 +1,7 @@
 """Pictures of the README and the home page: `python docs/pictures.py [quality] [report]`.
 
-`quality` draws docs/pictures/quality.svg from docs/results/first_loss.json. `report` runs `bp.compare` on the bundled data
-set (about 15 s) and takes a picture of its report; it needs playwright and a Chromium of the system.
+`quality` draws docs/pictures/quality.svg from docs/results/first_loss.json. `report` runs `bp.compare` on the bundled
+data set (about 15 s) and takes a picture of its report; it needs playwright and a Chromium of the system.
 """
 
 import json

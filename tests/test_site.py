@@ -58,7 +58,8 @@ LOOKED_AT = (
 # What reaches beyond the window, but for what scrolls in a box of its own: the theme cuts it off.
 CUT_OFF = """() => [...document.querySelectorAll("main *")].filter(
     (e) => e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() &&
-        !e.closest("pre, .pst-scrollable-table-container, div.formula, .genindextable, .bd-sidebar-secondary")
+        !e.closest("pre, .pst-scrollable-table-container, div.formula, .genindextable, .bd-sidebar-secondary") &&
+        !(e.tagName === "IMG" && getComputedStyle(e.parentElement).overflowX === "auto")
 ).map((e) => e.outerHTML.slice(0, 100))"""
 
 

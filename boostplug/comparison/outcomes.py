@@ -38,7 +38,7 @@ class Runs:
     jobs: int = 1
     sweep: Sweep | None = None
     outcomes: list[RunOutcome] = field(default_factory=list)
-    _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method and runs
+    _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
 
     @Computed
     def tests(self) -> list[Part]:
@@ -76,9 +76,9 @@ class Runs:
             else sum(run.rounds_trained == plan.rounds for run in self.finished(method).values())
         )
 
-    def has_verdict(self, method: Method) -> bool:
+    def has_verdict(self, method: Method, reference: Method | None = None) -> bool:
         """Return whether neither a method nor its reference has a run that ended at the cap of rounds."""
-        reference = self.reference_of(method)
+        reference = reference or self.reference_of(method)
         return not self.n_at_cap(method) and (reference is None or not self.n_at_cap(reference))
 
     def n_defined(self) -> int:
@@ -93,20 +93,20 @@ class Runs:
         """Return how often a test query stands in one more fold."""
         return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
 
-    def contrast(self, method: Method) -> Pooled | None:
-        """Return the difference of a method to its reference, over the runs that both have finished.
+    def contrast(self, method: Method, reference: Method | None = None) -> Pooled | None:
+        """Return the difference of a method to its reference, or to another method, over the runs both have finished.
 
         Each fold weighs the same, and in it each query: what is tested is the difference of the table. A query that
         stands in several folds counts once, by its mean over them.
         """
-        reference = self.reference_of(method)
+        reference = reference or self.reference_of(method)
         if reference is None or reference == method:
             return None
         ours, theirs = self.finished(method), self.finished(reference)
         common = tuple(sorted(set(ours) & set(theirs)))
         if not common:
             return None
-        key = (method, common)
+        key = (method, reference, common)
         if key not in self._tested:
             folds = sorted({f for f, _ in common})
             name = self.plan.metric.name
@@ -130,12 +130,26 @@ class Runs:
         methods, runs = self._candidates(partial=partial)
         means = {method: float(np.mean([self.finished(method)[run].validation for run in runs])) for method in methods}
         means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
-        if not means:
-            return None
-        ahead = BestRound(greater_is_better=self.plan.metric.greater_is_better)  # of equal ones the first
+        return (self._first(means), means, runs) if means else None
+
+    def best_of_frameworks(self, *, partial: bool) -> list[Method]:
+        """Return the method of each framework that is best on validation, the best of all first."""
+        chosen = self.best(partial=partial)
+        if chosen is None:
+            return []
+        best, means, _ = chosen
+        by_framework: dict[str, dict[Method, float]] = {best.framework: {best: means[best]}}
+        for method, mean in means.items():
+            if method.framework != best.framework:
+                by_framework.setdefault(method.framework, {})[method] = mean
+        return [*map(self._first, by_framework.values())]
+
+    def _first(self, means: dict[Method, float]) -> Method:
+        """Return the method with the best mean; of equal ones the first."""
+        ahead = BestRound(greater_is_better=self.plan.metric.greater_is_better)
         for mean in means.values():
             ahead.add(mean)
-        return list(means)[ahead.number - 1], means, runs
+        return list(means)[ahead.number - 1]
 
     def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
         """Return the methods among which the validation part chooses, and the runs that all of them have finished.

@@ -20,6 +20,7 @@ from boostplug.comparison.significance import holm
 from boostplug.comparison.summary import (
     Comparison,
     Details,
+    FrameworkDifference,
     Mean,
     MethodSummary,
     Named,
@@ -142,6 +143,7 @@ class CompareResult:
             methods=methods,
             recommendation=chosen,
             trade_off=None if runs.sweep is None else front_of(methods, runs.sweep),
+            between_frameworks=self._between_frameworks(),
         )
 
     @property
@@ -183,6 +185,24 @@ class CompareResult:
             rounds=of_estimator["rounds"],
             params=of_estimator["params"],
             code=recommendation.code(**of_estimator, weighted=self.runs.data.summary().weighted),
+        )
+
+    def _between_frameworks(self) -> tuple[FrameworkDifference, ...]:
+        """Return the best of each other framework beside the recommended method; nothing beside the cap of rounds."""
+        best = self.runs.best_of_frameworks(partial=self._is_partial)
+        return tuple(
+            FrameworkDifference(
+                framework=other.framework,
+                method=other.name,
+                reference_framework=best[0].framework,
+                reference=best[0].name,
+                difference=found.difference,
+                interval=list(found.interval),
+                p=found.p,
+                queries=found.n_queries,
+            )
+            for other in best[1:]
+            if self.runs.has_verdict(other, best[0]) and (found := self.runs.contrast(other, best[0])) is not None
         )
 
     @property

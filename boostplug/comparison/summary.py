@@ -22,6 +22,7 @@ __all__ = [
     "Data",
     "DataPart",
     "Details",
+    "FrameworkDifference",
     "Importances",
     "Mean",
     "MethodCurves",
@@ -222,6 +223,23 @@ class Recommendation(Named):
         return Contrast.of(self, self.p)
 
 
+@dataclass(frozen=True, kw_only=True)
+class FrameworkDifference(Named):
+    """The best method of a framework on validation, beside the recommended method of another framework."""
+
+    reference_framework: str
+    reference: str
+    difference: float
+    interval: Numbers
+    p: float
+    queries: int
+
+    @property
+    def contrast(self) -> "Contrast | None":
+        """The difference to the recommended method, with its own p."""
+        return Contrast.of(self, self.p)
+
+
 class Contrast(NamedTuple):
     """A difference to the reference, where there is one."""
 
@@ -231,7 +249,7 @@ class Contrast(NamedTuple):
     p: float  # NaN: no verdict, since a training ended at the cap of rounds
 
     @classmethod
-    def of(cls, found: MethodSummary | Recommendation, p: float | None) -> "Contrast | None":
+    def of(cls, found: MethodSummary | Recommendation | FrameworkDifference, p: float | None) -> "Contrast | None":
         """Return the difference of a method; None where there is none."""
         if found.reference is None or found.difference is None:
             return None
@@ -265,6 +283,7 @@ class Comparison:
     methods: list[MethodSummary]
     recommendation: Recommendation | None
     trade_off: TradeOff | None = field(default=None, metadata={"written": "where set"})
+    between_frameworks: tuple[FrameworkDifference, ...] = field(default=(), metadata={"written": "where set"})
 
     @property
     def is_partial(self) -> bool:

@@ -513,3 +513,10 @@ def test_without_its_script_all_is_there(browser, file, document):
     assert len(names_of(tab.locator("#methods table"))) == len(document["methods"])
     assert tab.locator("#differences li.row").count() == 6
     assert tab.locator("#curves .curves polyline").count() == 8
+
+
+def test_ten_methods_are_printed_on_at_most_eight_pages(browser, document, tmp_path):
+    document, file = many(document, 10), tmp_path / "report.html"
+    file.write_text(page(document, made_up(document), MACHINE))
+    printed = Watched(browser, file).tab.pdf(prefer_css_page_size=True)
+    assert 4 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 8

@@ -5,8 +5,10 @@ from datetime import datetime
 import numpy as np
 import pytest
 import reports
+from scipy.stats import ttest_1samp
 
 import boostplug as bp
+from boostplug.comparison.summary import Comparison, from_json, to_json
 from boostplug.comparison.training import frameworks
 
 pytest.importorskip("lightgbm")
@@ -131,3 +133,59 @@ def test_a_report_says_when_and_with_which_versions_it_was_made(settled, tmp_pat
     head = (tmp_path / "report.html").read_text().partition("<nav")[0]
     assert datetime.now().astimezone().date().isoformat()[:8] in head
     assert f"lightgbm {settled.document['versions']['lightgbm']}" in head
+
+
+SIDE, OTHER_SIDE = ("framework", "method"), ("reference_framework", "reference")
+
+
+def test_the_best_of_each_framework_are_compared_on_the_same_queries(settled):
+    document, (found,) = settled.document, settled.document["between_frameworks"]
+    ahead = {
+        framework: max(
+            (m["validation"]["mean"], m["method"]) for m in document["methods"] if m["framework"] == framework
+        )
+        for framework in frameworks.FRAMEWORKS
+    }
+    recommended, other = sorted(ahead, key=ahead.get, reverse=True)
+    assert (found["framework"], found["method"]) == (other, ahead[other][1])
+    assert (found["reference_framework"], found["reference"]) == (recommended, ahead[recommended][1])
+    chosen = document["recommendation"]
+    assert (chosen["framework"], chosen["method"]) == (recommended, ahead[recommended][1])
+    values = settled.per_query.pivot_table("NDCG@10", "query", ["framework", "method"])  # the mean over seeds
+    ours, theirs = (tuple(found[name] for name in names) for names in (SIDE, OTHER_SIDE))
+    differences = (values[ours] - values[theirs]).dropna()
+    expected = ttest_1samp(differences, 0.0)
+    np.testing.assert_allclose(found["difference"], differences.mean(), rtol=1e-12)
+    np.testing.assert_allclose(found["interval"], expected.confidence_interval(0.95), rtol=1e-9)
+    assert abs(found["p"] - expected.pvalue) < 0.05  # of a test by random signs
+    assert found["queries"] == len(differences)
+    for written in (str(settled), settled.to_markdown()):
+        words = " ".join(written.split())
+        assert f"Across frameworks: {found['method']} is best on validation in {other}; on test it is" in words
+        assert f"{found['reference']} in {recommended} in NDCG@10" in words
+        assert "one question" in words
+    assert to_json(from_json(Comparison, document)) == document
+
+
+def test_frameworks_are_not_compared_beside_the_cap_or_where_there_is_one(slow_start):
+    capped = bp.compare(*slow_start, losses=["qbrank"], rounds=5, seeds=1)
+    alone = compared(slow_start, losses=["qbrank"], rounds=2000, early_stopping_rounds=3)
+    for result in (capped, alone):
+        assert len({m["framework"] for m in result.document["methods"]}) == 2 - (result is alone)
+        assert "between_frameworks" not in result.document
+        assert "Across frameworks" not in str(result)
+
+
+@pytest.mark.parametrize(("difference", "p", "words"), [(0.02, 0.01, "above"), (-0.02, 0.4, "not significant")])
+def test_the_page_has_the_best_of_each_framework_side_by_side(settled, difference, p, words):
+    document = settled.document
+    (found,) = document["between_frameworks"]
+    found |= {"difference": difference, "interval": [difference - 0.01, difference + 0.01], "p": p}
+    shown = reports.page(document)
+    section = shown[shown.index('id="frameworks"') : shown.index('id="methods"')]
+    assert f"{difference:+.4f}".replace("0.", ".") in section
+    assert words in section
+    assert ("not significant" in section) == (p > 0.05)
+    assert ('class="n up"' in section) == (p < 0.05)
+    del document["between_frameworks"]
+    assert 'id="frameworks"' not in reports.page(document)

@@ -761,8 +761,17 @@ MUTANTS = [
         ),
         (
             "the loss with the greatest error is recommended",
-            "comparison.outcomes.Runs.best",
+            "comparison.outcomes.Runs._first",
             "self.plan.metric.greater_is_better",
+            "True",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_verdicts.py"],
+        (
+            "frameworks are compared beside the cap of rounds",
+            "comparison.result.CompareResult._between_frameworks",
+            "self.runs.has_verdict(other, best[0])",
             "True",
         ),
     ),

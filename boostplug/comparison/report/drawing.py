@@ -8,12 +8,21 @@ from typing import Any
 from boostplug.core.extras import needed_by
 from boostplug.core.files import replacing
 
-__all__ = ["COLOURS", "DASHES", "MARKERS", "drawn", "require_matplotlib", "slug"]
+__all__ = ["COLOURS", "DASHES", "INK", "MARKERS", "drawn", "require_matplotlib", "slug"]
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
+INK = "#7b828c"  # grey with enough contrast on white and on black: the background is transparent
+# Okabe and Ito's, with a lighter blue, and grey in place of black.
+COLOURS = ("#2D84C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
 _LONG = 30  # characters of a label: three of them are wider than a figure
 _SIZE, _DPI = (6.4, 4.2), 160  # inches
+_STYLE = {
+    "savefig.transparent": True,
+    "svg.hashsalt": "boostplug",  # the same file each time
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), INK
+    ),
+}
 
 
 def require_matplotlib() -> tuple[Any, Any]:
@@ -38,7 +47,7 @@ def drawn(
     *,
     suffixes: Sequence[str] = ("png", "svg"),
 ) -> list[Path]:
-    """Draw into new axes, and write them as PNG and SVG; return the files.
+    """Draw into new axes, and write them as PNG and SVG with a transparent background; return the files.
 
     Parameters
     ----------
@@ -58,24 +67,27 @@ def drawn(
         If matplotlib is not installed.
     """
     Canvas, FigureCanvasAgg = require_matplotlib()
+    from matplotlib import rc_context
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    canvas = Canvas(figsize=size, layout="constrained")
-    FigureCanvasAgg(canvas)
-    axes = canvas.add_subplot()
-    plot(axes)
-    axes.set_title(title, fontsize=10)
-    axes.grid(alpha=0.3, linewidth=0.6)
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        side_by_side = 2 if max(map(len, labels)) > _LONG else 3
-        columns = min(side_by_side, len(handles))
-        style = {"fontsize": 8, "frameon": False, "handlelength": 3.5}  # long enough to tell a dash from a line
-        canvas.legend(loc="outside lower center", ncols=columns, **style)
-    files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
-    for file in files:
-        form = file.suffix[1:]
-        with replacing(file) as out:
-            canvas.savefig(out, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
+    with rc_context(_STYLE):
+        canvas = Canvas(figsize=size, layout="constrained")
+        FigureCanvasAgg(canvas)
+        axes = canvas.add_subplot()
+        plot(axes)
+        axes.set_title(title, fontsize=10)
+        axes.grid(alpha=0.3, linewidth=0.6)
+        handles, labels = axes.get_legend_handles_labels()
+        if handles:
+            side_by_side = 2 if max(map(len, labels)) > _LONG else 3
+            columns = min(side_by_side, len(handles))
+            style = {"fontsize": 8, "frameon": False, "handlelength": 3.5}  # long enough to tell a dash from a line
+            canvas.legend(loc="outside lower center", ncols=columns, **style)
+        files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
+        for file in files:
+            form = file.suffix[1:]
+            with replacing(file) as out:
+                canvas.savefig(out, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
     return files
 
 

@@ -13,7 +13,7 @@ from boostplug.comparison.report.reliability import reliability
 from boostplug.comparison.report.setup import reproduce, setup
 from boostplug.comparison.report.trade_off import trade_off
 from boostplug.comparison.report.trees import features, time
-from boostplug.comparison.report.verdict import caveats, methods, recommendation
+from boostplug.comparison.report.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
 from boostplug.comparison.summary import Comparison, Details
 
@@ -23,6 +23,7 @@ __all__ = ["page"]
 _SECTIONS = (
     ("differences", "Differences to LambdaMART", "Differences", differences),
     ("trade-off", "Two metrics against each other", "Trade-off", trade_off),
+    ("frameworks", "The best of each framework", "Frameworks", frameworks),
     ("methods", "All methods", "All methods", methods),
     ("curves", "Learning curves", "Curves", curves),
     ("queries", "Queries won and lost", "Queries", queries),

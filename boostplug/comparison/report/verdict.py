@@ -3,7 +3,7 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import Column, interval, probability, short, signed, value
+from boostplug.comparison.report.tables import NONE, Cell, Column, interval, number, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.report.view import Shown, View, copyable, method_table
 from boostplug.comparison.report.words import (
@@ -13,15 +13,16 @@ from boostplug.comparison.report.words import (
     about_times,
     advice,
     at_cap,
+    between_frameworks,
     is_code,
     percent,
     uncompared,
     unfinished,
     warning_lines,
 )
-from boostplug.comparison.summary import Comparison, Recommendation
+from boostplug.comparison.summary import Comparison, FrameworkDifference, Recommendation
 
-__all__ = ["caveats", "methods", "recommendation"]
+__all__ = ["caveats", "frameworks", "methods", "recommendation"]
 
 
 def caveats(view: View) -> list[str]:
@@ -98,6 +99,56 @@ def _outcome_figures(view: View, method: Shown) -> list[tuple[str, Child]]:
     return []
 
 
+def frameworks(view: View) -> Child:
+    """Return the best method of each framework side by side, where there are two."""
+    document, found = view.document, {one.key: one for one in view.document.between_frameworks}
+    if not found:
+        return None
+    recommended = next(m for m in view.methods if m.recommended)
+    shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
+    seconds = {} if view.details is None else {entry.key: entry.training for entry in view.details.seconds}
+    columns = [
+        Column("validation", descending=view.sign > 0),
+        Column(f"{view.metric} on test", descending=view.sign > 0),
+        Column(f"Δ to {recommended.name} [{percent(document)}]", descending=view.sign > 0),
+        Column("p", descending=False),
+        Column("training, s", descending=False),
+    ]
+    rows = [
+        (
+            m,
+            [
+                value(m.summary.validation.mean),
+                value(m.summary.test[view.metric].mean),
+                *_beside_recommended(found.get(m.summary.key), view.sign),
+                number(seconds.get(m.summary.key), ".2f"),
+            ],
+        )
+        for m in shown
+    ]
+    return [
+        [el("p", line) for line in between_frameworks(document)],
+        method_table("The best method of each framework on validation, on the same test queries", columns, rows),
+        el(
+            "p",
+            "Validation chose both methods before the test, so p answers one question and is not corrected. "
+            "The interval and p are computed as for the differences to LambdaMART. Training: the median of the runs.",
+            class_="note",
+        ),
+    ]
+
+
+def _beside_recommended(found: FrameworkDifference | None, sign: int) -> list[Cell]:
+    """Return the difference to the recommended method with its interval, and p."""
+    if found is None or (contrast := found.contrast) is None:
+        return [Cell(NONE), Cell(NONE)]
+    verdict = (1 if found.difference * sign > 0 else -1) if found.p < SIGNIFICANT else 0
+    return [
+        Cell(signed(found.difference), found.difference, after=interval(contrast.interval), verdict=verdict),
+        Cell(probability(found.p), found.p, verdict=verdict),
+    ]
+
+
 def methods(view: View) -> Child:
     """Return the table of all methods."""
     document = view.document
@@ -114,7 +165,7 @@ def methods(view: View) -> Child:
         el(
             "div",
             el("p", about_means(document), marked if any(m.difference.verdict for m in view.methods) else None),
-            [el("p", line) for line in about_differences(document)],
+            [el("p", line, class_="again") for line in about_differences(document)],
             el("p", about_times(document)),
             class_="note",
             id="about-table",

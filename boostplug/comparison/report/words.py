@@ -19,6 +19,7 @@ __all__ = [
     "advice",
     "at_cap",
     "below_table",
+    "between_frameworks",
     "is_code",
     "percent",
     "tuned",
@@ -44,6 +45,7 @@ def below_table(document: Comparison) -> list[str]:
         *at_cap(document),
         *verdicts(document),
         *about_sweep(document),
+        *between_frameworks(document),
         about_data(document),
         about_means(document),
         *about_differences(document),
@@ -293,6 +295,20 @@ def verdicts(document: Comparison) -> list[str]:
             lines.append(
                 f"{framework}: of our losses, {name} is best on validation; on test it is "
                 f"{_against(found, document)} ({how})."
+            )
+    return lines
+
+
+def between_frameworks(document: Comparison) -> list[str]:
+    """Return one sentence per other framework on how its best method does beside the recommended one."""
+    lines = []
+    for found in document.between_frameworks:
+        if (contrast := found.contrast) is not None:
+            beside = contrast._replace(reference=f"{found.reference} in {found.reference_framework}")
+            clear = "" if found.p < SIGNIFICANT else ": not significant"
+            lines.append(
+                f"Across frameworks: {found.method} is best on validation in {found.framework}; on test it is "
+                f"{_against(beside, document)} (p {_equal(found.p)}, one question{clear})."
             )
     return lines
 

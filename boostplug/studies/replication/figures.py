@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.comparison.report.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
 from boostplug.studies.replication.judging.study_results import extent
 
 __all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]
 
-_GREYS, _GREY_MARKERS = ("#333333", "#777777", "#555555", "#999999"), "PX*dh"
+_GREYS, _GREY_MARKERS = ("#6b6b6b", "#8a8a8a", INK, "#999999"), "PX*dh"
 
 
 @dataclass(frozen=True, kw_only=True)

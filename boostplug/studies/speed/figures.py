@@ -9,14 +9,13 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.comparison.report.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
 from boostplug.studies.speed.result import BenchResult, Measured
 
 __all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]
 
 _WIDTH, _PER_BAR, _FRAME = 7.6, 0.15, 1.6  # inches
-_GREYS = ("#000000", "#666666", "#999999", "#BBBBBB")
-_INK, _FAINT = "#222222", "#6B6B6B"
+_GREYS = (INK, "#6b6b6b", "#8a8a8a", "#999999")
 _LEGIBLE = 12  # points: at half a figure's size, as on a telephone, still to be read
 _LINES_OF_LABELS = 17  # that stand one above the other in the height of the axes
 
@@ -147,7 +146,7 @@ class Headline(Growth):
             if name in self.ours:
                 axes.plot(x, y, color=colours[name], marker="o", markersize=5, linewidth=2.4)
             else:
-                axes.plot(x, y, dashes[name], color=_FAINT, marker="o", markersize=3.5, linewidth=1.6)
+                axes.plot(x, y, dashes[name], color=INK, marker="o", markersize=3.5, linewidth=1.6)
         axes.set_xscale("log")
         axes.set_yscale("log")
         values = [value for points in lines.values() for _, value in points]
@@ -158,28 +157,27 @@ class Headline(Growth):
         last = max(n for n, _ in ends.values())
         above = {name: y if n == last else y * 10 ** (gap / 2) for name, (n, y) in ends.items()}  # lines that go on
         for name, height in _apart(above, gap).items():
-            label = axes.annotate(
+            axes.annotate(
                 {**self.ours, **self.peers}[name],
                 (ends[name][0], height),
                 xytext=(7, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize=_LEGIBLE,
-                color=colours.get(name, _FAINT),
+                color=colours.get(name, INK),
                 weight="bold" if name in self.ours else "normal",
             )
-            label.set_path_effects([_halo()])
         axes.spines[["top", "right"]].set_visible(False)
         sizes = sorted({n for points in lines.values() for n, _ in points})
         axes.set_xticks(sizes, [f"{n:,}" if n < 1e6 else f"{n / 1e6:g} million" for n in sizes])
         decades = [10.0**n for n in range(12) if least <= 10**n <= most]
         axes.set_yticks(decades, [_duration(decade) for decade in decades])
         axes.minorticks_off()
-        axes.tick_params(labelsize=_LEGIBLE - 1, colors=_INK)
-        axes.set_xlabel(self.axis, fontsize=_LEGIBLE, color=_INK)
-        axes.set_title(self.unit, fontsize=_LEGIBLE, color=_INK, loc="left")
-        axes.figure.suptitle(self.heading, fontsize=_LEGIBLE + 3, color=_INK, weight="bold", x=0.01, ha="left")
-        axes.figure.supxlabel(self.note, fontsize=_LEGIBLE - 2, color=_FAINT, x=0.01, ha="left")
+        axes.tick_params(labelsize=_LEGIBLE - 1, colors=INK)
+        axes.set_xlabel(self.axis, fontsize=_LEGIBLE, color=INK)
+        axes.set_title(self.unit, fontsize=_LEGIBLE, color=INK, loc="left")
+        axes.figure.suptitle(self.heading, fontsize=_LEGIBLE + 3, color=INK, weight="bold", x=0.01, ha="left")
+        axes.figure.supxlabel(self.note, fontsize=_LEGIBLE - 2, color=INK, x=0.01, ha="left")
         axes.figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
 
 
@@ -206,13 +204,6 @@ def _duration(nanoseconds: float) -> str:
         (factor, unit) for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")) if nanoseconds >= factor
     )
     return f"{nanoseconds / factor:g} {unit}"
-
-
-def _halo() -> Any:
-    """Return what keeps a text legible on lines."""
-    from matplotlib.patheffects import withStroke
-
-    return withStroke(linewidth=3, foreground="white")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,16 +261,16 @@ class Bars(Figure):
                 runs = row.runs.get(key, [value])
                 spread = [[value - min(runs)], [max(runs) - value]]
                 number = legends.index(legend)
-                axes.barh(top, value, 0.9, color=COLOURS[number % len(COLOURS)], xerr=spread, ecolor="#444444")
+                axes.barh(top, value, 0.9, color=COLOURS[number % len(COLOURS)], xerr=spread, ecolor=INK)
                 if key in row.targets:
-                    axes.plot([row.targets[key]] * 2, [top - 0.5, top + 0.5], color="#000000", linewidth=2)
+                    axes.plot([row.targets[key]] * 2, [top - 0.5, top + 0.5], color=INK, linewidth=2)
                 top -= 1.0
             top -= 1.0
         for number, legend in enumerate(legends):
             if legend:
                 axes.barh(0.0, 0.0, color=COLOURS[number % len(COLOURS)], label=legend)
         if any(key in row.targets for of_row in bars.values() for row, key in of_row.values()):
-            axes.plot([], [], color="#000000", linewidth=2, label="at most")
+            axes.plot([], [], color=INK, linewidth=2, label="at most")
         axes.set_yticks(ticks, list(bars), fontsize=8)
         axes.set_xlabel(self.unit)
 
