@@ -24,7 +24,7 @@ from boostplug.metrics import ECE, NDCG, LogLoss
 from boostplug.studies.quality.sets import SETS
 from boostplug.studies.tables import markdown, rounded
 
-__all__ = ["main", "measured", "tables"]
+__all__ = ["draw", "main", "measured", "tables"]
 
 Floats = NDArray[np.float64]
 
@@ -112,12 +112,20 @@ def _is_on_front(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> bool:
 
 
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
-    for i, row in enumerate(rows):
-        style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "linestyle": ""}
+    shown = [row for row in rows if row["method"] != "lambdarank"]  # far to the right: its scores are no probabilities
+    for i, row in enumerate(shown):
+        n = len(COLOURS)
+        style = {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)], "linestyle": ""}
         axes.plot([row["LogLoss"]], [row["NDCG@10"]], label=row["method"], **style)
-    axes.set_xscale("log")
-    axes.set_xlabel("log loss on test (logarithmic), lower is better")
+    axes.set_xlabel("log loss on test, lower is better")
     axes.set_ylabel("NDCG@10 on test")
+
+
+def draw(rows: list[dict[str, Any]], folder: Path) -> None:
+    """Draw a figure for each set."""
+    for name in _SETS:
+        own = [row for row in rows if row["set"] == name]
+        drawn(partial(_plot, own), f"{SETS[name].title}: order against calibration", folder / f"calibrated-{name}")
 
 
 def main(folder: str, result: str, page: str) -> None:
@@ -126,10 +134,7 @@ def main(folder: str, result: str, page: str) -> None:
     rows = plain(rounded(rows, partial(round, ndigits=5)))
     write_file(Path(result), as_json(rows))
     write_file(Path(page), filled(Path(page).read_text(encoding="utf-8"), tables(rows)))
-    for name in _SETS:
-        own = [row for row in rows if row["set"] == name]
-        title = f"{SETS[name].title}: order against calibration"
-        drawn(partial(_plot, own), title, Path(page).parent / "figures" / f"calibrated-{name}")
+    draw(rows, Path(page).parent / "figures")
 
 
 if __name__ == "__main__":
