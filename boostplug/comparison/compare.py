@@ -125,9 +125,9 @@ def compare(
         What the table calls the data. Default: the name of the folder, where `train` is one.
     store : str or path-like, optional
         Folder, made where there is none, that keeps the results of each training as it finishes, in a file that
-        ``result.kept`` names. Those of a loss with code of your own are not kept, with a warning, unless its class or
-        function has an attribute such as ``version = "1"``, which you change with the code; with a metric of your own
-        without one, nothing is kept.
+        ``result.kept`` names. Results of a loss with code of your own are kept only if its class or function has an
+        attribute such as ``version = "1"``, which you change with the code. Else a warning says so. With a metric of
+        your own without one, nothing is kept.
     resume : bool, default False
         Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: but for times, the
         result is that of a comparison that was not interrupted. More losses and seeds may be asked for than then; data,

@@ -244,10 +244,14 @@ class CompareResult:
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, a row per method, in the order of the printed one.
 
-        Columns: framework, method, objective; each metric's mean and, named ``… ±``, its standard deviation over the
-        runs; the validation value; the difference to the framework's own LambdaMART, the ends of its interval, its
-        standardised value z, p and Holm's p; seconds per round, rounds, runs finished, planned and ended at the cap of
-        rounds; errors. p is missing where a run of the method or of its reference ended at the cap.
+        Columns:
+
+        - framework, method, objective;
+        - each metric's mean and, named ``… ±``, its standard deviation over the runs; the validation value;
+        - the difference to the framework's own LambdaMART, the ends of its interval, z, p and Holm's p;
+        - seconds per round, rounds, runs finished, planned and ended at the cap of rounds; errors.
+
+        p is missing where a run of the method or of its reference ended at the cap.
         """
         pd, rows = _pandas(), []
         for row in self.summary.methods:

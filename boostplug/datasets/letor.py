@@ -118,10 +118,12 @@ def load_letor(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is empty or anything in it cannot be read: a malformed token, a grade that is not finite, a feature
-        twice on a line or beyond `n_features`, a row without query, queries that are not contiguous, sizes in the side
-        file that do not fit, a line above 64 MiB, a character that ends lines elsewhere (form feed, U+2028, …), a dense
-        `X` of which next to nothing is written. The message names file, line and token.
+        If the file is empty, or anything in it cannot be read. The message names file, line and token. Such as:
+
+        - a malformed token, a grade that is not finite, a feature twice on a line or beyond `n_features`;
+        - a row without query, queries that are not contiguous, sizes in the side file that do not fit;
+        - a line above 64 MiB, or a character that ends lines elsewhere (form feed, U+2028, …);
+        - a dense `X` of which next to nothing is written.
 
     Examples
     --------

@@ -41,9 +41,9 @@ def make_ranking(
 ) -> RankingData:
     """Make a synthetic ranking data set that is as unpleasant as web search.
 
-    Relevance is a sum of effects of hidden traits: monotone ones, one that peaks in the middle, products of two, some
-    that change with the kind of the query. The columns show the traits in a noisy way (shifted and stretched query by
-    query, as counts, as steps, as blends, and as near copies of other columns), beside properties of the query and
+    Relevance is a sum of effects of hidden traits. Some are monotone, one peaks in the middle, some are products of two,
+    some change with the kind of the query. The columns show the traits in a noisy way: shifted and stretched query by
+    query, as counts, steps and blends, and as near copies of each other. Other columns are properties of the query, or
     plain noise. Half of the columns have missing values, several of them at once.
 
     Parameters

@@ -262,9 +262,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     ) -> "LGBMRanker":
         """Return a ranker of the same trees with leaves estimated anew on other data, by the ranker's own loss.
 
-        As ``lightgbm.Booster.refit``, which refuses custom objectives: tree by tree, each leaf becomes `decay_rate`
-        times its old value plus (1 - `decay_rate`) times the one by the new rows, ``-Σg / (Σh + reg_lambda)`` times
-        the tree's shrinkage; 0 where no row arrives.
+        It is ``lightgbm.Booster.refit``, which refuses custom objectives. Tree by tree, a leaf becomes `decay_rate`
+        times its old value plus (1 - `decay_rate`) times the new one. The new one is ``-Σg / (Σh + reg_lambda)`` over
+        the new rows, times the tree's shrinkage; 0 where no row arrives.
 
         Parameters
         ----------

@@ -32,51 +32,52 @@ class LambdaRank(Loss):
 
     .. math:: J_q(F) = \sum_{r_i > r_j} \sqrt{v_i v_j}\; |\Delta_{ij}|\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
 
-    with :math:`\Delta_{ij}` the difference of the metric when the documents i and j change places in the current order,
-    held constant, s of `sigmoid` and v the row weights. Burges et al. (2006); LambdaMART's gradient in Burges (2010).
+    :math:`\Delta_{ij}` is the difference of the metric when the documents i and j change places in the current order. It
+    counts as a constant. s is `sigmoid`, v the row weights. Burges et al. (2006); LambdaMART's gradient in Burges
+    (2010).
 
     NDCG: :math:`|\Delta_{ij}| = |G_i - G_j|\,|D_i - D_j| / Z_q`, with :math:`D = 1/\log_2(1 + \mathrm{rank})` down the
-    whole list. The metric's k cuts the ideal DCG :math:`Z_q` and nothing else, as in LightGBM: a document below rank k
-    is to hear how far it has to go. MAP: relevant documents (`MAP.relevant`) against the others, by what the swap moves
-    all relevant ones between the two; its k does cut: ranks below k are worth nothing to AP@k.
+    whole list. The metric's k cuts the ideal DCG :math:`Z_q` and nothing else, as in LightGBM. So a document below rank
+    k still learns how far it has to go.
+
+    MAP: relevant documents (`MAP.relevant`) against the others. The swap also moves all relevant documents between the
+    two. Here k does cut: ranks below k are worth nothing to AP@k.
 
     Parameters
     ----------
     metric : NDCG or MAP, default NDCG(10)
         Its `gain`, `convention`, `relevant` and `k` count; its `ties` and `empty` do not.
     truncation : int, optional
-        Pairs of which the better-ranked document stands among the best so many, as LightGBM's
-        ``lambdarank_truncation_level``. By default all pairs.
+        Only pairs count whose better-ranked document is among the best so many, as with LightGBM's
+        ``lambdarank_truncation_level``. Default: all pairs.
     sigmoid : float, default 1.0
         Multiplies score differences; from 1e-100 to 1e100.
     norm : bool, default False
-        With a truncation alone: LightGBM's ``lambdarank_norm``. Each pair's weight is divided by
-        :math:`0.01 + |F_i - F_j|` (unless all scores of the list are equal), then the list's gradient and Hessian are
-        times :math:`\log_2(1 + \Sigma)/\Sigma`, with Σ twice the sum of its pairs' gradients, in units of the list's
-        mean row weight.
+        LightGBM's ``lambdarank_norm``; it needs a truncation. Each pair's weight is divided by
+        :math:`0.01 + |F_i - F_j|`, unless all scores of the list are equal. Then the list's gradient and Hessian are
+        multiplied by :math:`\log_2(1 + \Sigma)/\Sigma`. Σ is twice the sum of its pairs' gradients, in units of the
+        list's mean row weight.
 
     Notes
     -----
-    Gradient: :math:`g_i = -s \sum_j w_{ij}\, \sigma(-s\,(F_i - F_j))` over the documents of lower grades, plus the like
-    over higher ones, with :math:`w_{ij} = \sqrt{v_i v_j}\, |\Delta_{ij}|`. Hessian:
-    :math:`h_i = s^2 \sum_j w_{ij}\, \sigma (1 - \sigma)` (kind "model", since the weights jump with the ranks); never
-    below 1e-16 of the gradient. It is LightGBM's own formula.
+    Gradient: with :math:`w_{ij} = \sqrt{v_i v_j}\, |\Delta_{ij}|`, it is
+    :math:`g_i = -s \sum_j w_{ij}\, \sigma(-s\,(F_i - F_j))` over the documents of lower grades, and the same with
+    the other sign over higher ones. Hessian: :math:`h_i = s^2 \sum_j w_{ij}\, \sigma (1 - \sigma)`, LightGBM's own
+    formula, never below 1e-16 of the gradient. Its kind is "model", since the weights jump with the ranks.
 
-    ``LambdaRank(metric=NDCG(30), truncation=30, norm=True)`` is LightGBM's ``lambdarank`` as it is by default, up to
-    the scale, on lists of any length, with real-valued grades, and with :math:`\sqrt{v_i v_j}` where that has
-    :math:`v_i`.
+    ``LambdaRank(metric=NDCG(30), truncation=30, norm=True)`` is LightGBM's default ``lambdarank``, up to the scale. It
+    takes lists of any length and real-valued grades. It has :math:`\sqrt{v_i v_j}` where LightGBM has :math:`v_i`.
 
-    Ties. Over the whole list tied documents count as a random order of them: :math:`|D_i - D_j|` is the expected one,
-    and for MAP each position of a tied block is as relevant as its documents on average. With a truncation they stand
-    in row order, as in LightGBM, so that there the order of rows matters. Ranks are those among the judged documents of
-    positive weight.
+    Ties: over the whole list, tied documents count by their expected value over a random order. With a truncation they
+    stand in row order, as in LightGBM, so the order of rows matters there. Ranks are those among the judged documents
+    of positive weight.
 
-    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q W_q` over the queries that hold documents of different
-    grades, with :math:`n_q` documents and :math:`W_q` what the pairs weigh in a random order (without `norm`): a
-    document stands for about 1.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q W_q` over the queries with documents of different
+    grades. :math:`n_q` is the number of documents, :math:`W_q` what the pairs weigh in a random order (without `norm`).
+    A document then stands for about 1.
 
-    Accuracy: lists of up to 160 documents, and all with a truncation, are summed pair by pair; longer ones by halves of
-    their order, to 1e-9 of every pair. Cost: O(n log n), O(n) memory; with a truncation T, O(n T).
+    Accuracy: lists of up to 160 documents, and all with a truncation, are summed pair by pair. Longer ones are summed
+    by halves of their order, to 1e-9 of every pair. Cost: O(n log n) time and O(n) memory; O(n T) with a truncation T.
 
     References
     ----------

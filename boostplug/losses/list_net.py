@@ -30,20 +30,19 @@ class ListNet(Loss):
 
     .. math:: J_q(F) = -\bar v_q \sum_i P_i \log p_i, \qquad p_i = \frac{v_i\, e^{F_i}}{\sum_j v_j\, e^{F_j}}
 
-    over the judged documents of a query, with v the row weights. A list counts once, whatever its length, and graded
-    and real-valued labels are alike.
+    over the judged documents of a query, with v the row weights. A list counts once, whatever its length. Labels may be
+    grades or real numbers.
 
     Parameters
     ----------
     target : {"softmax", "xendcg"}
-        "softmax": :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities; labels may be any real numbers,
-        and their unit matters: a gap of 1 makes a document e times as likely to be the best. "xendcg":
-        :math:`P_i \propto v_i\, (2^{r_i} - \gamma_i)`, with Bruch's steps (see Notes), as LightGBM's ``rank_xendcg``
-        has them; labels are ≥ 0.
+        "softmax": :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities. Labels may be any real numbers. Their
+        unit matters: a gap of 1 makes a document e times as likely to be the best. "xendcg":
+        :math:`P_i \propto v_i\, (2^{r_i} - \gamma_i)`, with Bruch's steps (see Notes), as in LightGBM's
+        ``rank_xendcg``. Labels are ≥ 0.
     random_state : int, optional
-        Of the γ of "xendcg"; "softmax" has none, and takes no notice. None: all are ½, their mean, and nothing is left
-        to chance. A seed from 0 on: they are uniform from 0 to 1 and new in every round, as in LightGBM (other numbers
-        than its own).
+        For the γ of "xendcg"; "softmax" ignores it. None: all γ are ½, their mean, and nothing is random. A seed ≥ 0:
+        they are uniform from 0 to 1 and new in every round, as in LightGBM, with other numbers.
 
     Notes
     -----
@@ -54,25 +53,23 @@ class ListNet(Loss):
     .. math:: g = t^1 + t^2 + t^3, \quad t^1_i = p_i - P_i, \quad
               t^{k+1}_i = p_i \sum_{j \ne i} \frac{t^k_j}{1 - p_j} .
 
-    They sum to 0 as well. Where p is 1 to the last bit LightGBM divides by 0; here 1 - p is what the other documents
-    have together, and all is finite for scores of any size. Where the Hessian vanishes beside the gradient it is held
-    at 1e-16 of the gradient, as XGBoost does.
+    They sum to 0 as well. LightGBM divides by 0 where p is 1 to the last bit. Here 1 - p is the sum of the other
+    documents' shares, so all is finite for scores of any size. Where the Hessian vanishes beside the gradient, it is
+    held at 1e-16 of the gradient, as XGBoost does.
 
-    Weights: a document of weight v stands in its list v times, so that little weight means little pull, and a document
-    drawn with probability 1/v stands for those that were not. The list itself weighs
-    :math:`\bar v = \sum v^2 / \sum v`: what its documents weigh, where they all weigh the same (a query weight). Weight
-    0 removes the document.
+    Weights: a document of weight v stands in its list v times. So a document drawn with probability 1/v stands for
+    those that were not. The list itself weighs :math:`\bar v = \sum v^2 / \sum v`, which is the weight of each of its
+    documents if they all weigh the same. Weight 0 removes the document.
 
     Equal grades teach too: P is then uniform (in proportion to weights), and the scores are pulled together. A document
     alone in its list gets no step.
 
-    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q \bar v_q` over the lists of two documents and more: a
-    list's Hessians sum to less than 1 before and to less than the mean length after, so that a document stands for
-    about 1. LightGBM has no such factor.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q \bar v_q` over the lists of two documents and more. A
+    document then stands for about 1. LightGBM has no such factor.
 
-    With a seed the γ are a pure function of seed, row (its number in the data) and the bits of the row's score: equal
-    calls return equal numbers, any number of threads the same; but another order of rows, rows left out, a constant
-    added to the scores, or a machine's part of the queries come with other γ.
+    With a seed, γ depends on the seed, the row's number and the bits of its score alone. Equal calls return equal
+    numbers, with any number of threads. But γ changes with the order of rows, with rows left out, with a constant added
+    to the scores, and between machines.
 
     Cost: O(n), an exponential for each document.
 

@@ -33,23 +33,21 @@ class SquaredError(Loss):
 
     .. math:: J_q(F) = \frac12 \sum_i v_i\, (r_i - F_i - m_q)^2
 
-    with v the row weights, over the labelled rows. m is 0, or with `centred` the weighted mean of :math:`r - F` over
-    the query: then how far documents are apart counts alone, and not where a query's labels stand.
+    with v the row weights, over the labelled rows. m is 0. With `centred` it is the weighted mean of :math:`r - F` over
+    the query. Then only differences within a query count, not the level of its labels.
 
     Parameters
     ----------
     centred : bool, default False
-        False: regression on the labels. Where all weights are 1, the same numbers and so the same trees as the
-        frameworks' own; else those numbers over the mean weight. The label term of `QBRank`, which
-        ``preference_weight=0`` leaves alone. True: CatBoost's QueryRMSE.
+        False: regression on the labels, with the trees of the frameworks' own if all weights are 1. Else its numbers
+        are divided by the mean weight. It is the label term of `QBRank`. True: CatBoost's QueryRMSE.
 
     Notes
     -----
-    Hessian: :math:`v_i` (kind "global"). Not centred it is the second derivative too. Centred that is
-    :math:`v_i\,(1 - v_i / \sum v)`, with mixed ones of :math:`-v_i v_j / \sum v`: :math:`v_i` is what lies above the
-    loss for any step, as CatBoost has it, and differs from the second derivative by a document's share of its list. A
-    document alone in its list gets no step there, and its Hessian is 0 (CatBoost: :math:`v_i`), so that it holds no
-    other one back.
+    Hessian: :math:`v_i` (kind "global"). Not centred, it is the second derivative. Centred, the second derivatives are
+    :math:`v_i\,(1 - v_i / \sum v)` and, mixed, :math:`-v_i v_j / \sum v`. The quadratic with :math:`v_i` lies above the
+    loss for any step, and CatBoost has it too. A document alone in its list then gets no step, and its Hessian is 0
+    (CatBoost: :math:`v_i`), so that it holds no other one back.
 
     Scale: outputs are multiplied by the number of the labelled rows over their total weight: 1 without weights.
 

@@ -36,17 +36,16 @@ class SpearmanRho(_OfRanks):
 
     .. math:: \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}
 
-    x and y are the ranks by score and by grade; documents of one grade share their mean rank. Rows that are not
-    labelled take no part: the ranks are those among the judged documents. NaN for a query whose judged documents are
-    all of one grade, and for no other, so that the mean is over the same queries whatever the scores.
+    x and y are the ranks by score and by grade. Documents of one grade share their mean rank. Ranks are those among the
+    judged documents. The value is NaN for a query whose judged documents are all of one grade, and for no other. So the
+    mean is over the same queries whatever the scores.
 
     Parameters
     ----------
     ties : {"corrected", "average", "order"}, default="corrected"
-        "corrected": tied scores share their mean rank (`scipy.stats.spearmanr`); where all scores of a query tie, 0,
-        the expected value of a random order (SciPy: NaN). "average": the expected value over a random order of the
-        tied documents; the numerator is the same, the scores' sum of squares is that of ranks without ties, so that
-        ties bring the value nearer to 0. "order": documents with tied scores stay in file order.
+        "corrected": tied scores share their mean rank, as in `scipy.stats.spearmanr`. If all scores of a query tie, the
+        value is 0 (SciPy: NaN). "average": the expected value over a random order of the tied documents, so ties bring
+        the value nearer to 0. "order": documents with tied scores stay in file order.
 
     Examples
     --------
