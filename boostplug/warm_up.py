@@ -64,9 +64,9 @@ class WarmUp(NamedTuple):
 def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmUp:
     """Compile all kernels for this machine, and keep them on disk for later processes.
 
-    A second call takes a few seconds. It calls every registered loss on lists of all kinds, with and without weights and
-    explicit pairs, also as the frameworks do. Then it calls the metrics, the reference rankers, and the reader of LETOR
-    files.
+    A second call takes a few seconds. It calls every registered loss on lists of all kinds, with and without weights
+    and explicit pairs, also as the frameworks do. Then it calls the metrics, the reference rankers, and the reader of
+    LETOR files.
 
     Parameters
     ----------

@@ -69,20 +69,25 @@ def compare(
 ) -> CompareResult:
     """Train losses and built-in objectives alike, and return their test metrics side by side.
 
-    Every method grows the same kind of trees, for as many rounds, stopped early by the same function of ours on the
-    validation part. A run that fails is reported in the result with its reason, and the others go on. Ctrl-C ends the
-    comparison and returns what is finished, with ``result.interrupted`` set.
+    All methods grow the same kind of trees, and one metric of ours stops all of them on the validation part. A run that
+    fails is reported with its reason, and the others go on. Ctrl-C ends the comparison and returns what is finished,
+    with ``result.interrupted`` set.
 
     Parameters
     ----------
     train, valid, test : data sets
-        Each a `RankingData`; a tuple (X, y, qid); a mapping or object with `X`, `y`, `qid` or `group`, and `weight`; a
-        DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`, or a tuple (DataFrame with the column
-        `qid`, y); or a file of LETOR lines. Alternatively `train` alone: a fold (train, valid, test), a list of folds,
-        a folder of LETOR files or of ``Fold*``, or one DataFrame, CSV or Parquet file, which `split` divides by
-        query. Weights count in training, divided by their mean, and in all
-        metrics. Data that stand in two parts are warned of in ``result.document["warnings"]``; a test query that
-        stands in several folds counts once.
+        Each of them may be:
+
+        - a `RankingData`, or a mapping or object with `X`, `y`, `qid` or `group`, and `weight`;
+        - a DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`;
+        - a tuple (X, y, qid), or (DataFrame with the column `qid`, y);
+        - a file of LETOR lines.
+
+        Alternatively `train` alone: a fold (train, valid, test), a list of folds, or a folder of LETOR files or of
+        ``Fold*``. Or one DataFrame, CSV or Parquet file, which `split` divides by query.
+
+        Weights count in training, divided by their mean, and in all metrics. Data in two parts are warned of in
+        ``result.document["warnings"]``. A test query in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: those that we

@@ -32,8 +32,8 @@ class LambdaRank(Loss):
 
     .. math:: J_q(F) = \sum_{r_i > r_j} \sqrt{v_i v_j}\; |\Delta_{ij}|\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
 
-    :math:`\Delta_{ij}` is the difference of the metric when the documents i and j change places in the current order. It
-    counts as a constant. s is `sigmoid`, v the row weights. Burges et al. (2006); LambdaMART's gradient in Burges
+    :math:`\Delta_{ij}` is the difference of the metric when the documents i and j change places in the current order.
+    It counts as a constant. s is `sigmoid`, v the row weights. Burges et al. (2006); LambdaMART's gradient in Burges
     (2010).
 
     NDCG: :math:`|\Delta_{ij}| = |G_i - G_j|\,|D_i - D_j| / Z_q`, with :math:`D = 1/\log_2(1 + \mathrm{rank})` down the

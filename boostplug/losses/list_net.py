@@ -36,8 +36,8 @@ class ListNet(Loss):
     Parameters
     ----------
     target : {"softmax", "xendcg"}
-        "softmax": :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities. Labels may be any real numbers. Their
-        unit matters: a gap of 1 makes a document e times as likely to be the best. "xendcg":
+        "softmax": :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities. Labels may be any real numbers.
+        Their unit matters: a gap of 1 makes a document e times as likely to be the best. "xendcg":
         :math:`P_i \propto v_i\, (2^{r_i} - \gamma_i)`, with Bruch's steps (see Notes), as in LightGBM's
         ``rank_xendcg``. Labels are ≥ 0.
     random_state : int, optional
