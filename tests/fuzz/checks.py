@@ -191,6 +191,9 @@ def check_objective(loss, scores, dataset):
 
 def check_metric(metric, scores, queries, seed=0):
     """Check values per query and the mean: those of plain loops, within bounds, the same in another order."""
+    if isinstance(metric, (bp.LogLoss, bp.ECE)):
+        check_probabilities(metric, scores, queries)
+        return
     values = metric.per_query(scores, queries)
     mean = metric(scores, queries)
     assert isinstance(mean, float)
@@ -216,6 +219,20 @@ def check_metric(metric, scores, queries, seed=0):
         labelled = None if queries.labelled is None else queries.labelled[order]
         other = bp.Queries(queries.labels[order], group=np.diff(queries.boundaries), labelled=labelled)
         np.testing.assert_allclose(metric.per_query(scores[order], other), values, rtol=1e-9, atol=1e-12)
+
+
+def check_probabilities(metric, scores, queries):
+    """Check LogLoss and ECE: finite, those of plain loops."""
+    mean = metric(scores, queries)
+    assert not np.isinf(mean)
+    checked = np.asarray(scores, dtype=float) if queries.n_rows else np.zeros(0)
+    try:
+        expected, of_queries = plain.of_probabilities(metric, checked, queries)
+    except plain.TooMany:
+        return
+    np.testing.assert_allclose(mean, expected, rtol=1e-9, atol=1e-9)
+    if of_queries is not None:
+        np.testing.assert_allclose(metric.per_query(scores, queries), of_queries, rtol=1e-9, atol=1e-12)
 
 
 # Folds and data

@@ -138,8 +138,10 @@ def test_early_stopping_follows_both():
         {"base_score": 0.0, "disable_default_eval_metric": 1}, matrix, 3, obj=bp.LogisticError(),
         custom_metric=bp.LogLoss(), **given,
     )  # fmt: skip
-    expected = bp.LogLoss()(booster.predict(matrix, output_margin=True), bp.Queries(y, group=data.group))
+    scores = booster.predict(matrix, output_margin=True)
+    expected = bp.LogLoss()(scores, bp.Queries(y, group=data.group))
     assert next(iter(told["train"].values()))[-1] == pytest.approx(expected, abs=1e-6)
+    np.testing.assert_allclose(bp.export(booster).predict(matrix), scores, rtol=1e-6, atol=1e-6)  # the guide says so
 
 
 def test_compare_shows_ece_without_significance_and_draws_the_curve(tmp_path):

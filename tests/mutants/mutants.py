@@ -115,6 +115,27 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["metrics/test_calibration.py"],
+        (
+            "LogLoss is the mean of the queries' means",
+            "metrics.calibration.LogLoss.sum_and_count",
+            "(float(total.sum()), float(weight.sum()))",
+            "(float((total[weight > 0] / weight[weight > 0]).sum()), float((weight > 0).sum()))",
+        ),
+        (
+            "ECE lets gaps of bins cancel",
+            "metrics.calibration.ECE.__call__",
+            "np.abs(predicted - observed).sum() / total",
+            "np.abs((predicted - observed).sum()) / total",
+        ),
+        (
+            "rows that are not labelled count in calibration",
+            "metrics.calibration._labels_and_weight",
+            "np.where(judged, weight, 0.0)",
+            "weight",
+        ),
+    ),
+    *_caught_by(
         ["test_several_labels.py"],
         (
             "labels of a dataset do not follow its subsets",

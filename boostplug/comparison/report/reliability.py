@@ -53,8 +53,8 @@ def reliability(view: View) -> Child:
         el(
             "p",
             "Calibrated scores lie on the grey diagonal: of documents with probability .3, three in ten are relevant. "
-            "Below it, probabilities are too high. Scores are read as logits. Those of lambdarank and of losses on "
-            "pairs have no such meaning.",
+            "Below it, probabilities are too high. Scores are read as logits, as LogisticError and "
+            "CalibratedSoftmax make them. Those of regression, lambdarank and losses on pairs have no such meaning.",
         ),
         figure(
             "reliability",

@@ -312,11 +312,12 @@ def _at_cutoffs(metric: Metric, scores: Floats, queries: Queries) -> Floats | No
 
 def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) -> Floats | None:
     """Return the sums of a reliability curve by the scale of the first metric that judges probabilities."""
-    of_probabilities = [metric for metric in metrics if isinstance(metric, (ECE, LogLoss))]
+    found = [(getattr(metric, "metric", metric), metric.reads(queries)) for metric in metrics]  # one on a label has one
+    of_probabilities = [(metric, read) for metric, read in found if isinstance(metric, (ECE, LogLoss))]
     if not of_probabilities:
         return None
-    metric = of_probabilities[0]
-    return bin_sums(scores, queries, metric.bins if isinstance(metric, ECE) else ECE().bins, metric.max_grade).ravel()
+    metric, read = of_probabilities[0]
+    return bin_sums(scores, read, metric.bins if isinstance(metric, ECE) else ECE().bins, metric.max_grade).ravel()
 
 
 def _reason(error: Exception) -> str:
