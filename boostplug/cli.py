@@ -41,7 +41,7 @@ _PLAIN = dict(zip("─│–…±Δ×≥≤→↓", "-|-.~Dx><>v", strict=True))
 app = typer.Typer(
     help="Learning-to-rank losses in LightGBM and XGBoost, and reference rankers.",
     invoke_without_command=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -442,7 +442,11 @@ def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.
 
 def is_a_value(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that the loss is hashable, equal to its copies, picklable, immutable."""
-    for other in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):  # noqa: S301 (our own bytes)
+    try:
+        again = pickle.loads(pickle.dumps(loss))  # noqa: S301 (our own bytes)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise AssertionError(f"it cannot be pickled; define its functions at the top of a module: {error}") from error
+    for other in (copy.deepcopy(loss), again):
         _expect(other == loss and hash(other) == hash(loss), f"a copy is not equal: {other!r}")
     name = next(iter(getattr(loss, "__dataclass_fields__", {})), None)
     if name is not None:

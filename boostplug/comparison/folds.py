@@ -112,7 +112,7 @@ class LoadedData:
     def nonsense(self) -> list[str]:
         """Return a warning for each column that looks like an id, and for too few test queries."""
         found = [
-            f"Column {name!r} has another whole number in nearly every row of train, as an id or a row number has: a "
+            f"Column {name!r} has another value in nearly every row of train, as an id or a row number has: a "
             f"model can learn the rows by heart. If it is no measurement, pass drop=[{name!r}]."
             for train in [fold[0] for fold in self.folds[:1]]
             for name in _ids(train)

@@ -23,6 +23,7 @@ DEFAULT_SPLIT = (0.6, 0.2, 0.2)
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 _NAMES = {"train": 0, "training": 0, "valid": 1, "vali": 1, "validation": 1, "dev": 1, "test": 2}
 _SEED = 0  # of the queries' order
+_LOOKED_AT = 100  # texts of a column, to see whether they are dates
 
 
 class Columns(NamedTuple):
@@ -100,7 +101,16 @@ def read_table(path: str | PathLike[str], name: str) -> Any:
     except (ValueError, OSError) as error:
         raise ValueError(f"{name}: {path} cannot be read: {error}") from None
     text = [column for column in frame if frame[column].dtype.kind == "O" or str(frame[column].dtype).startswith("str")]
-    return frame.astype(dict.fromkeys(text, "category"))
+    dates = [column for column in text if _are_dates(frame[column])]
+    for column in dates:  # which are refused in words, if they are features
+        frame[column] = pd.to_datetime(frame[column], errors="coerce")
+    return frame.astype(dict.fromkeys([column for column in text if column not in dates], "category"))
+
+
+def _are_dates(column: Any) -> bool:
+    """Return whether all of the first texts of a column begin as dates of ISO 8601 do."""
+    first = column.dropna().astype(str).head(_LOOKED_AT)
+    return bool(len(first)) and bool(first.str.match(r"\d{4}-\d{2}-\d{2}($|[ T])").all())
 
 
 def parts_of(frame: Any, columns: Columns) -> list[Any]:
@@ -191,8 +201,8 @@ def refuse_unusable(X: Any) -> None:
         listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
         every = [name for names in kinds.values() for name in names]
         raise ValueError(
-            f"{listed}, which the frameworks cannot read: pass drop={every!r}, or turn dates into numbers and text "
-            "into categories (astype('category'))"
+            f"{listed}, which the frameworks cannot read: pass drop={every!r} (--drop {','.join(every)}), or turn dates "
+            "into numbers and text into categories (astype('category'))"
         )
 
 

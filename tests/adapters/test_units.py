@@ -259,3 +259,14 @@ def test_a_training_with_other_parameters_is_looked_at_anew(F):
     F.train(loss, data, **{name: 0.0})
     with pytest.warns(UserWarning, match="learns nothing while"):
         F.train(loss, data)
+
+
+def test_an_offset_of_the_labels_hides_no_gaps_that_are_too_small():
+    """The first split gains by how far labels are apart, not by their level."""
+    xgb = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    X, steps = rng.normal(size=(200, 2)), rng.integers(0, 3, 200)
+    params = {"base_score": 0.0, "disable_default_eval_metric": 1}
+    with pytest.warns(UserWarning, match=r"learns little or nothing .* gains 1e-06 or less"):
+        xgb.train(params, xgb.DMatrix(X, 1.0 + 1e-4 * steps, group=[20] * 10), 2, obj=bp.SquaredError())
+    xgb.train(params, xgb.DMatrix(X, 1.0 + 0.1 * steps, group=[20] * 10), 2, obj=bp.SquaredError())

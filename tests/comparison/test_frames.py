@@ -110,7 +110,7 @@ def test_dates_and_text_are_named_with_the_remedy(frame):
 def test_a_column_that_numbers_the_rows_is_warned_of(frame):
     numbered = frame.assign(row=np.arange(len(frame)))
     result = bp.compare(numbered, label="grade", qid="query", frameworks="lightgbm", **SOME)
-    assert any("Column 'row' has another whole number" in warning for warning in result.document["warnings"])
+    assert any("Column 'row' has another value" in warning for warning in result.document["warnings"])
     assert any("The test part has 20 queries: too few" in warning for warning in result.document["warnings"])
     assert not any("Column 'a'" in warning for warning in result.document["warnings"])
 
@@ -128,6 +128,13 @@ def test_files_of_tables(frame, tmp_path, suffix):
     assert sizes(from_file) == sizes(in_memory)
     for one, other in zip(from_file.document["methods"], in_memory.document["methods"], strict=True):
         assert one["test"]["NDCG@10"]["mean"] == pytest.approx(other["test"]["NDCG@10"]["mean"])
+
+
+def test_dates_of_a_csv_file_are_no_categories(frame, tmp_path):
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(frame)) % 7, "D")
+    frame.assign(day=days).to_csv(tmp_path / "all.csv", index=False)
+    with pytest.raises(ValueError, match=r"\['day'\] holds dates.* pass drop=\['day'\] \(--drop day\)"):
+        bp.compare(tmp_path / "all.csv", label="grade", qid="query", **SOME)
 
 
 def test_the_command_line_reads_tables(frame, tmp_path):
