@@ -201,8 +201,8 @@ def refuse_unusable(X: Any) -> None:
         listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
         every = [name for names in kinds.values() for name in names]
         raise ValueError(
-            f"{listed}, which the frameworks cannot read: pass drop={every!r} (--drop {','.join(every)}), or turn dates "
-            "into numbers and text into categories (astype('category'))"
+            f"{listed}, which the frameworks cannot read: pass drop={every!r} (--drop {','.join(every)}), or turn "
+            "dates into numbers and text into categories (astype('category'))"
         )
 
 
