@@ -80,6 +80,8 @@ loss = bp.MPBoost()
 loss(data[0].labels.astype(np.float32), rng.normal(size=n), weight.astype(np.float32), np.array(group, np.int32))
 known("as an objective")
 for kind in METRICS.values():
+    if kind in (bp.ECE, bp.LogLoss):  # which NumPy computes
+        continue
     variants = [kind()]
     for name, values in {"k": (1, 10, 64, 65, 10**6), "ties": ("order",), "pooled": (True,), "p": (0.5,)}.items():
         variants += [kind(**{name: value}) for value in values if name in kind().get_params()]

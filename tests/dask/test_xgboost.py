@@ -41,8 +41,16 @@ TRAIN, VALID = table(), table(24, 1)
 def on_workers(client, frame, cut=(20,)):
     """Return a frame in partitions, of which each begins after so many queries; those of even number go together."""
     at = np.searchsorted(cut, pd.factorize(frame["query"])[0], side="right")
-    parts = [dd.from_pandas(frame[at == place], npartitions=1, sort=False) for place in range(len(cut) + 1)]
-    return client.persist(dd.concat(parts))
+    addresses = sorted(client.nthreads())
+    parts = [
+        client.persist(
+            dd.from_pandas(frame[at == place], npartitions=1, sort=False),
+            workers=[addresses[place % len(addresses)]],
+            allow_other_workers=True,  # once that one is gone
+        )
+        for place in range(len(cut) + 1)
+    ]
+    return dd.concat(parts)
 
 
 class SourceWeights(xgb.callback.TrainingCallback):
