@@ -245,6 +245,7 @@ PAGES = {
             ),
             Section("Models of a reader", ("ERR", "RBP")),
             Section("Pairs and correlations", ("PairError", "Bpref", "KendallTau", "SpearmanRho")),
+            Section("Probabilities", ("LogLoss", "ECE")),
             Section("Base class", ("Metric",)),
         ),
         metrics,
