@@ -154,7 +154,7 @@ def qbrank(loss, scores, queries):
 
 
 def ranknet(loss, scores, queries):
-    s = loss.sigmoid
+    s = float(loss.sigmoid)
 
     def terms(_, i, j, __):
         d = s * (scores[i] - scores[j])
@@ -175,7 +175,7 @@ def pairwise_loss(loss, scores, queries):
 
 
 def ndcg_boost(loss, scores, queries):
-    gain, s = gain_of(loss.gain), loss.sigmoid
+    gain, s = gain_of(loss.gain), float(loss.sigmoid)
     gains = [[gain(queries.labels[i]) for i in rows] for rows in judged_rows(queries)[1]]
     ideal = [sum(x / math.log2(1 + p) for p, x in enumerate(sorted(own, reverse=True), 1)) for own in gains]
 
@@ -204,6 +204,10 @@ def squared_error(loss, scores, queries):
     return value, g, h
 
 
+def softplus(x):
+    return max(0.0, x) + math.log1p(math.exp(-abs(x)))
+
+
 def calibrated(loss, scores, queries):
     """Sum as LogisticError and CalibratedSoftmax do."""
     value, g, h = zeros(queries)
@@ -216,8 +220,9 @@ def calibrated(loss, scores, queries):
         w = alpha * sum(v * v) / sum(v) if relevance > 0.0 else 0.0
         for i in judged:
             right, wrong = logistic(scores[i]), logistic(-scores[i])
-            value[q] -= (1.0 - alpha) * weight[i] * (y[i] * math.log(right) + (1.0 - y[i]) * math.log(wrong))
-            g[i] = (1.0 - alpha) * weight[i] * (right - y[i])
+            logs = y[i] * softplus(-scores[i]) + (1.0 - y[i]) * softplus(scores[i])
+            value[q] += (1.0 - alpha) * weight[i] * logs
+            g[i] = (1.0 - alpha) * weight[i] * ((1.0 - y[i]) * right - y[i] * wrong)
             h[i] = (1.0 - alpha) * weight[i] * right * wrong
             if w > 0.0:
                 t, p = weight[i] * y[i] / relevance, weight[i] * right / mass
@@ -303,7 +308,7 @@ def lambda_rank(loss, scores, queries):
 
     Without a truncation tied documents have the mean over all positions of their block; with one they are in row order.
     """
-    metric, k, truncation, s, norm = loss.metric, loss.metric.k, loss.truncation, loss.sigmoid, loss.norm
+    metric, k, truncation, s, norm = loss.metric, loss.metric.k, loss.truncation, float(loss.sigmoid), loss.norm
     letor = getattr(metric, "convention", "") == "letor"
     value, g, h = zeros(queries)
     weight, lists = judged_rows(queries)
