@@ -184,6 +184,14 @@ def _fold(parts: list[RankingData]) -> list[Part]:
         if not part.n_rows:
             raise ValueError(f"{name} has no rows; pass a part with queries")
         if part.n_features != first.n_features:
+            here, there = set(part.feature_names or ()), set(first.feature_names or ())
+            if here and there:
+                lacks = (
+                    f"{name} lacks {sorted(there - here)!r}"
+                    if there - here
+                    else f"train lacks {sorted(here - there)!r}"
+                )
+                raise ValueError(f"{lacks}: pass parts with the same columns, or name those to use with features=")
             listed = ", ".join(map(str, sorted({other.n_features for other in parts})))
             raise ValueError(
                 f"train, valid and test differ in their number of features ({listed}); load them together with "

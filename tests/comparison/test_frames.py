@@ -130,6 +130,17 @@ def test_files_of_tables(frame, tmp_path, suffix):
         assert one["test"]["NDCG@10"]["mean"] == pytest.approx(other["test"]["NDCG@10"]["mean"])
 
 
+def test_a_column_that_one_part_lacks_is_named(frame):
+    frame = frame.sort_values("query", kind="stable")
+    third = pd.factorize(frame["query"])[0] % 3
+    parts = [frame[third == k].reset_index(drop=True) for k in range(3)]
+    name = next(column for column in frame.columns if column not in {"grade", "query"})
+    for i, message in ((0, "train lacks"), (1, "valid lacks"), (2, "test lacks")):
+        given = [part.drop(columns=name) if k == i else part for k, part in enumerate(parts)]
+        with pytest.raises(ValueError, match=rf"{message} \['{name}'\]"):
+            bp.compare(*given, label="grade", qid="query", **SOME)
+
+
 def test_dates_of_a_csv_file_are_no_categories(frame, tmp_path):
     days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(frame)) % 7, "D")
     frame.assign(day=days).to_csv(tmp_path / "all.csv", index=False)
