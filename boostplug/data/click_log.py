@@ -1,0 +1,187 @@
+"""`ClickLog`: which documents were shown where, and which were clicked."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where, vector
+from boostplug.data.queries import Queries
+
+__all__ = ["ClickLog", "positions_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class ClickLog:
+    """Result pages with their clicks: one row per document shown, the rows of a page together.
+
+    Parameters
+    ----------
+    clicked : array-like of shape (n_rows,)
+        1 where the document was clicked, else 0. With `impressions`: how often it was clicked.
+    qid : array-like of shape (n_rows,), optional
+        Id of each row's result page. Exactly one of `qid` and `group` is given.
+    group : array-like of shape (n_pages,), optional
+        Sizes of the pages, in row order.
+    position : array-like of int of shape (n_rows,)
+        Place on the page, from 1.
+    query : array-like of shape (n_rows,), optional
+        Id of the query that a page answers; pages of one query share it. Default: each page is a query of its own.
+    document : array-like of shape (n_rows,), optional
+        Id of each row's document.
+    ranker : array-like of shape (n_rows,), optional
+        Which ranker has made the page.
+    impressions : array-like of int of shape (n_rows,), optional
+        How often the row was shown, in a log that is aggregated. Default: once.
+
+    Attributes
+    ----------
+    clicked : ndarray of shape (n_rows,), float64
+    boundaries : ndarray of shape (n_pages + 1,), int64
+        Page k holds the rows ``boundaries[k]:boundaries[k + 1]``.
+    position : ndarray of shape (n_rows,), int64
+    query, document, ranker : ndarray of shape (n_rows,), or None
+        As given.
+    impressions : ndarray of shape (n_rows,), float64, or None
+
+    Raises
+    ------
+    ValueError
+        If a column has the wrong length or an impossible value: a position below 1, a click count that is negative,
+        broken or above the impressions. The message names column and row.
+
+    Examples
+    --------
+    >>> log = ClickLog([1, 0, 0, 1], group=[2, 2], position=[1, 2, 1, 2])
+    >>> log
+    ClickLog(n_pages=2, n_rows=4, n_clicks=2)
+    >>> log.group
+    array([2, 2])
+    """
+
+    clicked: Floats
+    boundaries: Ints
+    position: Ints
+    query: NDArray[Any] | None
+    document: NDArray[Any] | None
+    ranker: NDArray[Any] | None
+    impressions: Floats | None
+
+    def __init__(
+        self,
+        clicked: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        position: ArrayLike,
+        query: ArrayLike | None = None,
+        document: ArrayLike | None = None,
+        ranker: ArrayLike | None = None,
+        impressions: ArrayLike | None = None,
+    ) -> None:
+        ids: dict[str, Any] = {"query": query, "document": document, "ranker": ranker}
+        refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
+        clicks = numbers("clicked", clicked)
+        boundaries = Queries(np.zeros(len(clicks)), qid=qid, group=group).boundaries
+        shown_times = None if impressions is None else _of_rows("impressions", impressions, len(clicks))
+        _refuse_clicks(clicks, shown_times)
+        columns = {name: None if values is None else vector(name, values) for name, values in ids.items()}
+        for name, values in columns.items():
+            if values is not None and len(values) != len(clicks):
+                raise ValueError(f"{name} must hold one id per row ({len(clicks)}), got {len(values)}")
+        self.__dict__.update(
+            clicked=frozen(clicks),
+            boundaries=boundaries,
+            position=positions_of(position, len(clicks)),
+            impressions=None if shown_times is None else frozen(shown_times),
+            **columns,
+        )
+
+    def __repr__(self) -> str:
+        return f"ClickLog(n_pages={self.n_pages}, n_rows={self.n_rows}, n_clicks={self.clicked.sum():.0f})"
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of documents shown."""
+        return len(self.clicked)
+
+    @property
+    def n_pages(self) -> int:
+        """Number of result pages."""
+        return len(self.boundaries) - 1
+
+    @property
+    def group(self) -> Ints:
+        """Sizes of the pages, of shape (n_pages,)."""
+        return np.diff(self.boundaries)
+
+    @property
+    def shown(self) -> Floats:
+        """How often each row was shown, of shape (n_rows,): `impressions`, 1 where they were not given."""
+        return np.ones(self.n_rows) if self.impressions is None else self.impressions
+
+    @property
+    def page_of_row(self) -> Ints:
+        """Index of each row's page, of shape (n_rows,)."""
+        return np.repeat(np.arange(self.n_pages), self.group)
+
+    @property
+    def query_of_row(self) -> Ints:
+        """Number of each row's query, from 0, of shape (n_rows,): the page where no queries were given."""
+        return self.page_of_row if self.query is None else np.unique(self.query, return_inverse=True)[1]
+
+    def pages(self, chosen: ArrayLike) -> "ClickLog":
+        """Return the log of the chosen pages, given by their numbers or as one bool per page, in the log's order."""
+        kept = np.zeros(self.n_pages, bool)
+        kept[np.asarray(chosen)] = True
+        rows = np.repeat(kept, self.group)
+        taken = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "boundaries"}
+        clicked = taken.pop("clicked")[rows]
+        cut: dict[str, Any] = {name: None if values is None else values[rows] for name, values in taken.items()}
+        return ClickLog(clicked, group=self.group[kept], **cut)
+
+
+def positions_of(position: ArrayLike, n_rows: int) -> Ints:
+    """Return the place of each row on its page, checked: integers from 1.
+
+    Raises
+    ------
+    ValueError
+        If one is missing, no integer or below 1, or their number is not `n_rows`.
+    """
+    found = _of_rows("position", position, n_rows)
+    bad = ~(np.isfinite(found) & (found >= 1) & (found == np.floor(found)) & (found < 2**31))
+    refuse_where("position", bad, found, "is no place on a page; pass integers from 1, and leave out rows without one")
+    return frozen(found.astype(np.int64))
+
+
+def _of_rows(name: str, values: ArrayLike, n_rows: int) -> Floats:
+    found = numbers(name, values)
+    if len(found) != n_rows:
+        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(found)}")
+    return found
+
+
+def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:
+    """Raise for clicks that cannot be."""
+    if impressions is None:
+        refuse_where(
+            "clicked", (clicks != 0) & (clicks != 1), clicks, "is neither 0 nor 1; for counts pass impressions too"
+        )
+        return
+    for name, counts in (("impressions", impressions), ("clicked", clicks)):
+        bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
+        refuse_where(name, bad, counts, "is no count; pass integers from 0")
+    refuse_where(
+        "clicked",
+        clicks > impressions,
+        clicks,
+        "is more than the row's impressions; a document is clicked at most as often as it is shown",
+    )
