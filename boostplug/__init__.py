@@ -56,6 +56,7 @@ _HOME = {
     "RankingData": "datasets",
     "SpearmanRho": "metrics",
     "SquaredError": "losses",
+    "Unbiased": "losses",
     "CRR": "losses",
     "CalibratedSoftmax": "losses",
     "Correlation": "losses",
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
         QBRank,
         RankNet,
         SquaredError,
+        Unbiased,
     )
     from boostplug.metrics import (
         DCG,
