@@ -1,7 +1,8 @@
 """Losses on pairs that learn from clicks: what positions do to clicks is weighed or added away."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +17,10 @@ from boostplug.core.checks import (
     scores_of_rows,
     shown,
 )
+from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.positions import pairs_by_position
+from boostplug.kernels.pairs.positions import HALF, pairs_by_position, placed_documents
 from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs
 from boostplug.losses.base.pair_loss import PairLoss, runs_of
 from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additive_bias, click_ratios
@@ -30,9 +32,11 @@ from boostplug.losses.ranknet import RankNet
 __all__ = ["Unbiased"]
 
 Floats = NDArray[np.float64]
+_T = TypeVar("_T")
 Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]
 
 _KNOWN = ("ips", "kurennoy")
+_NOTHING = 1e-12  # of a weight, beside one of a click at position 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +253,7 @@ class Unbiased(Loss):
         value = self.base.compute_value(*self._seen_by_base(scores, queries, bias))
         both = self._clicked_pairs(queries)
         if both is not None:
-            value = value - self.base.compute_value(scores, both)
+            value = value - self.base.compute_value(frozen(scores[both.rows]), both.queries)
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
@@ -270,14 +274,18 @@ class Unbiased(Loss):
         both = self._clicked_pairs(queries)
         if both is None:
             return outputs
-        negative = self.base._computed(scores, both, scale)  # noqa: SLF001 (a loss of a loss)
+        negative = self.base._computed(frozen(scores[both.rows]), both.queries, scale)  # noqa: SLF001
+        gradient, hessian = np.zeros((2, queries.n_rows))
+        gradient[both.rows], hessian[both.rows] = -negative[0], negative[1]
         if isinstance(negative, ScaledDerivatives):
-            return added([outputs, negative._replace(gradient=-negative.gradient)], [1.0, 1.0], queries)
-        return added([outputs, (-negative[0], negative[1])], [1.0, 1.0], queries)
+            negative = negative._replace(gradient=gradient, hessian=hessian)
+        else:
+            negative = gradient, hessian
+        return added([outputs, negative], [1.0, 1.0], queries)
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
         """Return the positions, checked once for these queries."""
-        return queries.remember((Unbiased, self.method, self.propensity), lambda: self._checked_positions(queries))
+        return self._kept(queries, "position", self.method, self.propensity, build=self._checked_positions)
 
     def _checked_positions(self, queries: Queries) -> NDArray[np.int64]:
         position = queries.position
@@ -314,9 +322,11 @@ class Unbiased(Loss):
         position = self._positions(queries)
         if self.propensity is not None:
             return np.zeros(0)
-        runs = queries.grade_runs.unweighted().view
-        table = pairs_by_position(runs, frozen(scores.view()), self._pair_curve.scale, position, self.max_position)
-        table *= queries.grade_runs.unit
+        runs, n = queries.grade_runs.unweighted(), min(self.max_position, int(position.max(initial=1)))
+        documents = self._kept(queries, "documents", n, build=lambda _: placed_documents(runs.view, position, n))
+        table = np.zeros((self.max_position, self.max_position, 2 * HALF + 1, 2))
+        table[:n, :n] = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
+        table *= runs.unit
         return table.ravel()
 
     def _bias(self, table: Floats) -> tuple[Floats, ...]:
@@ -330,49 +340,86 @@ class Unbiased(Loss):
 
     def _seen_by_base(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
         """Return the scores and the queries of which the base is to be reckoned."""
-        place = np.minimum(self._positions(queries), len(bias[0])) - 1
+        n = len(bias[0])
         if self.method == "additive":
-            return frozen(scores + bias[0][place]), queries
+            of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
+            return frozen(scores + bias[0][of_row]), queries
+        runs = queries.grade_runs
+        place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[runs.rows], n))
         if self.method == "unbiased_lambdamart":
-            return scores, queries.with_pair_weights(1.0 / bias[0][place], 1.0 / bias[1][place])
-        weights = np.minimum(1.0 / bias[0], self.max_weight)
-        return scores, queries.with_pair_weights(weights[place], np.ones(queries.n_rows))
+            return scores, queries.with_grade_runs(_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], place))
+        cut = np.minimum(1.0 / bias[0], self.max_weight)
+        known = self._kept(
+            queries,
+            "weighted",
+            self.propensity,
+            self.max_weight,
+            build=lambda _: _weighted(runs, cut, np.ones(n), place),
+        )
+        return scores, queries.with_grade_runs(known)
 
-    def _clicked_pairs(self, queries: Queries) -> Queries | None:
+    def _kept(self, queries: Queries, *key: Hashable, build: Callable[[Queries], _T]) -> _T:
+        """Return what depends on the data alone, built once; a sum of such losses asks for several of each."""
+        return queries.remember((Unbiased, *key), lambda: build(queries), limit=32)
+
+    def _clicked_pairs(self, queries: Queries) -> "_ClickedPairs | None":
         """Return the pairs of two clicked documents, weighing what they do without its sign; None if there are none."""
-        if self.method != "kurennoy":
-            return None
-        key = (Unbiased, "clicked", self)
-        return queries.remember(key, lambda: self._list_clicked_pairs(queries))
+        return self._kept(queries, "clicked", self, build=self._list_clicked_pairs) if self.binary_labels else None
 
-    def _list_clicked_pairs(self, queries: Queries) -> Queries | None:
+    def _list_clicked_pairs(self, queries: Queries) -> "_ClickedPairs | None":
         weights = np.minimum(1.0 / np.array(self.propensity), self.max_weight)[self._positions(queries) - 1]
-        clicked = np.flatnonzero(queries.judged & (queries.labels > 0))
-        of_query = queries.query_of_row[clicked]
-        first = np.searchsorted(of_query, of_query)  # of the same page
-        n_others = np.searchsorted(of_query, of_query, side="right") - first
-        winner = np.repeat(np.arange(len(clicked)), n_others)
+        clicked = queries.judged & (queries.labels > 0)
+        n_clicked = np.bincount(queries.query_of_row[clicked], minlength=queries.n_queries)
+        rows = np.flatnonzero(clicked & (n_clicked[queries.query_of_row] > 1))
+        sizes = np.where(n_clicked > 1, n_clicked, 0)
+        n_others = np.repeat(sizes, sizes)
+        winner = np.repeat(np.arange(len(rows)), n_others)
+        first = np.repeat(np.cumsum(sizes) - sizes, sizes)  # of the same page
         loser = np.arange(len(winner)) - np.repeat(np.cumsum(n_others) - n_others, n_others) + first[winner]
-        i, j = clicked[winner[winner != loser]], clicked[loser[winner != loser]]
+        w = weights[rows]
         if self.examination == "independent":
-            by = weights[i] * (weights[j] - 1.0)
+            by = w[winner] * (w[loser] - 1.0)
         else:
-            by = np.maximum(weights[i], weights[j]) - weights[i]
-        kept = by > 1e-12
+            by = np.maximum(w[loser] - w[winner], 0.0)
+        kept = (by > _NOTHING) & (winner != loser)
         if not kept.any():
             return None
-        pairs = Pairs(i[kept], j[kept], weight=by[kept] * self._relative_factor(queries, i[kept], j[kept]))
-        return Queries(None, group=np.diff(queries.boundaries), weight=queries.row_weight, pairs=pairs)
+        weight = None if queries.row_weight is None else queries.row_weight[rows]
+        winner, loser = winner[kept], loser[kept]
+        equal = Queries(None, group=sizes, weight=weight, pairs=Pairs(winner, loser))
+        by_page = self._relative_factor(queries, equal)[equal.query_of_row[winner]]
+        pairs = Pairs(winner, loser, weight=by[kept] * by_page)
+        return _ClickedPairs(rows, Queries(None, group=sizes, weight=weight, pairs=pairs))
 
-    def _relative_factor(self, queries: Queries, winner: NDArray[np.int64], loser: NDArray[np.int64]) -> Floats:
-        """Return by what clicked pairs are to weigh more, to have their page's factor of other pairs."""
+    def _relative_factor(self, queries: Queries, both: Queries) -> Floats:
+        """Return by what each page's clicked pairs are to weigh more, to have the factor of its other pairs."""
         assert isinstance(self.base, PairLoss)
-        both = Queries(None, group=np.diff(queries.boundaries), weight=queries.row_weight, pairs=Pairs(winner, loser))
         own, others = np.ones((2, queries.n_queries))
         for factors, among in ((own, both), (others, queries)):
             runs = runs_of(among)
             factors[runs.query] = self.base.factors(among)
-        alone = np.ones(queries.n_queries, bool)  # pages on which all documents were clicked keep their own factor
-        alone[runs_of(queries).query] = False
-        ratio = np.where(alone, 1.0, others / own)
-        return ratio[queries.query_of_row[winner]]
+        has_others = np.zeros(
+            queries.n_queries, bool
+        )  # pages on which all documents were clicked keep their own factor
+        has_others[queries.grade_runs.query] = True
+        return np.where(has_others, others / own, 1.0)
+
+
+class _ClickedPairs(NamedTuple):
+    """Clicked documents of pages with several clicks: their rows, and these alone as queries, with pairs."""
+
+    rows: NDArray[np.int64]
+    queries: Queries
+
+
+def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Return positions from 0, those past the n-th as the n-th."""
+    return frozen(np.minimum(position, n) - 1)
+
+
+def _weighted(runs: GradeRuns, winner: Floats, loser: Floats, place: NDArray[np.int64]) -> GradeRuns:
+    """Return the documents in pairs, weighing by the position of the winner and of the loser."""
+    of_winner, of_loser = winner[place], loser[place]
+    if len(runs.sqrt_weight):
+        of_winner, of_loser = of_winner * runs.sqrt_weight, of_loser * runs.sqrt_weight
+    return runs.weighted(of_winner, of_loser)

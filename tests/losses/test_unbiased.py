@@ -46,7 +46,7 @@ def classes(scores, queries, scale, n):
         k, m = queries.position[i], queries.position[j]
         if max(k, m) <= n:
             d = scale * (scores[i] - scores[j])
-            key = k, m, int(np.rint(np.clip(4.0 * d, -32, 32)))
+            key = k, m, int(np.floor(np.clip(4.0 * d, -32, 32) + 0.5))
             weight, total = found.get(key, (0.0, 0.0))
             found[key] = weight + w, total + w * d
     return {key: (weight, total / weight) for key, (weight, total) in found.items()}
