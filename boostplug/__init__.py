@@ -73,7 +73,7 @@ _HOME = {
     "suggest": "selection.search",
     "warmup": "warm_up",
 }
-_MODULES = ("dask", "datasets", "testing")
+_MODULES = ("clicks", "dask", "datasets", "testing")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 (strings, all of them)
 
@@ -94,7 +94,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from boostplug import dask, datasets, testing
+    from boostplug import clicks, dask, datasets, testing
     from boostplug.adapters.attached import set_labels, set_pairs
     from boostplug.comparison.compare import compare
     from boostplug.core.threads import set_num_threads
