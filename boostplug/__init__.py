@@ -96,13 +96,8 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
-    from boostplug import dask, datasets, testing
-    from boostplug.adapters.attached import set_labels, set_pairs, set_positions
-=======
     from boostplug import clicks, dask, datasets, testing
-    from boostplug.adapters.attached import set_labels, set_pairs
->>>>>>> 5d0ad54b595cf9de19fa4d20ac9563a54adbcd6b
+    from boostplug.adapters.attached import set_labels, set_pairs, set_positions
     from boostplug.comparison.compare import compare
     from boostplug.core.threads import set_num_threads
     from boostplug.data.pairs import Pairs
