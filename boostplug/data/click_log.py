@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where, vector
-from boostplug.data.queries import Queries
+from boostplug.data.boundaries import boundaries_of
 
 __all__ = ["ClickLog", "positions_of"]
 
@@ -86,7 +86,7 @@ class ClickLog:
         ids: dict[str, Any] = {"query": query, "document": document, "ranker": ranker}
         refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
         clicks = numbers("clicked", clicked)
-        boundaries = Queries(np.zeros(len(clicks)), qid=qid, group=group).boundaries
+        boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else _of_rows("impressions", impressions, len(clicks))
         _refuse_clicks(clicks, shown_times)
         columns = {name: None if values is None else vector(name, values) for name, values in ids.items()}
