@@ -70,6 +70,7 @@ _HOME = {
     "set_num_threads": "core.threads",
     "set_labels": "adapters.attached",
     "set_pairs": "adapters.attached",
+    "set_positions": "adapters.attached",
     "suggest": "selection.search",
     "warmup": "warm_up",
 }
@@ -95,7 +96,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from boostplug import dask, datasets, testing
-    from boostplug.adapters.attached import set_labels, set_pairs
+    from boostplug.adapters.attached import set_labels, set_pairs, set_positions
     from boostplug.comparison.compare import compare
     from boostplug.core.threads import set_num_threads
     from boostplug.data.pairs import Pairs

@@ -136,6 +136,9 @@ def compare(
     label: Annotated[str | None, typer.Option(help="Column of the labels, in CSV and Parquet.")] = None,
     qid: Annotated[str, typer.Option(help="Column of the query ids, in CSV and Parquet.")] = "qid",
     weight: Annotated[str | None, typer.Option(help="Column of weights, in CSV and Parquet.")] = None,
+    position: Annotated[
+        str | None, typer.Option(help="Column of the places where users saw the rows, for losses on clicks.")
+    ] = None,
     labels: Annotated[
         str | None, typer.Option(help="Columns of more labels, for losses such as 'QBRank().on(sale)'.")
     ] = None,
@@ -239,6 +242,7 @@ def compare(
             label=label,
             qid=qid,
             weight=weight,
+            position=position,
             labels=_names(labels) or (),
             features=_names(features),
             drop=_names(drop) or (),

@@ -545,7 +545,8 @@ def _row_weight(queries: Queries) -> Floats:
 
 def _changed(queries: Queries, **changes: Any) -> Queries:
     """Return the queries with some of their parts in place of their own."""
-    own = {"weight": queries.row_weight, "pairs": queries.pairs, "labelled": queries.labelled}
+    own: dict[str, Any] = {"weight": queries.row_weight, "pairs": queries.pairs, "labelled": queries.labelled}
+    own["position"] = queries.position
     return Queries(changes.pop("labels", queries.labels), group=np.diff(queries.boundaries), **own | changes)
 
 
@@ -566,4 +567,5 @@ def _of_rows(queries: Queries, rows: NDArray[np.int64], repeats: int = 1) -> Que
         weight=None if queries.row_weight is None else queries.row_weight[rows],
         labelled=None if queries.labelled is None else queries.labelled[rows],
         pairs=pairs,
+        position=None if queries.position is None else queries.position[rows],
     )

@@ -3,7 +3,7 @@
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -40,6 +40,10 @@ class ObjectiveLike(Protocol):
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that it reads."""
 
+    @property
+    def needs_position(self) -> bool:
+        """Whether it reads the positions."""
+
 
 class MetricLike(Protocol):
     """What the adapters use of a metric."""
@@ -68,22 +72,24 @@ class Fields:
         Sizes.
     weight : ndarray, or None
         Per query or per row.
+    position : ndarray of shape (n_rows,), or None
+        Categories from 0, where the framework keeps positions as such.
     """
 
     labels: NDArray[Any] | None
     group: NDArray[Any]
     weight: NDArray[Any] | None
+    position: NDArray[Any] | None = None
 
     def same_as(self, other: "Fields") -> bool:
         """Return whether both hold equal values."""
-        return (
-            _equal(self.labels, other.labels) and _equal(self.group, other.group) and _equal(self.weight, other.weight)
-        )
+        return all(_equal(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
 
     def copy(self) -> "Fields":
         """Return them apart from the arrays they came in."""
-        labels, weight = (None if values is None else values.copy() for values in (self.labels, self.weight))
-        return Fields(labels, self.group.copy(), weight)
+        taken = (self.labels, self.weight, self.position)
+        labels, weight, position = (None if values is None else values.copy() for values in taken)
+        return Fields(labels, self.group.copy(), weight, position)
 
 
 def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:

@@ -1,4 +1,4 @@
-"""Pairs and labels attached to datasets: `set_pairs`, `set_labels`, and how they follow subsets and slices."""
+"""Pairs, labels and positions attached to datasets, and how they follow subsets and slices."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,8 +12,9 @@ from boostplug.adapters.registry import adapter_of, dataset_names
 from boostplug.core.checks import vector
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
+from boostplug.data.positions import positions_of
 
-__all__ = ["attached_to", "set_labels", "set_pairs"]
+__all__ = ["attached_to", "set_labels", "set_pairs", "set_positions"]
 
 
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
@@ -97,6 +98,41 @@ def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labe
         raise ValueError("set_labels got no labels; pass them by name: set_labels(dataset, sale=values)")
     known = attached_to(dataset) or Attached()
     _attach(dataset, replace(known, labels={**known.labels, **given}))
+
+
+def set_positions(dataset: Any, positions: Any) -> None:
+    """Attach to a dataset where users saw each row, for losses that learn from clicks (`Unbiased`).
+
+    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces them.
+
+    Parameters
+    ----------
+    dataset : lightgbm.Dataset or xgboost.DMatrix
+        Constructed or not. LightGBM's own ``Dataset(position=…)`` becomes categories in the order of appearance, and
+        its subsets lose it, so it serves where no ranks are needed.
+    positions : array-like of int of shape (n_rows,)
+        Place of each row on its page, from 1.
+
+    Raises
+    ------
+    TypeError
+        If `dataset` is no dataset of LightGBM or XGBoost.
+    ValueError
+        If a position is missing, broken or below 1; at the first call of the loss, if their number is not that of rows.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> import numpy as np
+    >>> import boostplug as bp
+    >>> clicks = lgb.Dataset(np.arange(4.0).reshape(-1, 1), label=[1, 0, 0, 1], group=[2, 2])
+    >>> bp.set_positions(clicks, [1, 2, 1, 2])
+    """
+    _refuse_no_dataset(
+        dataset, "on Dask, pass position= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker"
+    )
+    found = positions_of(positions, len(vector("positions", positions)))
+    _attach(dataset, replace(attached_to(dataset) or Attached(), position=found))
 
 
 def _refuse_no_dataset(dataset: Any, remedy_on_dask: str) -> None:

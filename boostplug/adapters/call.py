@@ -58,6 +58,11 @@ def objective(
     with in_step(_workers(b, totals), n_questions=2) as job:
         call = _understood(a, b, weight, group, totals, inspect.currentframe())
         call = call._replace(scores=_one_per_row(call.scores, call.queries))
+        if not call.queries.position_is_rank and not loss.needs_position:
+            raise ValueError(
+                f"the lgb.Dataset has position=…, which {loss!r} does not read; train boostplug.Unbiased(base=…), or "
+                "pass a Dataset without it"
+            )
         job.n_queries = call.queries.n_queries
         most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
         with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
@@ -226,7 +231,10 @@ def _built(readings: deque[Reading], fields: Fields, attached: Attached | None) 
         pairs=also.pairs,
         labelled=also.labelled,
         labels_by_name=also.labels,
+        position=also.position,
     )
+    if also.position is None and fields.position is not None:
+        queries = queries.with_positions(fields.position + 1, is_rank=False)
     readings.append(Reading(fields, attached, queries))
     return queries
 

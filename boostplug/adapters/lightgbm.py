@@ -35,7 +35,8 @@ class LightGBM(Adapter):
                 "the lgb.Dataset has no group; pass group=sizes of the queries (rows of a query together) to "
                 "lgb.Dataset"
             )
-        return Fields(dataset.get_field("label"), np.diff(boundaries), dataset.get_field("weight"))
+        label, weight = dataset.get_field("label"), dataset.get_field("weight")
+        return Fields(label, np.diff(boundaries), weight, dataset.get_field("position"))
 
     def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:
         """Name what was infinite before LightGBM cut it to 1e38, or a subset that cuts a query in two."""
@@ -73,11 +74,6 @@ class LightGBM(Adapter):
             )
         if str(_parameter("boosting", dataset, training)).lower() in {"rf", "random_forest"}:
             return "boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'"
-        if dataset is not None and dataset.get_position() is not None:
-            return (
-                "the lgb.Dataset has position=…, which LightGBM uses in its own lambdarank alone and leaves out here; "
-                "pass a Dataset without it"
-            )
         return None if training is None else self.fault_of_parameters(training.parameters)
 
     def fault_of_machines(self, dataset: Any, training: Training | None) -> str | None:

@@ -14,6 +14,7 @@ from boostplug.adapters.adapter import Fields, ObjectiveLike, Part
 from boostplug.core.buffers import Buffers
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
+from boostplug.data.positions import positions_of
 from boostplug.data.queries import Queries
 
 __all__ = ["Attached", "Reading", "Record", "record_of"]
@@ -21,11 +22,12 @@ __all__ = ["Attached", "Reading", "Record", "record_of"]
 
 @dataclass(frozen=True, eq=False)
 class Attached:
-    """What `set_pairs` and `set_labels` attached to a dataset."""
+    """What `set_pairs`, `set_labels` and `set_positions` attached to a dataset."""
 
     pairs: Pairs | None = None
     labelled: NDArray[np.bool_] | None = None
     labels: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    position: NDArray[np.int64] | None = None
 
     def of_part(self, part: Part) -> "Attached":
         """Return what is left of them in a part of the rows, with a warning where that cuts pairs."""
@@ -33,8 +35,9 @@ class Attached:
             raise ValueError(f"labelled must hold one bool per row ({part.n_rows}), got {len(self.labelled)} values")
         rows = np.asarray(part.rows, dtype=np.int64)
         labels = {name: y[rows] for name, y in named_labels(self.labels, part.n_rows).items()}
+        position = None if self.position is None else positions_of(self.position, part.n_rows)[rows]
         if self.pairs is None:
-            return Attached(labels=labels)
+            return Attached(labels=labels, position=position)
         pairs, cut = self.pairs.of_rows(rows, part.n_rows)
         if cut:
             warnings.warn(
@@ -43,7 +46,7 @@ class Attached:
                 UserWarning,
                 stacklevel=4,
             )
-        return Attached(pairs, None if self.labelled is None else self.labelled[rows], labels)
+        return Attached(pairs, None if self.labelled is None else self.labelled[rows], labels, position)
 
 
 class Reading(NamedTuple):
@@ -72,7 +75,7 @@ class Record:
     assigned : Queries, or None
         What our rankers know better than the framework; then nothing is read.
     attached : Attached, or None
-        By `set_pairs` and `set_labels`.
+        By `set_pairs`, `set_labels` and `set_positions`.
     inherited : tuple of Attached, or None
         Those of the whole of which this dataset is a part, and what is left of them here.
     read : deque of Reading

@@ -208,6 +208,7 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
     """Return the methods without those that "all" stands for and that refuse the labels, and a note on them."""
     if losses != ALL:
         return list(methods), []
+    methods, notes = _with_positions(methods, folds)
     labels = [part.queries.labels[part.queries.judged] for fold in folds for part in fold[:2]]
     least, largest = (float(f(np.concatenate(labels), initial=0.0)) for f in (np.min, np.max))
     refused = [
@@ -218,7 +219,18 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
     ]
     names = ", ".join(dict.fromkeys(method.name for method in refused))
     note = f"Left out, since they do not take labels from {least:g} to {largest:g}: {names}."
-    return [method for method in methods if method not in refused], [note] if refused else []
+    return [method for method in methods if method not in refused], [*notes, *([note] if refused else [])]
+
+
+def _with_positions(methods: Sequence[Method], folds: Folds) -> tuple[list[Method], list[str]]:
+    """Return the methods without those that need positions which the data has not, and a note on them."""
+    refused = [method for method in methods if isinstance(loss := method.objective, Loss) and loss.needs_position]
+    if not refused or all(fold[0].queries.position is not None for fold in folds):
+        return list(methods), []
+    names = ", ".join(dict.fromkeys(method.name for method in refused))
+    return [method for method in methods if method not in refused], [
+        f"Left out, since they learn from clicks at positions, and the data has no positions: {names}."
+    ]
 
 
 def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:

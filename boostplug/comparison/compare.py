@@ -60,6 +60,7 @@ def compare(
     label: str | None = None,
     qid: str = "qid",
     weight: str | None = None,
+    position: str | None = None,
     labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
@@ -139,6 +140,8 @@ def compare(
         settings, number of threads and versions must be the same.
     label, qid, weight : str
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
+    position : str, optional
+        Column of the places where users saw the rows, from 1, for losses that learn from clicks (`Unbiased`).
     labels : iterable of str, optional
         Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
         "NDCG@10.on(sale)". Of other data, `RankingData` holds them.
@@ -184,8 +187,9 @@ def compare(
     ['lambdarank', 'rank_xendcg', 'regression']
     """
     columns_of_frames = Columns(
-        label, qid, weight, names_of(labels) or (), names_of(features), names_of(drop) or (), names_of(split)
-    )
+        label, qid, weight, position,
+        names_of(labels) or (), names_of(features), names_of(drop) or (), names_of(split),
+    )  # fmt: skip
     loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
     along = None

@@ -134,7 +134,12 @@ def _of_frame(data: Any, columns: Columns) -> RankingData:
         )
     data = features_only(data, columns)
     found = RankingData.from_frame(
-        data, label=columns.label, qid=columns.qid, weight=columns.weight, labels=columns.labels
+        data,
+        label=columns.label,
+        qid=columns.qid,
+        weight=columns.weight,
+        labels=columns.labels,
+        position=columns.position,
     )
     refuse_unusable(found.X)
     return found
@@ -158,17 +163,18 @@ def _of_fields(data: Any) -> RankingData:
         return data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
 
     X, y, qid, group, weight, other = map(get, ("X", "y", "qid", "group", "weight", "sample_weight"))
-    labels = get("labels")
+    labels, position = get("labels"), get("position")
     if X is None or y is None:
         raise ValueError(f"it must be {_FORMS}; got {type(data).__name__}")
     if weight is not None and other is not None:
         raise ValueError("it has both weight and sample_weight; keep one of them")
-    return RankingData(X, y, qid=qid, group=group, weight=other if weight is None else weight, labels=labels)
+    weight = other if weight is None else weight
+    return RankingData(X, y, qid=qid, group=group, weight=weight, labels=labels, position=position)
 
 
 def _refuse_columns(columns: Columns, data: Any, name: str) -> None:
     """Raise where a column of a DataFrame is named that there is none of."""
-    for what, column in (("label", columns.label), ("weight", columns.weight)):
+    for what, column in (("label", columns.label), ("weight", columns.weight), ("position", columns.position)):
         if column is not None:
             kind = type(data).__name__
             raise ValueError(f"{name} is a {kind} and no DataFrame with a column {column!r}; leave out {what}")

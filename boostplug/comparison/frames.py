@@ -32,6 +32,7 @@ class Columns(NamedTuple):
     label: str | None = None
     qid: str = "qid"
     weight: str | None = None
+    position: str | None = None
     labels: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
@@ -45,11 +46,13 @@ class Columns(NamedTuple):
     def named(self) -> list[str]:
         """The names of columns that are no features."""
         split = self.split if isinstance(self.split, str) else None
-        return [name for name in (self.label, self.qid, self.weight, split, *self.labels) if name is not None]
+        return [
+            name for name in (self.label, self.qid, self.weight, self.position, split, *self.labels) if name is not None
+        ]
 
     def check(self) -> "Columns":
         """Return itself, refusing what is no name, and no split."""
-        for what in ("label", "qid", "weight"):
+        for what in ("label", "qid", "weight", "position"):
             name = getattr(self, what)
             if not (isinstance(name, str) or (name is None and what != "qid")):
                 example = "; weights as arrays go into RankingData(X, y, weight=…)" if what == "weight" else ""

@@ -24,15 +24,21 @@ from boostplug.estimators.inputs import DataSet, labels_in_single, with_float32_
 from boostplug.metrics import Metric
 
 __all__ = [
+    "POSITION",
     "Part",
     "Parts",
     "Summary",
     "check_features",
     "client_of",
+    "column_of",
+    "names_of_columns",
     "parts_of",
     "refuse_on_collections",
     "refuse_other_categories",
 ]
+
+POSITION = "position of the row"
+"""The name under which positions travel beside labels; no label can have it, because of its spaces."""
 
 _SIZES = (
     "is not taken with collections: sizes say nothing of where partitions begin; pass {}qid, the query id of each row"
@@ -197,6 +203,7 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
     if not isinstance(of.labels, Mapping | None):
         raise ValueError(f"{where}labels must be a mapping of names to collections, got {shown(of.labels)}")
     labels = {f"labels[{check_label_name(name)!r}]": values for name, values in (of.labels or {}).items()}
+    labels |= {} if of.position is None else {"position": of.position}
     given = {"X": X, "y": of.y, "qid": qid, "sample_weight": of.weight, **labels}
     pieces = {
         name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
@@ -210,7 +217,7 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
                 "repartition one as the other is"
             )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
-    names = tuple(of.labels or ())
+    names = names_of_columns(of)
     made = [delayed(_part)(*row, names=tuple(pieces), labels=names) for row in zip(*pieces.values(), strict=True)]
     parts = Parts(client, client.compute(made), [], where)
     with client.as_current():  # wait asks the current one
@@ -236,6 +243,20 @@ def check_features(X: Any, local: str, name: str = "X") -> Any:
     if isinstance(X, (da.Array, dd.Series)):
         raise ValueError(f"{name} must be a table, got {X.ndim} dimension(s); pass a dask DataFrame, or a 2-d array")
     raise _in_memory(name, X, local)
+
+
+def names_of_columns(of: DataSet) -> tuple[str, ...]:
+    """Return the names of what a framework's own fields do not hold: more labels, and `POSITION`."""
+    return (*(of.labels or ()), *([] if of.position is None else [POSITION]))
+
+
+def column_of(name: str, part: Part, _first: int = 0) -> NDArray[Any]:
+    """Return a label of a partition by its name, or its positions."""
+    queries = part.queries
+    if name != POSITION:
+        return queries.labels_by_name[name]
+    assert queries.position is not None
+    return queries.position
 
 
 def _refuse_no_features(X: Any, name: str) -> None:
@@ -322,17 +343,20 @@ def _part(*columns: Any, names: tuple[str, ...], labels: tuple[str, ...]) -> Par
                 )
         # for errors that name rows by where they stand now
         by_name = dict(zip(labels, columns[len(names) - len(labels) :], strict=True))
-        labels_in_single(Queries(y, group=[table.n_rows], weight=weight, labels_by_name=by_name))
+        position = by_name.pop(POSITION, None)
+        labels_in_single(Queries(y, group=[table.n_rows], weight=weight, labels_by_name=by_name, position=position))
         ids, of_row = distinct(qid, "qid")
         y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
+        position = None if position is None else np.asarray(position)
         by_name = {name: np.asarray(values) for name, values in by_name.items()}
         if (of_row[1:] < of_row[:-1]).any():
             order = np.argsort(of_row, kind="stable")
             X = X[order] if isinstance(X, np.ndarray) or scipy.sparse.issparse(X) else X.iloc[order]
             y, weight = y[order], None if weight is None else weight[order]
+            position = None if position is None else position[order]
             by_name = {name: values[order] for name, values in by_name.items()}
         sizes = np.bincount(of_row, minlength=len(ids.ids))
-        return Part(X, Queries(y, group=sizes, weight=weight, labels_by_name=by_name), ids)
+        return Part(X, Queries(y, group=sizes, weight=weight, labels_by_name=by_name, position=position), ids)
     except ValueError as error:
         return str(error)
 

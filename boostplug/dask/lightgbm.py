@@ -21,9 +21,12 @@ from boostplug.adapters import call as framework_call
 from boostplug.adapters.aliases import LIGHTGBM as ALIASES
 from boostplug.core.checks import check_integer, shown
 from boostplug.dask.collections import (
+    POSITION,
     Part,
     Parts,
     client_of,
+    column_of,
+    names_of_columns,
     parts_of,
     refuse_on_collections,
 )
@@ -112,6 +115,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         *,
         qid: Any = None,
         labels: Mapping[str, Any] | None = None,
+        position: Any = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         init_model: Any = None,
@@ -132,6 +136,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             per query has no place in partitions of rows.)
         labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
             More labels by name, for losses that read one of them: ``bp.QBRank().on("sale")``.
+        position : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
+            Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`).
         feature_name, categorical_feature
             As for `lightgbm.LGBMRanker.fit`.
         init_model : str, Path, Booster or ranker, optional
@@ -161,7 +167,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         with job.running(client, _is_loss_of_worker, _LOST):
             model = self._trained(
                 client,
-                DataSet(X, y, qid, weight=sample_weight, labels=labels),
+                DataSet(X, y, qid, weight=sample_weight, labels=labels, position=position),
                 params,
                 job=job,
                 init_model=init_model,
@@ -182,7 +188,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         parts = parts_of(client, given, local=_LOCAL)
         parts.warn_of_merged_labels()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
-        names = tuple(given.labels or ())
+        names = names_of_columns(given)
         packed = parts.blocks(_Packed(names), 1 + len(names)) if parts.weighted or names else None
         with one_training, _cancelled_when_lost(client):
             return lgb_dask._train(  # noqa: SLF001 (as its own rankers call it)
@@ -322,7 +328,9 @@ class _OnWorker(local.LGBMRanker):
         self._job, self._sums = job, sums
         packed = kwargs.get("sample_weight")
         if packed is not None:
-            kwargs |= {"sample_weight": packed[:, 0], "labels": dict(zip(label_names, packed[:, 1:].T, strict=True))}
+            labels = dict(zip(label_names, packed[:, 1:].T, strict=True))
+            position = labels.pop(POSITION, None)
+            kwargs |= {"sample_weight": packed[:, 0], "labels": labels, "position": position}
         try:
             super().fit(*args, **{**kwargs, "callbacks": None if job.loss is None else [job.after_round]})
         except _Stopped:
@@ -428,7 +436,7 @@ def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
 
 
 class _Packed:
-    """The weights of a part's rows, and its labels of some names, as the columns of one table."""
+    """The weights of a part's rows, and more columns of it by name, as one table."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
@@ -436,7 +444,7 @@ class _Packed:
     def __call__(self, part: Part, _first: int) -> Floats:
         queries = part.queries
         weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-        return np.column_stack([weight, *(queries.labels_by_name[name] for name in self.names)])
+        return np.column_stack([weight, *(column_of(name, part) for name in self.names)])
 
 
 def _sizes(part: Part, _first: int) -> NDArray[np.int64]:

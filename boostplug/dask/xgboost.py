@@ -20,9 +20,12 @@ from boostplug.adapters.call import assign
 from boostplug.adapters.record import record_of
 from boostplug.core.checks import shown
 from boostplug.dask.collections import (
+    POSITION,
     Part,
     Parts,
     client_of,
+    column_of,
+    names_of_columns,
     parts_of,
     refuse_on_collections,
     refuse_other_categories,
@@ -115,6 +118,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         early_stopping_rounds: int | None = None,
         labels: Mapping[str, Any] | None = None,
         eval_labels: Any = None,
+        position: Any = None,
         **refused: Any,
     ) -> "XGBRanker":
         """Fit on Dask collections, which are computed, partition by partition, where they lie.
@@ -144,9 +148,11 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             In place of the constructor's.
         labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
             More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. Two at most,
-            and one beside weights: a DMatrix has no more room.
+            and one less beside weights, and beside positions: a DMatrix has no more room.
         eval_labels : list of mapping or None, optional
             Those of each validation set, of the same names.
+        position : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
+            Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         **refused
             The other parameters of `boostplug.XGBRanker.fit`; the error says why they are refused.
 
@@ -174,7 +180,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             )
 
         client = client_of(self.client)
-        train = DataSet(X, y, qid, weight=sample_weight, labels=labels)
+        train = DataSet(X, y, qid, weight=sample_weight, labels=labels, position=position)
         sets = validation_sets(
             eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set, eval_labels=eval_labels
         )
@@ -266,7 +272,8 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 "feature_types": self.feature_types,
             }
             for field, name in fields_of_labels.items():
-                fields[field] = parts.blocks(partial(_named_labels, name))
+                if name != POSITION or not matrices:
+                    fields[field] = parts.blocks(partial(column_of, name))
             if weights is not None:
                 fields["feature_weights"] = da.from_array(np.asarray(weights, np.float32))
             if self._grows_on_quantiles():
@@ -368,8 +375,11 @@ def _assign_queries(matrix: xgb.DMatrix, fields: Mapping[str, str]) -> None:
         if weight.size or fields:
             sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
             labels = {name: matrix.get_float_info(field) for field, name in fields.items()}
+            position = labels.pop(POSITION, None)
             weighed = weight if weight.size else None
-            assign(matrix, Queries(matrix.get_label(), group=sizes, weight=weighed, labels_by_name=labels))
+            queries = Queries(matrix.get_label(), group=sizes, weight=weighed, labels_by_name=labels)
+            known = position is not None and len(position) == queries.n_rows
+            assign(matrix, queries.with_positions(position) if known else queries)
 
 
 def _fields_of_labels(sets: list[DataSet]) -> dict[str, str]:
@@ -379,16 +389,14 @@ def _fields_of_labels(sets: list[DataSet]) -> dict[str, str]:
         if set(own) != set(names[0]):
             raise ValueError(f"{one.where}labels are {list(own)}, the training set's {list(names[0])}; pass the same")
     free = _FREE[: 1 if any(one.weight is not None for one in sets) else 2]
-    if len(names[0]) > len(free):
+    columns = names_of_columns(sets[0])
+    if len(columns) > len(free):
         raise ValueError(
-            f"labels has {len(names[0])} names, and on collections a DMatrix has room for {len(free)} (2, and 1 beside "
-            "weights); pass fewer, or use boostplug.dask.LGBMRanker"
+            f"labels has {len(names[0])} names, and on collections a DMatrix has room for "
+            f"{len(free) - (POSITION in columns)} (2, and one less beside weights, and beside positions); pass fewer, "
+            "or use boostplug.dask.LGBMRanker"
         )
-    return dict(zip(free, names[0], strict=False))
-
-
-def _named_labels(name: str, part: Part, _first: int) -> NDArray[np.float64]:
-    return part.queries.labels_by_name[name]
+    return dict(zip(free, columns, strict=False))
 
 
 def _codes(part: Part, first: int) -> NDArray[np.int64]:

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where, vector
 from boostplug.data.boundaries import boundaries_of
+from boostplug.data.positions import numbers_of_rows, positions_of
 
-__all__ = ["ClickLog", "positions_of"]
+__all__ = ["ClickLog"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -87,7 +88,7 @@ class ClickLog:
         refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
         clicks = numbers("clicked", clicked)
         boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
-        shown_times = None if impressions is None else _of_rows("impressions", impressions, len(clicks))
+        shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
         _refuse_clicks(clicks, shown_times)
         columns = {name: None if values is None else vector(name, values) for name, values in ids.items()}
         for name, values in columns.items():
@@ -146,27 +147,6 @@ class ClickLog:
         clicked = taken.pop("clicked")[rows]
         cut: dict[str, Any] = {name: None if values is None else values[rows] for name, values in taken.items()}
         return ClickLog(clicked, group=self.group[kept], **cut)
-
-
-def positions_of(position: ArrayLike, n_rows: int) -> Ints:
-    """Return the place of each row on its page, checked: integers from 1.
-
-    Raises
-    ------
-    ValueError
-        If one is missing, no integer or below 1, or their number is not `n_rows`.
-    """
-    found = _of_rows("position", position, n_rows)
-    bad = ~(np.isfinite(found) & (found >= 1) & (found == np.floor(found)) & (found < 2**31))
-    refuse_where("position", bad, found, "is no place on a page; pass integers from 1, and leave out rows without one")
-    return frozen(found.astype(np.int64))
-
-
-def _of_rows(name: str, values: ArrayLike, n_rows: int) -> Floats:
-    found = numbers(name, values)
-    if len(found) != n_rows:
-        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(found)}")
-    return found
 
 
 def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:

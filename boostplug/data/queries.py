@@ -20,6 +20,7 @@ from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
 from boostplug.data.grade_groups import GradeRuns, ListRuns, PairRuns, distinct, exponent_of, roots_and_unit
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
+from boostplug.data.positions import positions_of
 
 __all__ = ["Queries", "why_nothing_is_learnt"]
 
@@ -55,6 +56,8 @@ class Queries:
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
         More labels of the same rows, such as clicks and sales. A loss or metric reads one of them after
         ``loss.on("sale")``. NaN: the row has no such label.
+    position : array-like of int of shape (n_rows,), optional
+        Place of each row on the page that the user saw, from 1; for losses that learn from clicks (`Unbiased`).
 
     Attributes
     ----------
@@ -68,6 +71,7 @@ class Queries:
         None where every row is labelled.
     pairs : Pairs or None
     labels_by_name : mapping of str to ndarray of shape (n_rows,), float64
+    position : ndarray of shape (n_rows,), int64, or None
 
     Raises
     ------
@@ -91,6 +95,9 @@ class Queries:
     labelled: NDArray[np.bool_] | None
     pairs: Pairs | None
     labels_by_name: Mapping[str, Floats]
+    position: Ints | None
+    position_is_rank: bool
+    """False for LightGBM's ``Dataset(position=…)``, which keeps positions as categories in order of appearance."""
 
     def __init__(
         self,
@@ -102,10 +109,11 @@ class Queries:
         pairs: Pairs | None = None,
         labelled: ArrayLike | None = None,
         labels_by_name: Mapping[str, ArrayLike] | None = None,
+        position: ArrayLike | None = None,
     ) -> None:
         if pairs is not None and not isinstance(pairs, Pairs):
             raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
-        refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled)
+        refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled, position=position)
         if labels is None:
             if pairs is None and not labels_by_name:
                 raise ValueError(
@@ -134,6 +142,8 @@ class Queries:
             labelled=_labelled(labelled, len(y)),
             pairs=pairs,
             labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),
+            position=None if position is None else positions_of(position, len(y)),
+            position_is_rank=True,
         )
         if pairs is not None:
             pairs.refuse_beyond(len(y))
@@ -151,7 +161,7 @@ class Queries:
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
-        return _rebuild, (*own, dict(self.labels_by_name))
+        return _rebuild, (*own, dict(self.labels_by_name), self.position, self.position_is_rank)
 
     def on(self, label: str) -> "Queries":
         """Return the same queries with one of `labels_by_name` as their labels, and without pairs; kept once built.
@@ -179,7 +189,15 @@ class Queries:
             weight=self.row_weight,
             labelled=labelled,
             labels_by_name=self.labels_by_name,
-        )
+        ).with_positions(self.position, is_rank=self.position_is_rank)
+
+    def with_positions(self, position: ArrayLike | None, *, is_rank: bool = True) -> "Queries":
+        """Return the same queries with these positions."""
+        out = object.__new__(Queries)
+        found = None if position is None else positions_of(position, self.n_rows)
+        out.__dict__.update(self.__dict__, position=found, position_is_rank=is_rank)
+        out.__dict__.pop("_kept", None)  # what depends on the data, which are others now
+        return out
 
     def of_rows(self, kept: NDArray[np.bool_], *, keep_empty: bool = True) -> "Queries":
         """Return what is left of the queries with the chosen rows alone, in their order; without pairs.
@@ -193,7 +211,7 @@ class Queries:
             weight=None if self.row_weight is None else self.row_weight[kept],
             labelled=None if self.labelled is None else self.labelled[kept],
             labels_by_name={name: y[kept] for name, y in self.labels_by_name.items()},
-        )
+        ).with_positions(None if self.position is None else self.position[kept], is_rank=self.position_is_rank)
 
     def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
         """Return the same queries, whose pairs weigh ``winner[i] * loser[j]`` times as much, i the preferred row.
@@ -367,8 +385,12 @@ def _rebuild(
     pairs: Pairs | None,
     labelled: NDArray[np.bool_] | None,
     labels_by_name: Mapping[str, Floats],
+    position: Ints | None,
+    is_rank: bool,
 ) -> Queries:
-    return Queries(labels, group=group, weight=weight, pairs=pairs, labelled=labelled, labels_by_name=labels_by_name)
+    return Queries(
+        labels, group=group, weight=weight, pairs=pairs, labelled=labelled, labels_by_name=labels_by_name
+    ).with_positions(position, is_rank=is_rank)
 
 
 def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:

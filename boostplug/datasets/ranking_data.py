@@ -49,6 +49,8 @@ class RankingData(Mapping[str, Any]):
     labels : mapping of str to array-like of shape (n_rows,), optional
         More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. NaN where a row
         has no such label.
+    position : array-like of int of shape (n_rows,), optional
+        Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`).
 
     Attributes
     ----------
@@ -64,6 +66,7 @@ class RankingData(Mapping[str, Any]):
         Weights of the rows; None where all are 1.
     feature_names : tuple of str, or None
     labels : mapping of str to ndarray of shape (n_rows,), float64
+    position : ndarray of shape (n_rows,), int64, or None
 
     Raises
     ------
@@ -91,6 +94,7 @@ class RankingData(Mapping[str, Any]):
     weight: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] | None = None
     labels: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    position: NDArray[np.int64] | None = None
 
     def __init__(
         self,
@@ -103,6 +107,7 @@ class RankingData(Mapping[str, Any]):
         feature_names: Sequence[str] | None = None,
         doc_ids: ArrayLike | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
+        position: ArrayLike | None = None,
     ) -> None:
         X, column = without_qid(X)
         if column is not None:
@@ -116,16 +121,16 @@ class RankingData(Mapping[str, Any]):
                 "a column 'qid'"
             )
         named = labels if isinstance(labels, Mapping) else {}
-        refuse_other_order(X=X, y=y, qid=qid, weight=weight, doc_ids=doc_ids, **named)
+        refuse_other_order(X=X, y=y, qid=qid, weight=weight, doc_ids=doc_ids, position=position, **named)
         features, table = features_of(X)
         grades = _grades(y)
         if table.n_rows != len(grades):
             raise ValueError(f"X has {table.n_rows} rows, y {len(grades)}; pass one grade per row")
         if group is not None and qid is not None:
             ids, sizes = _agreed(qid, group, len(grades))
-            queries = Queries(grades, group=sizes, weight=weight, labels_by_name=labels)
+            queries = Queries(grades, group=sizes, weight=weight, labels_by_name=labels, position=position)
         else:
-            queries = Queries(grades, qid=qid, group=group, weight=weight, labels_by_name=labels)
+            queries = Queries(grades, qid=qid, group=group, weight=weight, labels_by_name=labels, position=position)
             sizes = np.diff(queries.boundaries)
             ids = queries.query_of_row if qid is None else vector("qid", qid)
         documents = None if doc_ids is None else vector("doc_ids", doc_ids)
@@ -141,12 +146,20 @@ class RankingData(Mapping[str, Any]):
             weight=queries.row_weight,
             feature_names=names,
             labels=dict(queries.labels_by_name),
+            position=queries.position,
             queries=queries,
         )
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, label: str, qid: str = "qid", weight: str | None = None, labels: Sequence[str] = ()
+        cls,
+        frame: Any,
+        *,
+        label: str,
+        qid: str = "qid",
+        weight: str | None = None,
+        labels: Sequence[str] = (),
+        position: str | None = None,
     ) -> "RankingData":
         """Return the data of a DataFrame of pandas or polars, or of a table of pyarrow.
 
@@ -160,6 +173,8 @@ class RankingData(Mapping[str, Any]):
             Column of weights.
         labels : sequence of str, optional
             Columns of more labels, which keep their names.
+        position : str, optional
+            Column of positions.
 
         Raises
         ------
@@ -171,6 +186,7 @@ class RankingData(Mapping[str, Any]):
             raise ValueError(f"frame must be a DataFrame of pandas, polars or pyarrow; got {shown(frame)}")
         there = column_names(frame)
         chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
+        chosen |= {} if position is None else {"position": position}
         chosen |= {f"labels[{i}]": name for i, name in enumerate(labels)}
         for what, name in chosen.items():
             if not isinstance(name, str):
@@ -222,7 +238,7 @@ class RankingData(Mapping[str, Any]):
     @Computed
     def queries(self) -> Queries:
         """Grades, queries and weights as `boostplug.Queries`, for losses and metrics; built once."""
-        return Queries(self.y, group=self.group, weight=self.weight, labels_by_name=self.labels)
+        return Queries(self.y, group=self.group, weight=self.weight, labels_by_name=self.labels, position=self.position)
 
 
 class Fold(NamedTuple):

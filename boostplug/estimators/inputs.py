@@ -132,6 +132,7 @@ class DataSet(NamedTuple):
     labelled: Any = None
     labels: Any = None
     """More labels, by name."""
+    position: Any = None
     start: Any = None
     """Scores that boosting starts from."""
     start_name: str = ""
@@ -166,7 +167,15 @@ class DataSet(NamedTuple):
         table = table_of(X, f"{self.where}X")
         try:
             labels = self.labels if isinstance(self.labels, Mapping) else {}
-            refuse_other_order(X=X, y=self.y, qid=qid, sample_weight=self.weight, labelled=self.labelled, **labels)
+            refuse_other_order(
+                X=X,
+                y=self.y,
+                qid=qid,
+                sample_weight=self.weight,
+                labelled=self.labelled,
+                position=self.position,
+                **labels,
+            )
             queries = Queries(
                 self.y,
                 qid=qid,
@@ -175,6 +184,7 @@ class DataSet(NamedTuple):
                 pairs=self.pairs,
                 labelled=self.labelled,
                 labels_by_name=self.labels,
+                position=self.position,
             )
         except ValueError as error:
             if self.place is not None:
@@ -351,6 +361,7 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
         pairs=queries.pairs,
         labelled=queries.labelled,
         labels_by_name=queries.labels_by_name,
+        position=queries.position,
     )
 
 

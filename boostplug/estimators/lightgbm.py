@@ -126,6 +126,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_pairs: Any = None,
         labels: Mapping[str, ArrayLike] | None = None,
         eval_labels: Any = None,
+        position: ArrayLike | None = None,
     ) -> "LGBMRanker":
         """Fit; the parent's parameters and these.
 
@@ -152,6 +153,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             row has no such label.
         eval_labels : list of mapping or None, optional
             Those of each validation set.
+        position : array-like of int of shape (n_rows,), optional
+            Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         init_model : Booster, LGBMModel, str or path, optional
             The model that the training continues. Categories of a DataFrame go by content, new ones come after them.
         eval_metric : Metric, str, callable or list of them, optional
@@ -171,8 +174,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
         given = DataSet(
-            X, y, qid, group, sample_weight, pairs, labels=labels, start=init_score, start_name="init_score"
-        )
+            X, y, qid, group, sample_weight, pairs, labels=labels, position=position,
+            start=init_score, start_name="init_score",
+        )  # fmt: skip
         train = given.checked()
         refuse_unused_pairs(objective, loss, pairs)
         refuse_categories_beyond_pandas(train.X)
@@ -257,6 +261,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         sample_weight: ArrayLike | None = None,
         pairs: Pairs | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
+        position: ArrayLike | None = None,
         init_score: ArrayLike | None = None,
         decay_rate: float = 0.9,
     ) -> "LGBMRanker":
@@ -268,7 +273,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         Parameters
         ----------
-        X, y, qid, group, sample_weight, pairs, labels, init_score
+        X, y, qid, group, sample_weight, pairs, labels, position, init_score
             As for `fit`; `init_score` where the ranker was fitted with one.
         decay_rate : float in [0, 1], default 0.9
             How much of the old leaves remains.
@@ -295,8 +300,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 "call booster_.refit with the group sizes, which knows LightGBM's own"
             )
         given = DataSet(
-            X, y, qid, group, sample_weight, pairs, labels=labels, start=init_score, start_name="init_score"
-        ).checked()
+            X, y, qid, group, sample_weight, pairs, labels=labels, position=position,
+            start=init_score, start_name="init_score",
+        ).checked()  # fmt: skip
         refuse_unused_pairs(self.objective_, loss, pairs)
         queries = with_float32_labels(given.queries)
         start = np.zeros(queries.n_rows) if given.start is None else given.start

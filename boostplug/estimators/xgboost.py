@@ -152,6 +152,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         eval_pairs: Any = None,
         labels: Mapping[str, ArrayLike] | None = None,
         eval_labels: Any = None,
+        position: ArrayLike | None = None,
     ) -> "XGBRanker":
         """Fit; the parent's parameters, of which these go further.
 
@@ -172,6 +173,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             row has no such label.
         eval_labels : list of mapping or None, optional
             Those of each validation set.
+        position : array-like of int of shape (n_rows,), optional
+            Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
         xgb_model : Booster, XGBModel, str or path, optional
@@ -191,8 +194,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         given = DataSet(
-            X, y, qid, group, sample_weight, pairs, labels=labels, start=base_margin, start_name="base_margin"
-        )
+            X, y, qid, group, sample_weight, pairs, labels=labels, position=position,
+            start=base_margin, start_name="base_margin",
+        )  # fmt: skip
         train = given.checked()
         refuse_unused_pairs(self.objective, loss, pairs)
         train = train._replace(queries=with_float32_labels(train.queries))

@@ -83,6 +83,11 @@ class AdaRank(Loss):
         return self.base.shift_invariant
 
     @property
+    def needs_position(self) -> bool:
+        """Whether the base does."""
+        return self.base.needs_position
+
+    @property
     def accuracy(self) -> float:
         """The base's."""
         return self.base.accuracy

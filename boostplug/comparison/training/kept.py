@@ -184,6 +184,7 @@ def print_of_part(part: Part) -> dict[str, str]:
         "queries": queries.boundaries,
         "weights": queries.row_weight,
         "labels by name": dict(queries.labels_by_name),
+        "positions": queries.position,
     }
     return {what: joblib.hash(values) for what, values in content.items()}
 

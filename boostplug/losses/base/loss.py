@@ -176,6 +176,11 @@ class Loss(Named, ABC):
         return True
 
     @property
+    def needs_position(self) -> bool:
+        """Whether the loss reads `Queries.position`, and refuses data without."""
+        return False
+
+    @property
     def largest_label(self) -> float:
         """The largest label that the loss takes."""
         return np.inf

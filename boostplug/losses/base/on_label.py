@@ -60,6 +60,11 @@ class LossOnLabel(Loss):
         return self.loss.shift_invariant
 
     @property
+    def needs_position(self) -> bool:
+        """Whether the loss does."""
+        return self.loss.needs_position
+
+    @property
     def has_gradient_of_value(self) -> bool:
         """Whether the loss has."""
         return self.loss.has_gradient_of_value

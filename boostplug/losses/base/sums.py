@@ -70,6 +70,11 @@ class CombinedLoss(Loss):
         return all(part.has_gradient_of_value for part, _ in self._there)
 
     @property
+    def needs_position(self) -> bool:
+        """Whether any part does."""
+        return any(part.needs_position for part, _ in self._there)
+
+    @property
     def takes_negative_labels(self) -> bool:
         """Whether all parts do."""
         return all(part.takes_negative_labels for part, _ in self._there)
