@@ -1,7 +1,8 @@
 """`load_clicks`: click logs as CSV and Parquet files."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ def load_clicks(
         If pandas is not installed, or for a Parquet file pyarrow.
     ValueError
         If the file cannot be read, a column is missing, an id is missing, or a number is impossible. The message names
-        file, argument, column and row; the first row below the header is row 0.
+        file, argument, column and row; rows count from 0, without the header.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def load_clicks(
         return _log_of({name: frame[column] for name, column in named.items()})
     except (TypeError, ValueError) as error:  # the first for ids that are lists
         said = ", ".join(f"{name}={column!r}" for name, column in named.items())
-        raise ValueError(f"{path}: {error} (row 0 is the first below the header; columns: {said})") from None
+        raise ValueError(f"{path}: {error} (rows count from 0; columns: {said})") from None
 
 
 def _read(path: Path, named: Mapping[str, str]) -> Any:
@@ -95,22 +96,26 @@ def _read(path: Path, named: Mapping[str, str]) -> Any:
     if is_parquet:
         with needed_by("Parquet files need", "pyarrow"):
             from pyarrow.parquet import read_schema
-    try:
+    with _reading(path):
         there = read_schema(path).names if is_parquet else list(pd.read_csv(path, nrows=0).columns)
-        _refuse_missing(named, there)
-        read = list(dict.fromkeys(named.values()))
+    for name, column in named.items():
+        if column not in there:
+            raise ValueError(f"{path} has no column {column!r} for {name}; its columns are {shown(there)}")
+    read = list(dict.fromkeys(named.values()))
+    with _reading(path):
         if is_parquet:
             return pd.read_parquet(path, columns=read)
         # An id may read "NA" or "null"; only empty cells are missing.
         return pd.read_csv(path, usecols=read, keep_default_na=False, na_values=[""], low_memory=False)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file in errors of pandas and pyarrow."""
+    try:
+        yield
     except (ValueError, OSError, EOFError, zlib.error) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
-
-
-def _refuse_missing(named: Mapping[str, str], there: list[str]) -> None:
-    for name, column in named.items():
-        if column not in there:
-            raise ValueError(f"it has no column {column!r} for {name}; its columns are {shown(there)}")
 
 
 def _log_of(columns: Mapping[str, Any]) -> ClickLog:

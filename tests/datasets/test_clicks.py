@@ -71,7 +71,7 @@ def test_a_file_without_rows_is_an_empty_log(tmp_path):
         ("doc", [7.0, 8.0, np.nan, 7.0, 9.0], r"document\[2\] = nan is not an id .*document='doc'"),
         ("session", [1e17, 2.5, 1.0, 2.5, 3.0], r"qid\[0\] = 1e\+17 is too large an id for float64"),
         ("rank", [2, 1, 1, 0, 1], r"position\[3\] = 0.0 is no place on a page.*position='rank'"),
-        ("rank", ["2", "1", "first", "2", "1"], r"position\[2\] = 'first' is no number .*row 0 is the first below"),
+        ("rank", ["2", "1", "first", "2", "1"], r"position\[2\] = 'first' is no number .*rows count from 0"),
         ("rank", [2, None, 1, 2, 1], r"position\[1\] = nan is no number"),
         ("click", [1, 0, 0, 9, 1], r"clicked\[3\] = 9.0 is more than the row's impressions"),
         ("times", [1, 2, 3.5, 4, 5], r"impressions\[2\] = 3.5 is no count"),
@@ -95,7 +95,7 @@ def test_bad_files(tmp_path):
         load_clicks(tmp_path / "none.csv")
     path = written(tmp_path, "log.parquet")
     for bad in (path, written(tmp_path, "log.csv")):
-        with pytest.raises(ValueError, match=r"it has no column 'clicked' for clicked; its columns are \['session'"):
+        with pytest.raises(ValueError, match=r"has no column 'clicked' for clicked; its columns are \['session'"):
             load_clicks(bad)
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"qid,position,clicked" + bytes(99))[:-9])
