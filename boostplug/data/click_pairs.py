@@ -163,8 +163,12 @@ def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, In
     if not two.all():
         winner, loser, weights = winner[two], loser[two], None if weights is None else weights[two]
     n = max(winner.max(initial=0), loser.max(initial=0)) + 1
+    if weights is None:
+        pairs, count = np.unique(winner * n + loser, return_counts=True)
+        return pairs // n, pairs % n, count.astype(np.float64)
     pairs, place = np.unique(winner * n + loser, return_inverse=True)
-    return pairs // n, pairs % n, np.bincount(place, weights, minlength=len(pairs)).astype(np.float64)
+    sums = np.asarray(np.bincount(place, weights, minlength=len(pairs)), np.float64)
+    return pairs // n, pairs % n, sums
 
 
 def _shared_pages(row: Ints, boundaries: Ints, winner: Ints, loser: Ints) -> Ints:

@@ -248,6 +248,7 @@ GOOD = {"group": [2, 2], "position": [1, 2, 1, 2]}
             r"position is 1 in all 4 rows, and rule='skip_above'.*all_uncl",
         ),
         ([0, 1, 0, 1], {"position": [1, 2, 2, 2]}, r"position\[3\] = 2 stands on the row's page already"),
+        ([0, 1, 0, 1], {"group": [4], "position": [2, 1, 3, 2]}, r"position\[3\] = 2 stands on the row's page"),
         ([0, 1, 0, 2], {}, r"clicked\[3\] = 2.0 is neither 0 nor 1"),
         ([0, 1, 0, 3], {"impressions": [1, 1, 1, 2]}, r"clicked\[3\] = 3.0 is more than the row's impressions"),
         ([0, 1, 0, 1], {"propensity": [0.5, 0.0]}, r"propensity\[1\] = 0.0 is no probability"),

@@ -16,6 +16,16 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _UNIT = 2.0**-53
 
 
+@inlined()
+def _beats(rate: Floats, position: Ints, nearest: int, farthest: int, i: int, j: int) -> bool:
+    """Return whether row j loses to row i: its rate is lower, and it stands `nearest` to `farthest` places below i.
+
+    A rate of NaN neither beats nor loses.
+    """
+    loses: bool = (nearest <= position[j] - position[i] <= farthest) & (rate[j] < rate[i])
+    return loses
+
+
 @compiled()
 def count_pairs(
     rate: Floats, position: Ints, boundaries: Ints, nearest: int, farthest: int, first: int, last: int, out: Ints
@@ -25,9 +35,8 @@ def count_pairs(
         n = 0
         for i in range(boundaries[q], boundaries[q + 1]):
             if rate[i] > 0.0:
-                low, high = position[i] + nearest, position[i] + farthest
                 for j in range(boundaries[q], boundaries[q + 1]):
-                    n += (low <= position[j] <= high) & (rate[j] < rate[i])
+                    n += _beats(rate, position, nearest, farthest, i, j)
         out[q] = n
 
 
@@ -44,17 +53,13 @@ def list_pairs(
     winner: Ints,
     loser: Ints,
 ) -> None:
-    """List the pairs of each page q from ``start[q]`` on: j loses to i if its rate is lower, and its position near.
-
-    The position of j must lie from `nearest` to `farthest` below that of i. A rate of NaN makes no pair.
-    """
+    """List the pairs of each page q from ``start[q]`` on: each row i over each row j that it beats."""
     for q in range(first, last):
         k = start[q]
         for i in range(boundaries[q], boundaries[q + 1]):
             if rate[i] > 0.0:
-                low, high = position[i] + nearest, position[i] + farthest
                 for j in range(boundaries[q], boundaries[q + 1]):
-                    if low <= position[j] <= high and rate[j] < rate[i]:
+                    if _beats(rate, position, nearest, farthest, i, j):
                         winner[k], loser[k] = i, j
                         k += 1
 
