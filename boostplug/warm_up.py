@@ -65,8 +65,8 @@ def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmU
     """Compile all kernels for this machine, and keep them on disk for later processes.
 
     A second call takes a few seconds. It calls every registered loss on lists of all kinds, with and without weights
-    and explicit pairs, also as the frameworks do. Then it calls the metrics, the reference rankers, and the reader of
-    LETOR files.
+    and explicit pairs, also as the frameworks do. Then it calls the metrics, the reference rankers, `Pairs.from_clicks`
+    and the reader of LETOR files.
 
     Parameters
     ----------
@@ -124,6 +124,7 @@ def _calls() -> Iterator[tuple[str, Callable[[], None]]]:
         yield name, partial(_each, partial(_call_metric, data=data), _variants(kind))
     for name, rankers in RANKERS.items():
         yield name, partial(_each, _fit, rankers)
+    yield "Pairs", _list_pairs
     yield "load_letor", _read
 
 
@@ -240,6 +241,12 @@ def _fit(ranker: Any) -> None:
     clone(ranker).set_params(n_estimators=2).fit(X, 4.0 * rng.random(60), group=group)
     with suppress(ValueError):  # of rankers that take none
         clone(ranker).set_params(n_estimators=2).fit(X, y, group=group, pairs=Pairs([0, 1, 20], [2, 3, 21]))
+
+
+def _list_pairs() -> None:
+    """List pairs of clicks, counting the pages that show both documents, and of purchases."""
+    Pairs.from_clicks([0, 1, 0, 1], group=[2, 2], position=[1, 2, 1, 2], row=[0, 1, 0, 1], min_impressions=2)
+    Pairs.from_implicit([0, 1], group=[2])
 
 
 def _read() -> None:

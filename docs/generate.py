@@ -314,6 +314,7 @@ PAGES = {
                     "datasets.QueryBatches",
                 ),
             ),
+            Section("Click logs", ("datasets.ClickLog", "datasets.load_clicks")),
             Section(
                 "Runs and judgements of TREC",
                 (

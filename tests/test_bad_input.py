@@ -112,6 +112,7 @@ def file(name, content, **sides):
 GOOD_LINES = "1 qid:1 1:0.5\n0 qid:1 1:0.1\n"
 
 PAIRS = bp.Pairs([0], [1])
+LOG = bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])
 TWO_QUERIES = pd.DataFrame({"qid": list("aabbb")})
 
 
@@ -120,6 +121,14 @@ def batches(columns=None, **options):
     path = Path(folder().name, "rows.parquet")
     table.to_parquet(path)
     return bp.datasets.batches_by_query(path, **{"label": "y", "qid": "q", **options})
+
+
+def from_clicks(clicked=(0, 1, 0), **changes):
+    return bp.Pairs.from_clicks(clicked, **{"group": [3], "position": [1, 2, 3], **changes})
+
+
+def clicks_of(lines, **columns):
+    return bp.datasets.load_clicks(file("log.csv", f"qid,position,clicked\n1,1,0\n{lines}"), **columns)
 
 
 def on_two_machines():
@@ -565,6 +574,29 @@ CASES = {
         Case("a fold without vali.txt", lambda: load_fold(file("Fold9/train.txt", GOOD_LINES).parent)),
         Case("a folder without folds", lambda: load_folds(file("none/x.txt", GOOD_LINES).parent)),
         Case("a file in place of a fold", lambda: load_fold(file("good.txt", GOOD_LINES))),
+    ],
+    "Click logs": [
+        Case("a click that is neither 0 nor 1", lambda: from_clicks([0, 2, 0])),
+        Case("more clicks than impressions", lambda: from_clicks([0, 2, 0], impressions=[1, 1, 1])),
+        Case("no position", lambda: from_clicks(position=None)),
+        Case("a position of 0", lambda: from_clicks(position=[0, 1, 2])),
+        Case("one position in all rows", lambda: from_clicks(position=[1, 1, 1])),
+        Case("a position twice on a page", lambda: from_clicks(position=[1, 2, 2])),
+        Case('`rule="skip_below"`', lambda: from_clicks(rule="skip_below")),
+        Case("a propensity of 0", lambda: from_clicks(propensity=[1.0, 0.5, 0.0])),
+        Case("a propensity too few", lambda: from_clicks(propensity=[1.0, 0.5])),
+        Case(
+            "propensities without positions",
+            lambda: from_clicks(rule="all_unclicked", position=None, propensity=[1.0]),
+        ),
+        Case("`min_impressions=2` without `row`", lambda: from_clicks(min_impressions=2)),
+        Case("rows of another length", lambda: from_clicks(row=[0, 1])),
+        Case("a `ClickLog` and its positions", lambda: bp.Pairs.from_clicks(LOG, position=[1, 2])),
+        Case("a negative amount in `from_implicit`", lambda: bp.Pairs.from_implicit([0, -1], group=[2])),
+        Case("`n_negatives=0`", lambda: bp.Pairs.from_implicit([0, 1], group=[2], n_negatives=0)),
+        Case("a column that a log's file lacks", lambda: clicks_of("", qid="session")),
+        Case("text as a position in a file", lambda: clicks_of("2,top,0\n")),
+        Case("a row of a file without a page", lambda: clicks_of(",2,0\n")),
     ],
     "TREC's files": [
         Case("an empty run", lambda: load_run(file("empty.run", ""))),

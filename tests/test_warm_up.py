@@ -103,6 +103,12 @@ for ranker in itertools.chain(*RANKERS.values()):
     except ValueError as error:
         assert "pairs" in str(error), error
     known((ranker, "pairs"))
+log = {"group": [3, 2], "position": [1, 2, 3, 2, 1], "impressions": [2] * 5}
+bp.Pairs.from_clicks([0, 1, 0, 1, 0], **log, row=np.arange(5), propensity=[1, 1, 1])
+bp.Pairs.from_clicks(bp.datasets.ClickLog([0, 1, 0, 1, 0], qid=list("aaabb"), position=[1, 2, 3, 2, 1]), row=range(5))
+bp.Pairs.from_clicks([False, True], group=[2], rule="all_unclicked", row=[0, 1], min_impressions=2)
+bp.Pairs.from_implicit(np.arange(5) % 2, group=np.array([3, 2], np.int32), random_state=2**40)
+known("pairs of clicks")
 for framework in ("lightgbm", "xgboost"):
     try:
         kind = bp.LGBMRanker if framework == "lightgbm" else bp.XGBRanker
@@ -159,7 +165,7 @@ def test_a_loss_of_the_registry_is_called(monkeypatch):
 
     monkeypatch.setitem(warm_up.LOSSES, "mine", (Mine(), Mine(sigmoid=2.0)))
     calls = dict(warm_up._calls())
-    assert {"mine", "mpboost", "PairwiseLoss", "NDCG", "MAP", "QBRankRanker", "load_letor"} <= set(calls)
+    assert {"mine", "mpboost", "PairwiseLoss", "NDCG", "MAP", "QBRankRanker", "Pairs", "load_letor"} <= set(calls)
     calls["mine"]()
     assert {(False, False, False), (True, False, True), (True, True, True)} <= set(called)
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where, vector
+from boostplug.data.boundaries import boundaries_of
 from boostplug.data.positions import numbers_of_rows, positions_of
-from boostplug.data.queries import Queries
 
 __all__ = ["ClickLog"]
 
@@ -87,7 +87,7 @@ class ClickLog:
         ids: dict[str, Any] = {"query": query, "document": document, "ranker": ranker}
         refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
         clicks = numbers("clicked", clicked)
-        boundaries = Queries(np.zeros(len(clicks)), qid=qid, group=group).boundaries
+        boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
         _refuse_clicks(clicks, shown_times)
         columns = {name: None if values is None else vector(name, values) for name, values in ids.items()}

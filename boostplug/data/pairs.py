@@ -1,11 +1,14 @@
 """`Pairs`: explicit preferences between rows, as clicks or judges give them."""
 
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import frozen, numbers, refuse_weights, refuse_where, vector
+from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_weights, refuse_where, vector
+from boostplug.data.boundaries import boundaries_of, row_weight_of
+from boostplug.data.click_log import ClickLog
+from boostplug.data.click_pairs import log_of, pairs_of_clicks, pairs_of_implicit
 
 __all__ = ["Pairs"]
 
@@ -68,6 +71,179 @@ class Pairs:
                 refuse_weights(name, array, zero=name == "weight")
                 frozen(array)
             self.__dict__[name] = array
+
+    @classmethod
+    def from_clicks(
+        cls,
+        clicked: ArrayLike | ClickLog,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        rule: Literal["skip_above", "skip_next", "all_unclicked"] = "skip_above",
+        row: ArrayLike | None = None,
+        impressions: ArrayLike | None = None,
+        propensity: Any = None,
+        max_weight: float = 10.0,
+        weight: ArrayLike | None = None,
+        min_impressions: int = 1,
+    ) -> "Pairs":
+        """Return the preferences that clicks show: a clicked document over others of its page.
+
+        Parameters
+        ----------
+        clicked : array-like of shape (n_rows,), or ClickLog
+            1 where the document was clicked, else 0: one row per document shown, the rows of a page together. With
+            `impressions`: how often it was clicked. A `ClickLog` has pages, positions and impressions of its own.
+        qid, group : array-like
+            Id of each row's page, or sizes of the pages. Exactly one is given.
+        position : array-like of int of shape (n_rows,), optional
+            Place on the page, from 1. The rows of a page may stand in any order. Only the rule "all_unclicked" without
+            `propensity` does without it.
+        rule : {"skip_above", "skip_next", "all_unclicked"}, default "skip_above"
+            Which unclicked documents of the page a clicked one is preferred to. "skip_above": those above it, which the
+            user has probably seen. "skip_next": the one at the next position. "all_unclicked": all.
+        row : array-like of int of shape (n_rows,), optional
+            Index of each document in your data, the rows of ``X``. Pairs then number those rows. The same pair from
+            several pages becomes one; its weights are added. Default: pairs number the rows of the log.
+        impressions : array-like of int of shape (n_rows,), optional
+            How often each row was shown, for counts summed over pages. A page then holds the rows of one query: one for
+            each document, or for each document and position.
+        propensity : array-like of shape (n_positions,), optional
+            Probability that a user looks at position 1, 2, …, each above 0 up to 1; or an object with the attribute
+            `propensity`. A pair's weight is then divided by the propensity of its winner's position.
+        max_weight : float, default 10.0
+            The most by which `propensity` multiplies a weight.
+        weight : array-like of shape (n_pages,) or (n_rows,), optional
+            Weight of each page; or of each row, which the pairs take that it wins. Default: 1.
+        min_impressions : int, default 1
+            With `row`: keep a pair only if both documents were shown on at least so many common pages. With
+            `impressions`: use only rows that were shown at least so often.
+
+        Returns
+        -------
+        Pairs
+            Without `impressions` each click over one document weighs 1. Both directions of a pair may occur.
+
+        Raises
+        ------
+        ValueError
+            If an argument has the wrong shape or an impossible value, a page has one position twice (without
+            `impressions`), or all rows have one position and the rule compares positions.
+
+        See Also
+        --------
+        Pairs.from_implicit : purchases or plays, without a log of what was shown.
+
+        Notes
+        -----
+        With `impressions`, row i is preferred to row j if its click rate is higher, c_i / n_i > c_j / n_j, and j stands
+        where the rule says: at a smaller position, at the next one, anywhere. The weight is c_i - n_i c_j / n_j: the
+        clicks on i beyond those that j's rate would have given. With one impression of each row these are the pairs
+        and weights of the rule. Zheng et al. (2007) compare click rates of two documents in this way, but keep
+        significant differences and do not weigh them; the weight is ours.
+
+        Time and memory are linear in rows and pairs, except that a page of n rows with c clicked ones takes O(c n).
+
+        References
+        ----------
+        T. Joachims. Optimizing search engines using clickthrough data. KDD 2002: "skip_above".
+
+        T. Joachims, L. Granka, B. Pan, H. Hembrooke and G. Gay. Accurately interpreting clickthrough data as implicit
+        feedback. SIGIR 2005: "skip_above" and "skip_next" compared with judgements.
+
+        Z. Zheng, K. Chen, G. Sun and H. Zha. A regression framework for learning ranking functions using relative
+        relevance judgments. SIGIR 2007: click counts.
+
+        T. Joachims, A. Swaminathan and T. Schnabel. Unbiased learning-to-rank with biased feedback. WSDM 2017: weights
+        of clicks by inverse propensities.
+
+        Examples
+        --------
+        The user skipped positions 1 and 2, and clicked the third:
+
+        >>> pairs = Pairs.from_clicks([0, 0, 1, 0], group=[4], position=[1, 2, 3, 4])
+        >>> pairs.winner, pairs.loser
+        (array([2, 2]), array([0, 1]))
+
+        Two pages show the rows 7, 5 and 9 of the data:
+
+        >>> pairs = Pairs.from_clicks(
+        ...     [0, 0, 1, 0, 1, 0], group=[3, 3], position=[1, 2, 3, 1, 2, 3], row=[7, 5, 9, 7, 9, 5]
+        ... )
+        >>> pairs.winner, pairs.loser, pairs.weight
+        (array([9, 9]), array([5, 7]), array([1., 2.]))
+        """
+        refuse_other_order(clicked=clicked, row=row, weight=weight)
+        log = log_of(clicked, rule, qid=qid, group=group, position=position, impressions=impressions)
+        rows = None if row is None else _rows("row", row)
+        if propensity is not None and position is None and log is not clicked:
+            raise ValueError("position is missing, and propensity holds one number per position; pass position=")
+        winner, loser, weights = pairs_of_clicks(log, rule, rows, propensity, max_weight, weight, min_impressions)
+        return cls(winner, loser, weight=weights)
+
+    @classmethod
+    def from_implicit(
+        cls,
+        consumed: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        n_negatives: int = 5,
+        weight: ArrayLike | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> "Pairs":
+        """Return preferences of what users took, such as purchases or plays, over candidates drawn at random.
+
+        Not taken does not mean disliked: the user may never have seen the candidate. Where a log says what was shown,
+        use `from_clicks`, which compares only documents of one page.
+
+        Parameters
+        ----------
+        consumed : array-like of shape (n_rows,)
+            Above 0 where the user took the candidate: a flag, a count or an amount. One row per candidate of a query or
+            user.
+        qid, group : array-like
+            Id of each row's query (or user), whose rows stand together, or sizes of the queries. Exactly one is given.
+        n_negatives : int, default 5
+            Each row taken is preferred to so many rows of its query that were not, drawn without replacement; to all
+            of them if there are fewer.
+        weight : array-like of shape (n_queries,) or (n_rows,), optional
+            Weight of each query; or of each row, which the pairs take that it wins: ``weight=consumed`` weighs by
+            counts. Default: 1.
+        random_state : int, Generator, RandomState or None, default None
+            Seed of the draw. The pairs do not depend on the number of threads.
+
+        Returns
+        -------
+        Pairs
+            Sorted by winner.
+
+        Raises
+        ------
+        ValueError
+            If an argument has the wrong shape or an impossible value.
+
+        See Also
+        --------
+        Pairs.from_clicks : clicks on pages of which a log says what was shown.
+
+        References
+        ----------
+        S. Rendle, C. Freudenthaler, Z. Gantner and L. Schmidt-Thieme. BPR: Bayesian personalized ranking from implicit
+        feedback. UAI 2009.
+
+        Examples
+        --------
+        >>> pairs = Pairs.from_implicit([0, 3, 0, 1], group=[4], n_negatives=5, random_state=0)
+        >>> sorted(zip(pairs.winner.tolist(), pairs.loser.tolist()))
+        [(1, 0), (1, 2), (3, 0), (3, 2)]
+        """
+        refuse_other_order(consumed=consumed, qid=qid, weight=weight)
+        boundaries = boundaries_of(group, qid, len(vector("consumed", consumed)), rows_of="consumed")
+        row_weight = row_weight_of(weight, boundaries)
+        winner, loser = pairs_of_implicit(consumed, boundaries, n_negatives, random_state)
+        return cls(winner, loser, weight=None if row_weight is None else row_weight[winner])
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Pairs is immutable; build a new one to change {name}")

@@ -11,13 +11,12 @@ from boostplug.core.checks import (
     frozen,
     numbers,
     refuse_other_order,
-    refuse_rounded_ids,
-    refuse_weights,
     refuse_where,
     shown,
     vector,
 )
 from boostplug.core.threads import Computed
+from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
 from boostplug.data.grade_groups import GradeRuns, ListRuns, PairRuns, distinct, exponent_of, roots_and_unit
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
@@ -133,20 +132,13 @@ class Queries:
             y,
             "is not finite; drop such rows, or give them a finite label and labelled=False",
         )
-        if (group is None) == (qid is None):
-            which = "neither" if group is None else "both"
-            raise ValueError(f"give exactly one of group (sizes of the queries) and qid (id of each row); got {which}")
-        if group is None:
-            assert qid is not None
-            boundaries = _boundaries_of_ids(qid, len(y))
-        else:
-            boundaries = _boundaries_of_sizes(group, len(y))
+        boundaries = boundaries_of(group, qid, len(y))
         self.__dict__.update(
             labels=frozen(y),
-            boundaries=frozen(boundaries),
+            boundaries=boundaries,
             n_rows=len(y),
             n_queries=len(boundaries) - 1,
-            row_weight=_row_weight(weight, boundaries),
+            row_weight=row_weight_of(weight, boundaries),
             labelled=_labelled(labelled, len(y)),
             pairs=pairs,
             labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),
@@ -411,85 +403,12 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
         return len(vector("qid", qid))
     if group is None:
         return 0
-    total = float(_sizes(group).sum())
+    total = float(sizes_of(group).sum())
     if total > _MOST_ROWS:
         raise ValueError(
             f"group adds up to {total:.20g} rows, more than a data set can have; pass the sizes of queries"
         )
     return int(total)
-
-
-def _sizes(group: ArrayLike) -> Floats:
-    """Return the sizes of queries as float64, whose sum does not wrap around as that of int64 would."""
-    sizes = numbers("group", group)
-    whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
-    refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
-    return sizes
-
-
-def _boundaries_of_sizes(group: ArrayLike, n_rows: int) -> Ints:
-    sizes = _sizes(group)
-    total = float(sizes.sum())
-    if total != n_rows:
-        raise ValueError(
-            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.20g}, labels has "
-            f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
-        )
-    boundaries = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
-    return boundaries
-
-
-def _boundaries_of_ids(qid: ArrayLike, n_rows: int) -> Ints:
-    ids = vector("qid", qid)
-    if len(ids) != n_rows:
-        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} labels")
-    if ids.dtype.kind in "cV":
-        raise ValueError(f"qid must hold ids, numbers or strings; got dtype {ids.dtype}")
-    try:
-        missing = _missing(ids)
-        codes = np.unique(ids, return_inverse=True)[1] if not missing.any() else np.empty(0)
-    except (TypeError, ValueError):
-        raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
-    refuse_where("qid", missing, ids, "is not an id")
-    refuse_rounded_ids("qid", ids)
-    starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-    boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
-    heads = codes[boundaries[:-1]]
-    again = np.ones(len(heads), bool)
-    again[np.unique(heads, return_index=True)[1]] = False
-    if again.any():
-        row = boundaries[:-1][np.argmax(again)]
-        raise ValueError(
-            f"qid must be contiguous: {shown(ids[row])} appears again in row {row} after other ids; "
-            "sort the rows by qid (stably) first"
-        )
-    return boundaries.astype(np.int64)
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where ids are None, NaN, infinite, NaT or pandas' NA: the last is neither equal to itself nor not."""
-    if values.dtype.kind == "f":
-        infinite: NDArray[np.bool_] = ~np.isfinite(values)
-        return infinite
-    if values.dtype.kind not in "OmM":
-        return np.zeros(len(values), bool)
-    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
-
-
-def _row_weight(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
-    if weight is None:
-        return None
-    w = numbers("weight", weight)
-    n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
-    if len(w) not in {n_rows, n_queries}:
-        raise ValueError(
-            f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
-        )
-    refuse_weights("weight", w)
-    if len(w) != n_rows:
-        w = np.repeat(w, np.diff(boundaries))
-    return None if (w == 1.0).all() else frozen(w)
 
 
 def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:

@@ -142,6 +142,80 @@ def pairs(dice):
     return f"pairs = bp.Pairs({', '.join(given)})\ncheck_pairs(pairs)"
 
 
+_OF_CLICKS = {
+    "rule": ("'skip_above'", "'skip_next'", "'all_unclicked'"),
+    "max_weight": ("10.0", "1", "1e100"),
+    "min_impressions": ("1", "2", "100", "2**62"),
+}
+_OF_LOGS = {"query": ("'q'", "'d'", "None"), "document": ("'d'",), "ranker": ("'x'",), "impressions": ("'n'", "'p'")}
+_LOG_ROWS = ("a,1,0,1,x", "a,2,1,3,y", "b,1,0,2,x", "b,2,1,1,z", "c,7,1,1,", "a,3,0,9,NA", "NA,1,1,1,w")
+_BAD_LOG_ROWS = (
+    *("a,0,1,1,x", "a,1.5,1,1,x", "a,1,2,1,x", "a,1,nan,1,x", "a,1,,1,x", ",1,1,1,x", "a,one,1,1,x", "a,1,1e400,1,x"),
+    *(
+        "a,1,1",
+        "a,1,1,1,x,y",
+        "1e17,1,1,1,x",
+        "\\x00,1,1,1,x",
+        '"a,1,1,1,x',
+        "\\xff,1,1",
+        "a,1,True,1,x",
+        "a,9**9,1,1,x",
+    ),
+)
+
+
+@target("Pairs", "datasets.ClickLog", "datasets.load_clicks", weight=45)
+def click_pairs(dice):
+    data = Ranking(dice)
+    name, of_queries = data.of_queries()
+    pages = f"{name}={of_queries()}"
+    if dice.percent(20):
+        consumed = array(dice, data.values(dice.one((("0", "1", "0"), ("0", "2.5", "1e300", "0")))))
+        options = {"n_negatives": ("1", "5", "2**40"), "random_state": ("0", "None", "np.random.default_rng(0)")}
+        given = [consumed, pages, *([f"weight={data.weight()}"] if dice.percent(25) else [])]
+        options = arguments(dice, options)
+        return f"pairs = bp.Pairs.from_implicit({', '.join(given)}{options and ', '}{options})\ncheck_pairs(pairs)"
+    if dice.percent(25):
+        return _log_file(dice)
+    places = [str(place) for size in data.sizes for place in range(1, size + 1)][:: dice.one((1, 1, -1))]
+    columns = [pages, *([] if dice.percent(10) else [f"position={array(dice, places, coarser=False)}"])]
+    clicked = array(dice, data.values(dice.one((("0", "1"), ("0", "0", "1"), ("0", "2", "7")))))
+    if dice.percent(40):
+        columns.append(f"impressions={array(dice, data.values(('7', '9', '30')), coarser=False)}")
+    given = [clicked, *columns]
+    if dice.percent(30):
+        given = [f"datasets.ClickLog({', '.join(given)})", *columns[: dice.percent(5)]]
+    if dice.percent(40):
+        given.append(f"row={array(dice, data.values(('0', '3', '5', '40')), coarser=False)}")
+    if dice.percent(30):
+        shares = array(dice, ["1.0", "0.5", "0.01", "1e-300", *["0.3"] * dice.one((40, 1))])
+        given.append(f"propensity={dice.one((*HOSTILE, shares)) if dice.percent(10) else shares}")
+    if dice.percent(25):
+        given.append(f"weight={data.weight()}")
+    options = arguments(dice, _OF_CLICKS)
+    return f"pairs = bp.Pairs.from_clicks({', '.join(given)}{options and ', '}{options})\ncheck_pairs(pairs)"
+
+
+def _log_file(dice):
+    """Return the text of a call that reads a log from a file, at times with a bad row, and lists its pairs."""
+    rows = dice.subset(_LOG_ROWS, 70) + ([dice.one(_BAD_LOG_ROWS)] if dice.spoils() else [])
+    lines = dice.one(("\\n", "\\r\\n")).join(["q,p,c,n,d", *rows])
+    content = f"b'{lines}'"
+    name = dice.one(("'log.csv'", "'log.csv.gz'", "'log.parquet'", "'log'"))
+    if name == "'log.csv.gz'" or dice.percent(3):
+        content = dice.one((f"gzip.compress({content})", f"gzip.compress({content})", f"gzip.compress({content})[:-5]"))
+    path = dice.one(HOSTILE) if dice.percent(3) else f"file({content}, {name})"
+    if name == "'log.parquet'" and dice.percent(80):
+        columns = {"q": "['b', 'a', 'b', 'a']", "p": "[1, 2, 2, 1]", "c": "[0, 1, 1, 0]", "n": "[1, 2, 3, 4]"}
+        if dice.spoils():
+            columns[dice.one(tuple(columns))] = dice.one(_BAD_COLUMNS)
+        table = ", ".join(f"{column!r}: {text}" for column, text in columns.items())
+        path = f"parquet({{{table}}}) / '0.parquet'"
+    given = {"clicked": "'c'", "position": "'p'", "qid": "'q'"} | chosen(dice, _OF_LOGS)
+    texts = ", ".join(f"{name}={text}" for name, text in given.items())
+    return f"log = datasets.load_clicks({path}, {texts})\npairs = bp.Pairs.from_clicks(log)\ncheck_pairs(pairs)"
+
+
 @target("Queries", weight=120)
 def queries(dice):
     data = Ranking(dice)

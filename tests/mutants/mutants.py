@@ -970,4 +970,64 @@ MUTANTS = [
             "''",
         ),
     ),
+    *_caught_by(
+        ["data/test_pairs_from_clicks.py"],
+        (
+            "documents of equal click rates make pairs",
+            "kernels.pairs.clicked._beats",
+            "rate[j] < rate[i]",
+            "(rate[j] <= rate[i]) & (i != j)",
+        ),
+        (
+            "a pair's common pages count only where the loser stands first",
+            "kernels.pairs.clicked.count_shared_pages",
+            "loser[low] == row[j]",
+            "loser[low] == row[j] and j < i",
+        ),
+        (
+            "negatives are drawn with replacement",
+            "kernels.pairs.clicked.list_drawn",
+            "others[t], others[u] = others[u], others[t]",
+            "others[t] = others[u]",
+        ),
+        (
+            "skip_above prefers to the document below too",
+            "data.click_pairs",
+            "(-_ANY, -1)",
+            "(-_ANY, 1)",
+        ),
+        (
+            "merged pairs of different losers become one",
+            "data.click_pairs._merged",
+            "max(winner.max(initial=0), loser.max(initial=0)) + 1",
+            "winner.max(initial=0) + 1",
+        ),
+        (
+            "weights by propensity have no limit",
+            "data.click_pairs._factor",
+            "np.maximum(shares, 1.0 / max_weight)",
+            "shares",
+        ),
+        (
+            "a position twice on a page is only found in neighbouring rows",
+            "data.click_pairs._refuse_positions",
+            "np.argsort(place, kind='stable')",
+            "np.arange(n_rows)",
+        ),
+    ),
+    *_caught_by(
+        ["datasets/test_clicks.py"],
+        (
+            "the rows of a page are reversed",
+            "datasets.clicks._log_of",
+            "np.argsort(page, kind='stable')",
+            "np.argsort(page, kind='stable')[::-1]",
+        ),
+        (
+            "an id that reads NA is missing",
+            "datasets.clicks._read",
+            "pd.read_csv(path, usecols=read, keep_default_na=False, na_values=[''], low_memory=False)",
+            "pd.read_csv(path, usecols=read, low_memory=False)",
+        ),
+    ),
 ]

@@ -5,4 +5,5 @@ Smooth functions of the score difference: read `smooth`, the driver, then `pair_
 scores, `blocks` sums over boxes block by block of grades, `cells` grade by grade, and `cost_model` chooses.
 The exponential loss: `exponential` factorises by grade, `grade_boxes` serves many grades, `exponential_query` is what
 both share. The squared hinge: `hinge` sums by sorting. `masses` sums weights of pairs.
+`clicked` sums nothing: it lists the pairs of click logs.
 """

@@ -1,0 +1,102 @@
+"""Where the queries of a data set begin, by their sizes or ids, and the weights of their rows."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.core.checks import frozen, numbers, refuse_rounded_ids, refuse_weights, refuse_where, shown, vector
+
+__all__ = ["boundaries_of", "row_weight_of", "sizes_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def boundaries_of(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int, *, rows_of: str = "labels") -> Ints:
+    """Return the first row of each query, and `n_rows`: shape (n_queries + 1,).
+
+    Exactly one of `group`, the sizes of the queries, and `qid`, the id of each row, is given. `rows_of` is the
+    argument that has `n_rows` entries, for messages.
+    """
+    if (group is None) == (qid is None):
+        which = "neither" if group is None else "both"
+        raise ValueError(f"give exactly one of group (sizes of the queries) and qid (id of each row); got {which}")
+    if group is None:
+        assert qid is not None
+        return frozen(_boundaries_of_ids(qid, n_rows, rows_of))
+    return frozen(_boundaries_of_sizes(group, n_rows, rows_of))
+
+
+def sizes_of(group: ArrayLike) -> Floats:
+    """Return the sizes of queries as float64, whose sum does not wrap around as that of int64 would."""
+    sizes = numbers("group", group)
+    whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
+    refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
+    return sizes
+
+
+def row_weight_of(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
+    """Return the weight of each row, of weights per row or per query; None where all are 1."""
+    if weight is None:
+        return None
+    w = numbers("weight", weight)
+    n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
+    if len(w) not in {n_rows, n_queries}:
+        raise ValueError(
+            f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
+        )
+    refuse_weights("weight", w)
+    if len(w) != n_rows:
+        w = np.repeat(w, np.diff(boundaries))
+    return None if (w == 1.0).all() else frozen(w)
+
+
+def _boundaries_of_sizes(group: ArrayLike, n_rows: int, rows_of: str) -> Ints:
+    sizes = sizes_of(group)
+    total = float(sizes.sum())
+    if total != n_rows:
+        raise ValueError(
+            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.20g}, {rows_of} has "
+            f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
+        )
+    boundaries = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
+    return boundaries
+
+
+def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
+    ids = vector("qid", qid)
+    if len(ids) != n_rows:
+        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} {rows_of}")
+    if ids.dtype.kind in "cV":
+        raise ValueError(f"qid must hold ids, numbers or strings; got dtype {ids.dtype}")
+    try:
+        missing = _missing(ids)
+        codes = np.unique(ids, return_inverse=True)[1] if not missing.any() else np.empty(0)
+    except (TypeError, ValueError):
+        raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
+    refuse_where("qid", missing, ids, "is not an id")
+    refuse_rounded_ids("qid", ids)
+    starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
+    heads = codes[boundaries[:-1]]
+    again = np.ones(len(heads), bool)
+    again[np.unique(heads, return_index=True)[1]] = False
+    if again.any():
+        row = boundaries[:-1][np.argmax(again)]
+        raise ValueError(
+            f"qid must be contiguous: {shown(ids[row])} appears again in row {row} after other ids; "
+            "sort the rows by qid (stably) first"
+        )
+    return boundaries.astype(np.int64)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where ids are None, NaN, infinite, NaT or pandas' NA: the last is neither equal to itself nor not."""
+    if values.dtype.kind == "f":
+        infinite: NDArray[np.bool_] = ~np.isfinite(values)
+        return infinite
+    if values.dtype.kind not in "OmM":
+        return np.zeros(len(values), bool)
+    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124

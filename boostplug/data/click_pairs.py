@@ -1,0 +1,182 @@
+"""Preference pairs of click logs, and of purchases without a log: what `Pairs.from_clicks` and `from_implicit` list."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.core.checks import check_choice, check_integer, check_number, frozen, numbers, refuse_where, vector
+from boostplug.core.threads import run_over_queries
+from boostplug.data.boundaries import row_weight_of
+from boostplug.data.click_log import ClickLog
+
+__all__ = ["PairArrays", "log_of", "pairs_of_clicks", "pairs_of_implicit"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+PairArrays = tuple[Ints, Ints, Floats | None]
+"""Winners, losers, and the weights of the pairs, None where all are 1."""
+
+_ANY = 2**31  # more than two positions can be apart
+# Where the loser stands: from how many places below the winner to how many.
+_RULES = {"skip_above": (-_ANY, -1), "skip_next": (1, 1), "all_unclicked": (-_ANY, _ANY)}
+
+
+def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | None, **columns: Any) -> ClickLog:
+    """Return the log given, or one of the columns given; the positions are checked if `rule` compares them."""
+    check_choice("rule", rule, tuple(_RULES))
+    if isinstance(clicked, ClickLog):
+        again = [name for name, values in {"position": position, **columns}.items() if values is not None]
+        if again:
+            raise ValueError(f"clicked is a ClickLog, which has its own {again[0]}; leave out {again[0]}=")
+    elif position is None and rule != "all_unclicked":
+        raise ValueError(
+            f"position is missing, and rule={rule!r} compares places on the page; pass position=, or "
+            "rule='all_unclicked'"
+        )
+    else:
+        places = np.ones(len(vector("clicked", clicked))) if position is None else position
+        clicked = ClickLog(clicked, position=places, **columns)
+    if rule != "all_unclicked":
+        _refuse_positions(clicked, rule)
+    return clicked
+
+
+def pairs_of_clicks(
+    log: ClickLog,
+    rule: str,
+    row: Ints | None,
+    propensity: Any,
+    max_weight: float,
+    weight: ArrayLike | None,
+    min_impressions: int,
+) -> PairArrays:
+    """Return the pairs of a log, as `Pairs.from_clicks` says."""
+    from boostplug.kernels.pairs.clicked import count_pairs, list_pairs  # numba is slow to import
+
+    least = check_integer("min_impressions", min_impressions, 1)
+    factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight)
+    if row is not None:
+        _refuse_rows(row, log.n_rows)
+    elif least > 1 and log.impressions is None:
+        raise ValueError(
+            f"min_impressions={least} leaves no pair without row, since each pair of the log's own rows has one page; "
+            "pass row=, the document of each row, or impressions="
+        )
+    rate = log.clicked
+    if log.impressions is not None:
+        unknown = np.full(log.n_rows, np.nan)  # makes no pair
+        rate = frozen(np.divide(log.clicked, log.impressions, out=unknown, where=log.impressions >= least))
+    arguments = (rate, log.position, log.boundaries, *_RULES[rule])
+    n_pairs = np.empty(log.n_pages, np.int64)
+    run_over_queries(lambda first, last: count_pairs(*arguments, first, last, n_pairs), log.boundaries)
+    start = np.r_[0, np.cumsum(n_pairs)]
+    winner, loser = np.empty((2, start[-1]), np.int64)
+    run_over_queries(lambda first, last: list_pairs(*arguments, start, first, last, winner, loser), log.boundaries)
+    weights = None if factor is None else factor[winner]
+    if log.impressions is not None:
+        excess = log.impressions[winner] * (rate[winner] - rate[loser])
+        weights = excess if weights is None else weights * excess
+    if row is None:
+        return winner, loser, weights
+    winner, loser, weights = _merged(row[winner], row[loser], weights)
+    if least > 1 and log.impressions is None:
+        kept = _shared_pages(row, log.boundaries, winner, loser) >= least
+        winner, loser, weights = winner[kept], loser[kept], weights[kept]
+    return winner, loser, weights
+
+
+def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, random_state: Any) -> tuple[Ints, Ints]:
+    """Return winners and losers, as `Pairs.from_implicit` says."""
+    from boostplug.kernels.pairs.clicked import list_drawn  # numba is slow to import
+
+    amounts = numbers("consumed", consumed)
+    refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is no amount; pass numbers from 0")
+    most = check_integer("n_negatives", n_negatives, 1)
+    taken = frozen(amounts > 0)
+    n_taken = np.diff(np.r_[0, np.cumsum(taken)][boundaries])
+    start = np.r_[0, np.cumsum(n_taken * np.minimum(np.diff(boundaries) - n_taken, most))]
+    winner, loser = np.empty((2, start[-1]), np.int64)
+    seed = np.uint64(int.from_bytes(_generator(random_state).bytes(8), "little"))
+    run_over_queries(
+        lambda first, last: list_drawn(taken, boundaries, most, seed, start, first, last, winner, loser), boundaries
+    )
+    return winner, loser
+
+
+def _generator(random_state: Any) -> np.random.Generator | np.random.RandomState:
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        return random_state
+    if random_state is not None:
+        random_state = check_integer("random_state", random_state, 0, ", a Generator, a RandomState or None")
+    return np.random.default_rng(random_state)
+
+
+def _refuse_positions(log: ClickLog, rule: str) -> None:
+    """Raise where all rows have one position, or where a page without counts has one twice."""
+    position, n_rows = log.position, log.n_rows
+    if n_rows and position.min() == position.max():
+        raise ValueError(
+            f"position is {position[0]} in all {n_rows} rows, and rule={rule!r} compares places on one page; pass each "
+            "row's place, or rule='all_unclicked'"
+        )
+    place = log.page_of_row * (position.max(initial=0) + 1) + position
+    if log.impressions is not None or (place[1:] > place[:-1]).all():
+        return
+    order = np.argsort(place, kind="stable")
+    again = np.zeros(n_rows, bool)
+    again[order[1:]] = place[order[1:]] == place[order[:-1]]
+    refuse_where(
+        "position", again, position, "stands on the row's page already; give each document of a page its own place"
+    )
+
+
+def _refuse_rows(row: Ints, n_rows: int) -> None:
+    if len(row) != n_rows:
+        raise ValueError(f"row must hold one index per row of the log ({n_rows}), got {len(row)}")
+    refuse_where("row", row >= _ANY, row, "is beyond the 2^31 rows that a data set can have; rows count from 0")
+
+
+def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike | None) -> Floats | None:
+    """Return what the pairs of each winner weigh per click; None where that is 1."""
+    factor = row_weight_of(weight, log.boundaries)
+    if propensity is None:
+        return factor
+    shares = numbers("propensity", getattr(propensity, "propensity", propensity))
+    refuse_where(
+        "propensity",
+        ~((shares > 0) & (shares <= 1)),
+        shares,
+        "is no probability of being looked at; pass numbers above 0 up to 1, one for each position",
+    )
+    last = len(shares)
+    refuse_where(
+        "position", log.position > last, log.position, f"has no propensity, which ends at position {last}; pass more"
+    )
+    inverse: Floats = (1.0 / np.maximum(shares, 1.0 / max_weight))[log.position - 1]
+    return inverse if factor is None else factor * inverse
+
+
+def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, Ints, Floats]:
+    """Return each pair of two rows once, sorted by winner and loser, with the sum of its weights."""
+    two = winner != loser
+    if not two.all():
+        winner, loser, weights = winner[two], loser[two], None if weights is None else weights[two]
+    n = max(winner.max(initial=0), loser.max(initial=0)) + 1
+    if weights is None:
+        pairs, count = np.unique(winner * n + loser, return_counts=True)
+        return pairs // n, pairs % n, count.astype(np.float64)
+    pairs, place = np.unique(winner * n + loser, return_inverse=True)
+    sums = np.asarray(np.bincount(place, weights, minlength=len(pairs)), np.float64)
+    return pairs // n, pairs % n, sums
+
+
+def _shared_pages(row: Ints, boundaries: Ints, winner: Ints, loser: Ints) -> Ints:
+    """Return on how many pages both rows of each pair were shown."""
+    from boostplug.kernels.pairs.clicked import count_shared_pages
+
+    rows, code = np.unique(row, return_inverse=True)
+    start = np.searchsorted(np.searchsorted(rows, winner), np.arange(len(rows) + 1))
+    n_pages = np.zeros(len(winner), np.int64)
+    count_shared_pages(code, boundaries, start, np.searchsorted(rows, loser), n_pages)
+    return n_pages

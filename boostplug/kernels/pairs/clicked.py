@@ -1,0 +1,133 @@
+"""List the preference pairs that clicks, or purchases, give within each query."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.sorting import longest_list
+
+__all__ = ["count_pairs", "count_shared_pages", "list_drawn", "list_pairs"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_UNIT = 2.0**-53
+
+
+@inlined()
+def _beats(rate: Floats, position: Ints, nearest: int, farthest: int, i: int, j: int) -> bool:
+    """Return whether row j loses to row i: its rate is lower, and it stands `nearest` to `farthest` places below i.
+
+    A rate of NaN neither beats nor loses.
+    """
+    loses: bool = (nearest <= position[j] - position[i] <= farthest) & (rate[j] < rate[i])
+    return loses
+
+
+@compiled()
+def count_pairs(
+    rate: Floats, position: Ints, boundaries: Ints, nearest: int, farthest: int, first: int, last: int, out: Ints
+) -> None:
+    """Write how many pairs `list_pairs` lists for each page."""
+    for q in range(first, last):
+        n = 0
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if rate[i] > 0.0:
+                for j in range(boundaries[q], boundaries[q + 1]):
+                    n += _beats(rate, position, nearest, farthest, i, j)
+        out[q] = n
+
+
+@compiled()
+def list_pairs(
+    rate: Floats,
+    position: Ints,
+    boundaries: Ints,
+    nearest: int,
+    farthest: int,
+    start: Ints,
+    first: int,
+    last: int,
+    winner: Ints,
+    loser: Ints,
+) -> None:
+    """List the pairs of each page q from ``start[q]`` on: each row i over each row j that it beats."""
+    for q in range(first, last):
+        k = start[q]
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if rate[i] > 0.0:
+                for j in range(boundaries[q], boundaries[q + 1]):
+                    if _beats(rate, position, nearest, farthest, i, j):
+                        winner[k], loser[k] = i, j
+                        k += 1
+
+
+@compiled()
+def count_shared_pages(row: Ints, boundaries: Ints, start: Ints, loser: Ints, out: Ints) -> None:
+    """Add to ``out[k]`` the number of pages on which both rows of pair k were shown.
+
+    The pairs of winner a are ``start[a]:start[a + 1]``, their losers ascending. One thread: pages share pairs.
+    """
+    for q in range(len(boundaries) - 1):
+        for i in range(boundaries[q], boundaries[q + 1]):
+            end = start[row[i] + 1]
+            if start[row[i]] == end:
+                continue
+            for j in range(boundaries[q], boundaries[q + 1]):
+                low, high = start[row[i]], end
+                while low < high:
+                    middle = (low + high) // 2
+                    if loser[middle] < row[j]:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low < end and loser[low] == row[j]:
+                    out[low] += 1
+
+
+@inlined()
+def _mixed(state: np.uint64) -> np.uint64:
+    """Return the random bits of a state, by the function that ends SplitMix64 (Steele et al., OOPSLA 2014)."""
+    z = state
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled()
+def list_drawn(
+    taken: Bools,
+    boundaries: Ints,
+    most: int,
+    seed: np.uint64,
+    start: Ints,
+    first: int,
+    last: int,
+    winner: Ints,
+    loser: Ints,
+) -> None:
+    """List, for each row taken, pairs with `most` others of its query that were not, drawn without replacement.
+
+    The pairs of query q stand from ``start[q]`` on. Each query has random numbers of its own, so that they are the same
+    for any number of threads. A partial shuffle (Fisher and Yates) of the others draws them.
+    """
+    others = np.empty(longest_list(boundaries, first, last), np.int64)
+    for q in range(first, last):
+        n = 0
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if not taken[i]:
+                others[n] = i
+                n += 1
+        state = _mixed(seed + _GOLDEN * np.uint64(q))
+        k = start[q]
+        for i in range(boundaries[q], boundaries[q + 1]):
+            if taken[i]:
+                for t in range(min(most, n)):
+                    if most < n:
+                        state += _GOLDEN
+                        u = t + int((_mixed(state) >> np.uint64(11)) * _UNIT * (n - t))
+                        others[t], others[u] = others[u], others[t]
+                    winner[k], loser[k] = i, others[t]
+                    k += 1

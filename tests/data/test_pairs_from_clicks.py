@@ -1,0 +1,376 @@
+"""`Pairs.from_clicks` and `Pairs.from_implicit` against plain double loops, on hand-made pages, and in a training."""
+
+from collections import defaultdict
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boostplug as bp
+from boostplug.datasets import ClickLog
+
+RULES = ("skip_above", "skip_next", "all_unclicked")
+
+
+def as_dict(pairs):
+    """Return the weight of each pair, no pair twice."""
+    weights = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
+    found = dict(zip(zip(pairs.winner.tolist(), pairs.loser.tolist(), strict=True), weights.tolist(), strict=True))
+    assert len(found) == len(pairs)
+    return found
+
+
+def beats(rule, above):
+    """Return whether the rule compares a winner with a loser that stands so many places above it."""
+    return {"skip_above": above > 0, "skip_next": above == -1, "all_unclicked": True}[rule]
+
+
+def double_loop(clicked, group, position, rule, *, row=None, theta=None, cap=10.0, weight=None, least=1, shown=None):
+    """Return the weight of each pair as the docstring says, page by page and pair by pair."""
+    row = np.arange(len(clicked)) if row is None else row
+    weights, pages = defaultdict(float), defaultdict(int)
+    first = 0
+    for page, size in enumerate(group):
+        rows = range(first, first + size)
+        first += size
+        for i in rows:
+            for j in rows:
+                pages[row[i], row[j]] += i != j
+                if row[i] == row[j] or not beats(rule, position[i] - position[j]):
+                    continue
+                if shown is None:
+                    if not (clicked[i] and not clicked[j]):
+                        continue
+                    one = 1.0
+                else:
+                    if min(shown[i], shown[j]) < least or clicked[i] * shown[j] <= clicked[j] * shown[i]:
+                        continue
+                    one = clicked[i] - shown[i] * clicked[j] / shown[j]
+                one *= 1.0 if weight is None else weight[page]
+                one *= 1.0 if theta is None else min(1.0 / theta[position[i] - 1], cap)
+                weights[row[i], row[j]] += one
+    return {pair: total for pair, total in weights.items() if shown is not None or pages[pair] >= least}
+
+
+def a_log(seed, n_pages=120, longest=8):
+    """Return a log with pages of 0 to `longest` rows in random order, whose positions have gaps."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, longest + 1, n_pages)
+    position = np.concatenate([rng.permutation(longest + 2)[:size] + 1 for size in group])
+    row = np.concatenate([rng.permutation(longest + 3)[:size] + 20 * rng.integers(0, 4) for size in group])
+    clicked = (rng.random(len(position)) < 0.3).astype(int)
+    return rng, clicked, group, position, row
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rules_are_the_double_loop(rule, seed):
+    rng, clicked, group, position, row = a_log(seed)
+    theta, weight = 1.0 / np.arange(1, 12), rng.integers(0, 4, len(group)) / 2
+    for options, of_loop in (
+        ({}, {}),
+        ({"row": row}, {"row": row}),
+        ({"propensity": theta, "max_weight": 4}, {"theta": theta, "cap": 4.0}),
+        ({"row": row, "weight": weight, "propensity": theta}, {"row": row, "weight": weight, "theta": theta}),
+        ({"row": row, "min_impressions": 9}, {"row": row, "least": 9}),
+    ):
+        found = as_dict(bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule, **options))
+        expected = double_loop(clicked, group, position, rule, **of_loop)
+        assert expected
+        assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_the_double_loop(rule, seed):
+    """A page holds documents at several positions, and several documents at one; some were never shown."""
+    rng, _, group, _, row = a_log(seed)
+    position, shown = rng.integers(1, 6, len(row)), rng.integers(0, 30, len(row))
+    clicked = rng.binomial(shown, 0.3)
+    theta = np.linspace(1.0, 0.05, 5)
+    for options, of_loop in (
+        ({}, {}),
+        ({"min_impressions": 12}, {"least": 12}),
+        ({"row": row, "propensity": theta, "min_impressions": 5}, {"row": row, "theta": theta, "least": 5}),
+    ):
+        arguments = {"group": group, "position": position, "impressions": shown, "rule": rule}
+        found = as_dict(bp.Pairs.from_clicks(clicked, **arguments, **options))
+        expected = double_loop(clicked, group, position, rule, shown=shown, **of_loop)
+        assert expected
+        assert found == pytest.approx(expected)
+
+
+def test_one_impression_of_each_row_is_a_log_without_counts():
+    _, clicked, group, position, _ = a_log(0)
+    for rule in RULES:
+        plain = bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule)
+        counted = bp.Pairs.from_clicks(
+            clicked, group=group, position=position, rule=rule, impressions=np.ones_like(clicked)
+        )
+        assert plain.weight is None
+        assert as_dict(plain) == as_dict(counted)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("skip_above", {(2, 0), (2, 1), (4, 0), (4, 1), (4, 3)}),
+        ("skip_next", {(2, 3)}),
+        ("all_unclicked", {(2, 0), (2, 1), (2, 3), (4, 0), (4, 1), (4, 3)}),
+    ],
+)
+def test_a_page_by_hand(rule, expected):
+    """Clicks at positions 3 and 5; on the second page nothing is clicked, on the third everything."""
+    clicked, group, position = [0, 0, 1, 0, 1, 0, 0, 1, 1], [5, 2, 2], [1, 2, 3, 4, 5, 1, 2, 1, 2]
+    assert as_dict(bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule)).keys() == expected
+
+
+def test_a_gap_in_positions_has_nothing_directly_below():
+    pairs = bp.Pairs.from_clicks([1, 0, 1, 0], group=[2, 2], position=[1, 3, 1, 2], rule="skip_next")
+    assert as_dict(pairs) == {(2, 3): 1.0}
+
+
+def test_counts_by_hand():
+    """Rates 2 / 10 at the top, 3 / 6 below: 3 - 6 · 0.2 clicks more than the upper rate gives."""
+    pairs = bp.Pairs.from_clicks([2, 3], group=[2], position=[1, 2], impressions=[10, 6])
+    assert as_dict(pairs) == {(1, 0): pytest.approx(1.8)}
+    below = bp.Pairs.from_clicks([3, 2], group=[2], position=[1, 2], impressions=[6, 10])
+    assert len(below) == 0
+
+
+def test_rates_that_are_equal_make_no_pair():
+    pairs = bp.Pairs.from_clicks([1, 3, 7], group=[3], impressions=[3, 9, 21], rule="all_unclicked")
+    assert len(pairs) == 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rows_of_a_page_in_any_order_give_the_same_pairs(rule):
+    rng, clicked, group, position, row = a_log(7)
+    order = np.lexsort((rng.random(len(row)), np.repeat(np.arange(len(group)), group)))
+    assert (order != np.arange(len(row))).any()
+    more = {"group": group, "rule": rule}
+    there = bp.Pairs.from_clicks(clicked, position=position, row=row, **more)
+    here = bp.Pairs.from_clicks(clicked[order], position=position[order], row=row[order], **more)
+    assert as_dict(there) == as_dict(here)
+
+
+def test_a_log_is_its_columns():
+    _, clicked, group, position, row = a_log(3)
+    shown = clicked + 2
+    qid = [f"p{page}" for page, size in enumerate(group) for _ in range(size)]
+    log = ClickLog(clicked, qid=qid, position=position, impressions=shown)
+    for rule in RULES:
+        expected = bp.Pairs.from_clicks(
+            clicked, group=group, position=position, impressions=shown, rule=rule, row=row, propensity=np.ones(20)
+        )
+        found = bp.Pairs.from_clicks(log, rule=rule, row=row, propensity=SimpleNamespace(propensity=np.ones(20)))
+        assert as_dict(found) == as_dict(expected)
+
+
+def test_all_unclicked_needs_no_position():
+    _, clicked, group, position, _ = a_log(4)
+    found = bp.Pairs.from_clicks(clicked, group=group, rule="all_unclicked")
+    assert as_dict(found) == double_loop(clicked, group, position, "all_unclicked")
+
+
+def test_merged_pairs_add_their_weights_and_keep_both_directions():
+    pairs = bp.Pairs.from_clicks(
+        [0, 1, 0, 1, 0, 1], group=[2, 2, 2], position=[1, 2] * 3, row=[4, 9, 4, 9, 9, 4], weight=[1, 2, 5]
+    )
+    assert as_dict(pairs) == {(9, 4): 3.0, (4, 9): 5.0}
+
+
+def test_a_document_does_not_beat_itself():
+    pairs = bp.Pairs.from_clicks([0, 0, 1], group=[3], position=[1, 2, 3], row=[5, 6, 5])
+    assert as_dict(pairs) == {(5, 6): 1.0}
+
+
+def test_weights_by_propensity_are_limited():
+    options = {"group": [3], "position": [1, 2, 3], "rule": "all_unclicked", "propensity": [1.0, 0.5, 0.01]}
+    assert as_dict(bp.Pairs.from_clicks([0, 1, 1], **options)) == {(1, 0): 2.0, (2, 0): 10.0}
+    assert as_dict(bp.Pairs.from_clicks([0, 1, 1], **options, max_weight=50)) == {(1, 0): 2.0, (2, 0): 50.0}
+
+
+def test_weights_of_rows_are_those_of_winners():
+    pairs = bp.Pairs.from_clicks([0, 1, 1], group=[3], position=[1, 2, 3], weight=[7, 2, 0.5])
+    assert as_dict(pairs) == {(1, 0): 2.0, (2, 0): 0.5}
+
+
+def test_an_empty_log_has_no_pairs():
+    for more in ({}, {"row": np.zeros(0, int)}, {"row": np.zeros(0, int), "min_impressions": 2}):
+        assert len(bp.Pairs.from_clicks([], group=[], position=[], **more)) == 0
+    assert len(bp.Pairs.from_clicks([0, 0], group=[2], position=[1, 2], row=[1, 2], min_impressions=2)) == 0
+    assert len(bp.Pairs.from_implicit([], group=[])) == 0
+
+
+def test_threads_do_not_matter():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 12, 20_000)
+    position = np.concatenate([np.arange(1, size + 1) for size in group])
+    clicked, row = rng.random(len(position)) < 0.3, rng.integers(0, 500, len(position))
+    results = []
+    try:
+        for threads in (1, 3):
+            bp.set_num_threads(threads)
+            results.append(
+                (
+                    bp.Pairs.from_clicks(clicked, group=group, position=position),
+                    bp.Pairs.from_clicks(clicked, group=group, position=position, row=row, propensity=np.full(12, 0.3)),
+                    bp.Pairs.from_implicit(clicked, group=group, n_negatives=3, random_state=5),
+                )
+            )
+    finally:
+        bp.set_num_threads(None)
+    for one, other in zip(*results, strict=True):
+        for name in ("winner", "loser", "weight"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+GOOD = {"group": [2, 2], "position": [1, 2, 1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("clicked", "changes", "message"),
+    [
+        ([0, 1, 0, 1], {"rule": "skip_below"}, r"rule must be one of 'skip_above', .*got 'skip_below'"),
+        ([0, 1, 0, 1], {"position": None}, r"position is missing, and rule='skip_above' compares places .*pass posi"),
+        (
+            [0, 1, 0, 1],
+            {"position": None, "rule": "all_unclicked", "propensity": [1.0]},
+            "position is missing, and propensity holds one number per position",
+        ),
+        ([0, 1, 0, 1], {"position": [1, 2, 0, 1]}, r"position\[2\] = 0.0 is no place on a page"),
+        ([0, 1, 0, 1], {"position": [1, 2, np.nan, 1]}, r"position\[2\] = nan is no place"),
+        (
+            [0, 1, 0, 1],
+            {"position": [1, 1, 1, 1]},
+            r"position is 1 in all 4 rows, and rule='skip_above'.*all_uncl",
+        ),
+        ([0, 1, 0, 1], {"position": [1, 2, 2, 2]}, r"position\[3\] = 2 stands on the row's page already"),
+        ([0, 1, 0, 1], {"group": [4], "position": [2, 1, 3, 2]}, r"position\[3\] = 2 stands on the row's page"),
+        ([0, 1, 0, 2], {}, r"clicked\[3\] = 2.0 is neither 0 nor 1"),
+        ([0, 1, 0, 3], {"impressions": [1, 1, 1, 2]}, r"clicked\[3\] = 3.0 is more than the row's impressions"),
+        ([0, 1, 0, 1], {"propensity": [0.5, 0.0]}, r"propensity\[1\] = 0.0 is no probability"),
+        ([0, 1, 0, 1], {"propensity": [1.5, 0.1]}, r"propensity\[0\] = 1.5 is no probability"),
+        ([0, 1, 0, 1], {"propensity": [0.5]}, r"position\[1\] = 2 has no propensity, which ends at position 1"),
+        ([0, 1, 0, 1], {"max_weight": 0.5}, "max_weight must be a finite number of at least 1"),
+        ([0, 1, 0, 1], {"row": [0, 1, 2]}, r"row must hold one index per row of the log \(4\), got 3"),
+        ([0, 1, 0, 1], {"row": [0, 1, 2, -1]}, r"row\[3\] = -1 is negative"),
+        ([0, 1, 0, 1], {"row": [0, 1, 2, 2**31]}, r"row\[3\] = 2147483648 is beyond the 2\^31 rows"),
+        ([0, 1, 0, 1], {"weight": [1.0, 2.0, 3.0]}, r"weight must have one value per query \(2\)"),
+        ([0, 1, 0, 1], {"min_impressions": 0}, "min_impressions must be an integer of at least 1"),
+        ([0, 1, 0, 1], {"min_impressions": 2}, "min_impressions=2 leaves no pair without row"),
+        ([0, 1, 0, 1], {"group": [2, 3]}, "clicked has 4 rows"),
+        ([0, 1, 0, 1], {"group": None}, "give exactly one of group"),
+        (
+            pd.Series([0, 1, 0, 1]),
+            {"row": pd.Series([0, 1, 2, 3], index=[3, 2, 1, 0])},
+            "row and clicked have the same index in different orders",
+        ),
+        (ClickLog([0, 1], group=[2], position=[1, 2]), {}, "clicked is a ClickLog, which has its own position"),
+        (ClickLog([0, 1], group=[2], position=[1, 2]), {"position": None}, "has its own group"),
+        (ClickLog([0, 1], group=[2], position=[2, 2]), {"position": None, "group": None}, "position is 2 in all 2"),
+    ],
+)
+def test_bad_clicks(clicked, changes, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Pairs.from_clicks(clicked, **{**GOOD, **changes})
+
+
+def test_implicit_pairs_prefer_what_was_taken_to_what_was_not():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 20, 300)
+    qid = np.repeat(np.arange(300), group)
+    consumed = rng.integers(0, 4, len(qid)) * (rng.random(len(qid)) < 0.4)
+    pairs = bp.Pairs.from_implicit(consumed, qid=qid, n_negatives=4, random_state=1)
+    assert pairs.weight is None
+    assert (consumed[pairs.winner] > 0).all()
+    assert (consumed[pairs.loser] == 0).all()
+    assert (qid[pairs.winner] == qid[pairs.loser]).all()
+    assert len(as_dict(pairs)) == len(pairs)  # drawn without replacement
+    left = np.bincount(qid[consumed == 0], minlength=300)
+    expected = np.where(consumed > 0, np.minimum(left[qid], 4), 0)
+    np.testing.assert_array_equal(np.bincount(pairs.winner, minlength=len(qid)), expected)
+
+
+def test_implicit_pairs_follow_the_seed():
+    consumed, group = np.arange(200) % 5 == 0, [100, 100]
+
+    def losers(random_state):
+        return bp.Pairs.from_implicit(consumed, group=group, random_state=random_state).loser.tolist()
+
+    assert losers(3) == losers(3) == losers(np.int64(3)) == losers(np.random.default_rng(3))
+    assert losers(3) != losers(4)
+    assert losers(None) != losers(None)
+    assert losers(np.random.RandomState(3)) == losers(np.random.RandomState(3))
+    generator = np.random.default_rng(0)
+    assert losers(generator) != losers(generator)
+
+
+def test_implicit_draws_are_uniform():
+    """Of 8 others 3 are drawn, 6,000 times: each about 2,250 times, and each pair of places about as often."""
+    consumed = np.tile(np.arange(9) == 4, 6000)
+    pairs = bp.Pairs.from_implicit(consumed, group=np.full(6000, 9), n_negatives=3, random_state=0)
+    drawn = np.bincount(pairs.loser % 9, minlength=9)
+    assert drawn[4] == 0
+    assert np.abs(np.delete(drawn, 4) - 2250).max() < 150  # 4 standard deviations
+    together = np.zeros((9, 9))
+    three = (pairs.loser % 9).reshape(-1, 3)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        np.add.at(together, (np.minimum(three[:, a], three[:, b]), np.maximum(three[:, a], three[:, b])), 1)
+    others = [i for i in range(9) if i != 4]
+    counts = np.array([together[i, j] for i in others for j in others if i < j])  # 18,000 / 28 each
+    assert np.abs(counts - 642.9).max() < 4 * 25
+
+
+def test_implicit_weights():
+    consumed = [0, 3, 1, 0]
+    pairs = bp.Pairs.from_implicit(consumed, group=[4], weight=consumed, random_state=0)
+    assert as_dict(pairs) == {(1, 0): 3.0, (1, 3): 3.0, (2, 0): 1.0, (2, 3): 1.0}
+    by_query = bp.Pairs.from_implicit([0, 3, 1, 0], group=[2, 2], weight=[2, 0.5], random_state=0)
+    assert as_dict(by_query) == {(1, 0): 2.0, (2, 3): 0.5}
+
+
+@pytest.mark.parametrize(
+    ("consumed", "changes", "message"),
+    [
+        ([0, -1, 0, 1], {}, r"consumed\[1\] = -1.0 is no amount"),
+        ([0, np.nan, 0, 1], {}, r"consumed\[1\] = nan is no amount"),
+        ([0, 1, 0, 1], {"n_negatives": 0}, "n_negatives must be an integer of at least 1"),
+        ([0, 1, 0, 1], {"random_state": -1}, "random_state must be an integer of at least 0, a Generator"),
+        ([0, 1, 0, 1], {"group": [3]}, "consumed has 4 rows"),
+        ([0, 1, 0, 1], {"qid": [1, 1, 2, 2]}, "give exactly one of group"),
+        ([0, 1, 0, 1], {"weight": [1]}, "weight must have one value per query"),
+    ],
+)
+def test_bad_consumed(consumed, changes, message):
+    with pytest.raises(ValueError, match=message):
+        bp.Pairs.from_implicit(consumed, **{"group": [2, 2], **changes})
+
+
+def test_training_on_pairs_of_a_simulated_log_beats_chance():
+    """Users look at position k with probability 1 / k, and click a document of grade g seen with probability g / 5."""
+    lgb = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    train, _, test = bp.datasets.load_bundled()
+    row = np.concatenate([start + rng.permutation(n)[:10] for start, n in _starts(train) for _ in range(8)])
+    group = np.concatenate([np.full(8, min(n, 10)) for _, n in _starts(train)])
+    position = np.concatenate([np.arange(1, n + 1) for n in group])
+    clicked = rng.random(len(row)) < train.y[row] / 5 / position
+    log = ClickLog(clicked, group=group, position=position)
+    random = np.mean([bp.NDCG(10)(rng.normal(size=test.n_rows), test.queries) for _ in range(20)])
+    for name, pairs in {
+        "skip_above": bp.Pairs.from_clicks(log, row=row),
+        "unbiased": bp.Pairs.from_clicks(log, rule="all_unclicked", row=row, propensity=1 / np.arange(1, 11)),
+        "implicit": bp.Pairs.from_implicit(train.y >= 3, group=train.group, random_state=0),
+    }.items():
+        data = lgb.Dataset(train.X, group=train.group)
+        bp.set_pairs(data, pairs)
+        params = {"objective": bp.QBRank(), "verbose": -1, "num_threads": 1, "num_leaves": 7}
+        scores = lgb.train(params, data, 30).predict(test.X)
+        assert bp.NDCG(10)(scores, test.queries) > random + 0.1, name
+
+
+def _starts(data):
+    return list(zip(data.queries.boundaries[:-1], data.group, strict=True))

@@ -1,0 +1,115 @@
+"""`load_clicks`: CSV and Parquet files, and what is wrong with them."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from boostplug.datasets import ClickLog, load_clicks
+
+FRAME = pd.DataFrame(
+    {
+        "session": ["b", "a", "b", "a", "c"],
+        "rank": [2, 1, 1, 2, 1],
+        "click": [1, 0, 0, 1, 1],
+        "words": ["x", "x", "x", "x", "NA"],
+        "doc": [7, 8, 9, 7, 9],
+        "who": ["old", "new", "old", "new", "old"],
+        "times": [1, 2, 3, 4, 5],
+        "other": [None, "1", "2", "3", "4"],
+    }
+)
+NAMES = {"clicked": "click", "position": "rank", "qid": "session"}
+OPTIONAL = {"query": "words", "document": "doc", "ranker": "who", "impressions": "times"}
+
+
+def written(folder, name, frame=FRAME):
+    path = folder / name
+    if path.suffix in (".parquet", ".pq"):
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz", "log.parquet", "log.pq"])
+def test_files_of_each_kind(tmp_path, name):
+    log = load_clicks(str(written(tmp_path, name)), **NAMES, **OPTIONAL)
+    assert isinstance(log, ClickLog)
+    assert log.group.tolist() == [2, 2, 1]  # pages in the order of their first rows, their rows as in the file
+    assert log.position.tolist() == [2, 1, 1, 2, 1]
+    assert log.clicked.tolist() == [1, 0, 0, 1, 1]
+    assert log.query.tolist() == ["x", "x", "x", "x", "NA"]
+    assert log.document.tolist() == [7, 9, 8, 7, 9]
+    assert log.ranker.tolist() == ["old", "old", "new", "new", "old"]
+    assert log.impressions.tolist() == [1, 3, 2, 4, 5]
+
+
+def test_default_names_and_absent_columns(tmp_path):
+    frame = pd.DataFrame({"qid": [1, 1], "position": [1, 2], "clicked": [False, True]})
+    log = load_clicks(written(tmp_path, "log.csv", frame))
+    assert log.clicked.tolist() == [0, 1]
+    assert log.query is log.document is log.ranker is log.impressions is None
+
+
+def test_one_column_may_have_two_uses(tmp_path):
+    log = load_clicks(written(tmp_path, "log.csv"), **NAMES, query="session")
+    assert log.query.tolist() == ["b", "b", "a", "a", "c"]
+
+
+def test_a_file_without_rows_is_an_empty_log(tmp_path):
+    assert len(load_clicks(written(tmp_path, "log.csv", FRAME[:0]), **NAMES)) == 0
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.parquet"])
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("session", ["b", None, "b", "a", "c"], r"qid\[1\] = nan is not an id .*qid='session'"),
+        ("doc", [7.0, 8.0, np.nan, 7.0, 9.0], r"document\[2\] = nan is not an id .*document='doc'"),
+        ("session", [1e17, 2.5, 1.0, 2.5, 3.0], r"qid\[0\] = 1e\+17 is too large an id for float64"),
+        ("rank", [2, 1, 1, 0, 1], r"position\[3\] = 0.0 is no place on a page.*position='rank'"),
+        ("rank", ["2", "1", "first", "2", "1"], r"position\[2\] = 'first' is no number .*rows count from 0"),
+        ("rank", [2, None, 1, 2, 1], r"position\[1\] = nan is no number"),
+        ("click", [1, 0, 0, 9, 1], r"clicked\[3\] = 9.0 is more than the row's impressions"),
+        ("times", [1, 2, 3.5, 4, 5], r"impressions\[2\] = 3.5 is no count"),
+    ],
+)
+def test_bad_columns_are_named_with_their_rows(tmp_path, name, column, values, message):
+    path = written(tmp_path, name, FRAME.assign(**{column: values}))
+    with pytest.raises(ValueError, match=message) as error:
+        load_clicks(path, **NAMES, **OPTIONAL)
+    assert str(error.value).startswith(f"{path}: ")
+
+
+def test_clicks_that_are_not_0_or_1(tmp_path):
+    path = written(tmp_path, "log.csv", FRAME.assign(click=[1, 0, 2, 1, 1]))
+    with pytest.raises(ValueError, match=r"clicked\[2\] = 2.0 is neither 0 nor 1"):
+        load_clicks(path, **NAMES)
+
+
+def test_bad_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        load_clicks(tmp_path / "none.csv")
+    path = written(tmp_path, "log.parquet")
+    for bad in (path, written(tmp_path, "log.csv")):
+        with pytest.raises(ValueError, match=r"has no column 'clicked' for clicked; its columns are \['session'"):
+            load_clicks(bad)
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"qid,position,clicked" + bytes(99))[:-9])
+    (tmp_path / "no.parquet").write_bytes(b"PAR1")
+    for name in ("empty.csv", "cut.csv.gz", "no.parquet"):
+        with pytest.raises(ValueError, match="cannot be read: "):
+            load_clicks(tmp_path / name)
+    with pytest.raises(ValueError, match="position must be the name of a column; got 3"):
+        load_clicks(path, position=3)
+    with pytest.raises(ValueError, match="path must be a CSV or Parquet file; got 3"):
+        load_clicks(3)
+    pq = pytest.importorskip("pyarrow.parquet")
+    lists = FRAME.assign(session=[[1], [2], [1], [2], [3]])
+    lists.to_parquet(path)
+    assert pq.read_schema(path).names[0] == "session"
+    with pytest.raises(ValueError, match=r"log.parquet: .*columns: clicked='click'"):
+        load_clicks(path, **NAMES)
