@@ -344,6 +344,9 @@ class _OnWorker(local.LGBMRanker):
         del self._job, self._sums
         return self
 
+    def _fitted_position_bias(self, loss: Any, train: Any) -> None:
+        """Say nothing of the pages of one worker."""
+
     def _process_params(self, stage: str) -> dict[str, Any]:
         params = super()._process_params(stage)
         if self._sums is not None:

@@ -17,6 +17,7 @@ from boostplug.core.checks import (
     vector,
 )
 from boostplug.core.threads import Computed
+from boostplug.data.click_log import ClickLog
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, features_of, is_frame, refuse_uncomputed, split_columns, without_qid
 
@@ -199,6 +200,50 @@ class RankingData(Mapping[str, Any]):
         n = len(columns) - len(labels)
         given = dict(zip([*chosen][:n], columns[:n], strict=True))
         return cls(X, given.pop("label"), **given, labels=dict(zip(labels, columns[n:], strict=True)))
+
+    @classmethod
+    def from_clicks(cls, X: Any, log: ClickLog) -> "RankingData":
+        """Return the pages of a click log as queries, with clicks as labels and the positions: for `Unbiased`.
+
+        Parameters
+        ----------
+        X : array or pandas.DataFrame of shape (n_documents, n_features), or of shape (n_rows, n_features)
+            Features of each document, and `log.document` holds row numbers of X; or features of each row of the log,
+            if that has no `document`.
+        log : ClickLog
+            Of single impressions.
+
+        Raises
+        ------
+        ValueError
+            If the log counts impressions, or `document` holds something else than rows of X.
+
+        Examples
+        --------
+        >>> import boostplug as bp
+        >>> log = bp.datasets.ClickLog([0, 1, 1], group=[2, 1], position=[1, 2, 1], document=[1, 0, 1])
+        >>> pages = bp.RankingData.from_clicks([[0.5], [0.1]], log)
+        >>> pages.X.ravel(), pages.y, pages.position
+        (array([0.1, 0.5, 0.1]), array([0., 1., 1.]), array([1, 2, 1]))
+        """
+        if log.impressions is not None:
+            raise ValueError(
+                "log counts impressions, and a row of training data is one of them; pass single impressions, or make "
+                "pairs with boostplug.Pairs.from_clicks"
+            )
+        features, table = features_of(X)
+        if log.document is not None:
+            rows = np.asarray(log.document)
+            if rows.dtype.kind not in "iu":
+                raise ValueError(
+                    f"log.document must hold row numbers of X, got dtype {rows.dtype}; number the documents, or pass "
+                    "the features of each row of the log, and a log without document"
+                )
+            refuse_where(
+                "log.document", (rows < 0) | (rows >= table.n_rows), rows, f"is no row of X, which has {table.n_rows}"
+            )
+            features = features.iloc[rows] if is_frame(features) else features[rows]
+        return cls(features, log.clicked, group=log.group, position=log.position)
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
     __hash__ = object.__hash__

@@ -231,8 +231,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         finally:
             del self._fit_queries
         self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
-        self.position_bias_ = fitted_position_bias(loss, self.predict, train)
+        self.position_bias_ = self._fitted_position_bias(loss, train)
         return self
+
+    def _fitted_position_bias(self, loss: Loss | None, train: CheckedSet) -> dict[str, Any] | None:
+        return fitted_position_bias(loss, self.predict, train)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the parent's predictions; the column of query ids is left out.
