@@ -56,6 +56,7 @@ _HOME = {
     "RankingData": "datasets",
     "SpearmanRho": "metrics",
     "SquaredError": "losses",
+    "Unbiased": "losses",
     "CRR": "losses",
     "CalibratedSoftmax": "losses",
     "Correlation": "losses",
@@ -74,7 +75,7 @@ _HOME = {
     "suggest": "selection.search",
     "warmup": "warm_up",
 }
-_MODULES = ("dask", "datasets", "testing")
+_MODULES = ("clicks", "dask", "datasets", "testing")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # noqa: PLE0604 (strings, all of them)
 
@@ -95,7 +96,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from boostplug import dask, datasets, testing
+    from boostplug import clicks, dask, datasets, testing
     from boostplug.adapters.attached import set_labels, set_pairs, set_positions
     from boostplug.comparison.compare import compare
     from boostplug.core.threads import set_num_threads
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
         QBRank,
         RankNet,
         SquaredError,
+        Unbiased,
     )
     from boostplug.metrics import (
         DCG,

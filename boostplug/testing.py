@@ -133,8 +133,13 @@ def _some_pairs(group: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[
 def suited(loss: Loss, queries: Queries) -> Queries:
     """Return the queries, with labels moved and shrunk to where the loss takes them."""
     labels = queries.labels
+    if loss.needs_position and queries.position is None:
+        place = np.arange(queries.n_rows) - queries.boundaries[queries.query_of_row]
+        queries = queries.with_positions(1 + 7 * place % 10)  # in another order than that of the rows
     if not len(labels):
         return queries
+    if loss.binary_labels:
+        labels = (labels > np.median(labels)).astype(np.float64)
     if not loss.takes_negative_labels and labels.min() < 0:
         labels = labels - labels.min()
     if labels.max() > loss.largest_label:
@@ -182,7 +187,7 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
         # A difference loses what the rounding of the whole sum costs over a step, and more at a kink, where the
         # difference over half the step tells how much.
         slack = scale * (4.0 * abs(slope - _derivative(value, step / 2.0)) + of_tables[queries.query_of_row[i]])
-        slack += 1e-6 * abs(g[i]) + 1e-10 * scale * (1.0 + float(here.sum()))
+        slack += 1e-6 * abs(g[i]) + 1e-10 * scale * (1.0 + float(np.abs(here).sum()))
         _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}")
 
 

@@ -25,6 +25,7 @@ LAYERS = [
     ["losses"],
     ["selection"],
     ["estimators"],
+    ["clicks"],
     ["testing"],
     ["rankers"],
     ["dask"],

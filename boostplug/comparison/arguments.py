@@ -215,11 +215,15 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
         method
         for method in methods
         if isinstance(loss := method.objective, Loss)
-        and (loss.largest_label < largest or (least < 0.0 and not loss.takes_negative_labels))
+        and (_largest(loss) < largest or (least < 0.0 and not loss.takes_negative_labels))
     ]
     names = ", ".join(dict.fromkeys(method.name for method in refused))
     note = f"Left out, since they do not take labels from {least:g} to {largest:g}: {names}."
     return [method for method in methods if method not in refused], [*notes, *([note] if refused else [])]
+
+
+def _largest(loss: Loss) -> float:
+    return 1.0 if loss.binary_labels else loss.largest_label
 
 
 def _with_positions(methods: Sequence[Method], folds: Folds) -> tuple[list[Method], list[str]]:

@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+_MOST_SHOWN = 3  # entries of a tuple
 
 
 class Named(Value):
@@ -84,6 +85,8 @@ def _short(part: Any, *, by_name: bool) -> str:
         return short_name(part, by_name=by_name)
     if isinstance(part, (float, np.floating)):
         return short_number(part)
+    if isinstance(part, tuple) and len(part) > _MOST_SHOWN:
+        return f"({', '.join(_short(one, by_name=by_name) for one in part[:_MOST_SHOWN])}, …)"
     return str(getattr(part, "__name__", None) or part)
 
 

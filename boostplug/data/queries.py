@@ -221,12 +221,16 @@ class Queries:
         """
         runs = self.grade_runs
         root = runs.sqrt_weight if len(runs.sqrt_weight) else 1.0
-        out = object.__new__(Queries)
-        out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}))
-        out.__dict__["grade_runs"] = runs.weighted(winner[runs.rows] * root, loser[runs.rows] * root)
+        out = self.with_grade_runs(runs.weighted(winner[runs.rows] * root, loser[runs.rows] * root))
         if self.pairs is not None:
             pairs = self.pair_runs
             out.__dict__["pair_runs"] = pairs.weighted(winner[pairs.winner] * loser[pairs.loser])
+        return out
+
+    def with_grade_runs(self, runs: GradeRuns) -> "Queries":
+        """Return the same queries, whose pairs of different grades weigh what `runs`, made of their own, say."""
+        out = object.__new__(Queries)
+        out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}), grade_runs=runs)
         return out
 
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:

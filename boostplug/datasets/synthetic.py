@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_integer, check_number
 from boostplug.datasets.ranking_data import Fold, RankingData
 
-__all__ = ["load_bundled", "make_ranking"]
+__all__ = ["generator", "load_bundled", "machine_memory", "make_ranking"]
 
 Floats = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
@@ -89,7 +89,7 @@ def make_ranking(
     check_number("noise", noise, least=0, most=1e100)
     check_number("missing", missing, least=0, most=0.4)
     check_number("empty_queries", empty_queries, least=0, most=1)
-    rng = _generator(random_state)
+    rng = generator(random_state)
     _refuse_beyond_memory(n_queries, n_features, mean_list_size)
 
     group = _list_sizes(rng, n_queries, mean_list_size)
@@ -253,10 +253,7 @@ def _normal(rng: np.random.Generator, n: int, k: int) -> list[Floats]:
 
 def _refuse_beyond_memory(n_queries: int, n_features: int, mean_list_size: float) -> None:
     """Raise before anything is made that this machine could not hold."""
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # as on Windows
-        memory = 1 << 40
+    memory = machine_memory()
     # A column takes 12 bytes per row, what the columns are made of some 30 numbers; an empty one 200 bytes.
     needed = float(n_queries) * mean_list_size * (12.0 * n_features + 8.0 * 30.0) + 200.0 * n_features
     if needed > memory:
@@ -266,7 +263,16 @@ def _refuse_beyond_memory(n_queries: int, n_features: int, mean_list_size: float
         )
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def machine_memory() -> int:
+    """Return the bytes of this machine's memory, 1 TiB where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # as on Windows
+        return 1 << 40
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """Return a generator of random numbers from a seed, a generator or None."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):

@@ -20,7 +20,7 @@ from boostplug.core.checks import (
 )
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, align_columns, table_of, without_qid
-from boostplug.losses import LOSSES, Loss
+from boostplug.losses import LOSSES, Loss, Unbiased
 from boostplug.metrics import NDCG, Metric
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "RankingScore",
     "callbacks_of",
     "checked_validation_sets",
+    "fitted_position_bias",
     "frameworks_metrics_of",
     "has_labels",
     "labels_in_single",
@@ -261,6 +262,16 @@ def checked_validation_sets(eval_set: Any, given: DataSet, train: CheckedSet, **
         else one.checked(fitted)
         for one in sets
     ]
+
+
+def fitted_position_bias(
+    loss: Loss | None, predict: Callable[[Any], Any], train: CheckedSet
+) -> dict[str, NDArray[Any]] | None:
+    """Return what `Unbiased.position_bias` says at the fitted scores of the training set; None of other losses."""
+    if not isinstance(loss, Unbiased):
+        return None
+    start = 0.0 if train.start is None else np.ravel(train.start)
+    return loss.position_bias(np.asarray(predict(train.X), np.float64) + start, train.queries)
 
 
 def pairs_of(eval_set: Any) -> list[Any]:

@@ -33,6 +33,7 @@ from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
     checked_validation_sets,
+    fitted_position_bias,
     frameworks_metrics_of,
     has_labels,
     labels_in_single,
@@ -230,6 +231,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         finally:
             del self._fit_queries
         self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
+        self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:

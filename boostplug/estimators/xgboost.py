@@ -31,6 +31,7 @@ from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
     checked_validation_sets,
+    fitted_position_bias,
     frameworks_metrics_of,
     has_labels,
     labels_in_single,
@@ -243,6 +244,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             )
         self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
         self._set_evaluation_result(results)
+        self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:

@@ -23,6 +23,7 @@ from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.qbrank import QBRank
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
+from boostplug.losses.unbiased import Unbiased
 from boostplug.metrics import MAP, METRICS
 
 __all__ = [
@@ -48,10 +49,13 @@ __all__ = [
     "QBRank",
     "RankNet",
     "SquaredError",
+    "Unbiased",
 ]
 
 Loss._sum = LossSum  # noqa: SLF001 (which the operators below make)
 Loss._on_label = LossOnLabel  # noqa: SLF001
+
+_BY_RANK = tuple(1.0 / place for place in range(1, 11))
 
 LOSSES: dict[str, tuple[Loss, ...]] = {
     "mpboost": (
@@ -74,6 +78,11 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "logistic-error": (LogisticError(max_grade=4.0),),
     "calibrated-softmax": (CalibratedSoftmax(max_grade=4.0),),
     "correlation": (Correlation(),),
+    "unbiased": (
+        Unbiased(),
+        Unbiased(method="additive"),
+        *(Unbiased(method=known, propensity=_BY_RANK) for known in ("ips", "kurennoy")),
+    ),
 }
 """Name -> the variants that `boostplug compare` trains."""
 Loss.registry = LOSSES

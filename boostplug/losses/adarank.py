@@ -1,6 +1,5 @@
 """AdaRank on trees: each query weighs e^(-its metric), on top of a smooth loss (Xu & Li, SIGIR 2007)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -145,7 +144,7 @@ class AdaRank(Loss):
         outputs = self.base._computed(scores, queries, scale)  # noqa: SLF001 (a loss of a loss)
         return _times(self.factors(scores, queries), outputs, queries)
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
         """Learn the mean over all machines from the same question as the base's scale."""
         exponents, defined = self._exponents(scores, queries)
         more, answered = self.base._reduction_terms(scores, queries)  # noqa: SLF001
@@ -154,7 +153,7 @@ class AdaRank(Loss):
             factors = _relative_to_mean(exponents, defined, told[:, len(more) :])
             return _times(factors, answered(scales, told[:, : len(more)]), queries)
 
-        return (*more, *_terms(exponents, defined)), times_factors
+        return np.r_[more, _terms(exponents, defined)], times_factors
 
 
 def _times(factors: Floats, outputs: Outputs, queries: Queries) -> Outputs:

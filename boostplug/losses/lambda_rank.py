@@ -17,7 +17,9 @@ from boostplug.kernels.lists.lambdas import PositionValues, RowWeights, sum_tops
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.position_bias import PairCurve
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
 
@@ -142,6 +144,11 @@ class LambdaRank(Loss):
     def degree_in_labels(self) -> int | None:
         """0 for linear gains, whose unit Z_q takes away; none for others, nor for MAP, whose `relevant` is a grade."""
         return 0 if isinstance(self.metric, NDCG) and self.metric.gain == "linear" else None
+
+    @property
+    def pair_curve(self) -> PairCurve:
+        """That of `RankNet`: the loss of a pair without its weight."""
+        return PairCurve(float(self.sigmoid), LOGISTIC.value, LOGISTIC.first, LOGISTIC.second)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q W_q (see Notes)."""

@@ -18,6 +18,7 @@ from boostplug.kernels.pairs.exponential import Table
 from boostplug.kernels.pairs.exponential_query import Curvature, Sums
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import Normalization, PairLoss, runs_of
+from boostplug.losses.base.position_bias import PairCurve
 from boostplug.losses.base.relative import ScaledDerivatives, zero_underflowed
 from boostplug.losses.directed_distance import (
     BinaryDistance,
@@ -140,6 +141,12 @@ class MPBoost(PairLoss):
         if isinstance(self.distance, BinaryDistance):
             return 0
         return -1 if isinstance(self.distance, LinearDistance) and self.hessian != "gentle" else None
+
+    @property
+    def pair_curve(self) -> PairCurve:
+        """The exponential, by the difference times the distance of a gap of 1."""
+        rate = float(distances_of_gaps(self.distance, np.ones(1))[0])
+        return PairCurve(rate, lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d))
 
     def weight_of_pairs(self, queries: Queries) -> Floats | None:
         """Return the weighted sum of d² over each query's pairs; None for "gentle", whose Hessian has no d²."""

@@ -14,6 +14,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.base.pair_loss import PairLoss, runs_of
+from boostplug.losses.base.position_bias import PairCurve
 from boostplug.losses.squared_error import squared_errors
 
 __all__ = ["QBRank"]
@@ -141,6 +142,17 @@ class QBRank(PairLoss):
         if w == 1.0:
             return 0
         return 1 if self.margin == 0.0 else None
+
+    @property
+    def pair_curve(self) -> PairCurve:
+        """Half of the squared hinge."""
+        margin = 1.0 if isinstance(self.margin, str) else float(self.margin)
+        return PairCurve(
+            1.0,
+            lambda d: 0.5 * np.maximum(margin - d, 0.0) ** 2,
+            lambda d: np.minimum(d - margin, 0.0),
+            lambda d: (d < margin).astype(np.float64),
+        )
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return w Σ n_q + (1 - w) N and w Σ c_q W_q + (1 - w) Σ v_i (see Notes)."""

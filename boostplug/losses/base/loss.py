@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -181,6 +181,11 @@ class Loss(Named, ABC):
         return False
 
     @property
+    def binary_labels(self) -> bool:
+        """Whether labels must be 0 or 1."""
+        return False
+
+    @property
     def largest_label(self) -> float:
         """The largest label that the loss takes."""
         return np.inf
@@ -307,14 +312,14 @@ class Loss(Named, ABC):
     def _over_all(self, scores: Floats, queries: Queries, totals: Collective) -> tuple[Floats, Floats]:
         """Return gradient and Hessian, with one sum over all workers, and one maximum for `ScaledDerivatives`."""
         more, answered = self._reduction_terms(scores, queries)
-        outputs = answered(*self._scales(queries, totals, *more))
+        outputs = answered(*self._scales(queries, totals, more))
         return rescale(outputs, queries, totals) if isinstance(outputs, ScaledDerivatives) else outputs
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
         """Return what is to be known of all machines beside the scales, and what the answers make of it."""
-        return (), lambda scales, _: self._computed(scores, queries, float(scales[0]))
+        return np.zeros(0), lambda scales, _: self._computed(scores, queries, float(scales[0]))
 
-    def _scales(self, queries: Queries, totals: Collective, *more: float) -> tuple[Floats, Floats]:
+    def _scales(self, queries: Queries, totals: Collective, more: Floats) -> tuple[Floats, Floats]:
         """Return the scale of each part over all machines, and each machine's `more`, of shape (n_machines, …)."""
         # By identity, as a loss need not be hashable; the loss is kept too, so that its id stays its own.
         key = ("scale", id(self))

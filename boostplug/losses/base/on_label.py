@@ -1,6 +1,5 @@
 """A loss that reads one of several labels: ``QBRank().on("sale")``."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +59,11 @@ class LossOnLabel(Loss):
         return self.loss.shift_invariant
 
     @property
+    def binary_labels(self) -> bool:
+        """Whether the loss's must."""
+        return self.loss.binary_labels
+
+    @property
     def needs_position(self) -> bool:
         """Whether the loss does."""
         return self.loss.needs_position
@@ -103,7 +107,7 @@ class LossOnLabel(Loss):
         """Return the loss's."""
         return self.loss.compute_gradient_hessian(scores, self.reads(queries), scale)
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
         return self.loss._reduction_terms(scores, self.reads(queries))  # noqa: SLF001
 
     def _refuse_pairs(self, queries: Queries) -> None:

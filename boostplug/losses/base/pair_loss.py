@@ -11,6 +11,7 @@ from boostplug.core.checks import check_choices
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import HessianKind, Loss
+from boostplug.losses.base.position_bias import PairCurve
 
 __all__ = ["Normalization", "PairLoss", "factor_of", "runs_of"]
 
@@ -35,6 +36,11 @@ class PairLoss(Loss, ABC):
 
     def __post_init__(self) -> None:
         check_choices(self)
+
+    @property
+    def pair_curve(self) -> PairCurve:
+        """The loss of one pair whose grades differ by 1, by the scaled difference of the scores."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what a single pair costs")
 
     @property
     def hessian_kind(self) -> HessianKind:

@@ -22,6 +22,7 @@ from boostplug.kernels.pairs.smooth import costs_of, split_by_method, sum_pairs
 from boostplug.kernels.pairs.tables import GENERAL, Functions, TableLayout, TabulatedFunction, Tail, layout_of, tables
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairLoss
+from boostplug.losses.base.position_bias import PairCurve
 
 __all__ = [
     "PairFunction",
@@ -233,6 +234,12 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return the sums of ρ' and ρ'' over the pairs of different grades, by row, of shape (2, n_rows)."""
         weights, sums = self.pair_weights(queries).weights, self.pair_function.derivative_sums
         return sums(scores, queries, factors, weights=weights, multiplier=multiplier)
+
+    @property
+    def pair_curve(self) -> PairCurve:
+        """The pair function, by the difference times sigmoid."""
+        pair = self.pair_function
+        return PairCurve(self._multiplier, pair.value, pair.first, pair.second)
 
     @property
     def _multiplier(self) -> float:

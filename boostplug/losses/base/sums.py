@@ -3,7 +3,7 @@
 import inspect
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Self
@@ -29,7 +29,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, Derivative
 from boostplug.losses.base.on_label import LossOnLabel
 from boostplug.losses.base.relative import ScaledDerivatives, times, zero_underflowed
 
-__all__ = ["CombinedLoss", "LossSum"]
+__all__ = ["CombinedLoss", "LossSum", "added"]
 
 Floats = NDArray[np.float64]
 
@@ -68,6 +68,11 @@ class CombinedLoss(Loss):
     def has_gradient_of_value(self) -> bool:
         """Whether all parts have."""
         return all(part.has_gradient_of_value for part, _ in self._there)
+
+    @property
+    def binary_labels(self) -> bool:
+        """Whether any part's must."""
+        return any(part.binary_labels for part, _ in self._there)
 
     @property
     def needs_position(self) -> bool:
@@ -144,9 +149,9 @@ class CombinedLoss(Loss):
             part._computed(scores, queries, part.scale(queries))  # noqa: SLF001
             for part, _ in self._there
         ]
-        return _added(outputs, [scale * weight for _, weight in self._there], queries)
+        return added(outputs, [scale * weight for _, weight in self._there], queries)
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Sequence[float], DerivativesFromSums]:
+    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
         """Ask for all parts at once; each then hears what it has asked for."""
         self._refuse_nothing()
         there = self._there
@@ -159,9 +164,9 @@ class CombinedLoss(Loss):
                 answered(scales[own], told[:, also])
                 for (_, answered), own, also in zip(asked, of_scales, of_more, strict=True)
             ]
-            return _added(outputs, [weight for _, weight in there], queries)
+            return added(outputs, [weight for _, weight in there], queries)
 
-        return [number for more, _ in asked for number in more], add
+        return np.concatenate([more for more, _ in asked]), add
 
     def _refuse_nothing(self) -> None:
         if not self._there:
@@ -355,7 +360,7 @@ def _slices(lengths: Iterator[int]) -> list[slice]:
     return [slice(*edge) for edge in pairwise(accumulate(lengths, initial=0))]
 
 
-def _added(several: list[Outputs], weights: list[float], queries: Queries) -> Outputs:
+def added(several: list[Outputs], weights: list[float], queries: Queries) -> Outputs:
     """Return the weighted sum of the derivatives, over one shift per query if any are `ScaledDerivatives`."""
     shifts = [outputs.shift for outputs in several if isinstance(outputs, ScaledDerivatives)]
     shift = np.maximum.reduce([np.zeros(queries.n_queries), *shifts])

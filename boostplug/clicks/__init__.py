@@ -1,0 +1,11 @@
+"""Clicks: simulated logs, how likely each position is looked at, and rankings evaluated on logs.
+
+>>> import boostplug as bp
+>>> data = bp.datasets.make_ranking(50, random_state=0)
+>>> bp.clicks.simulate(data, ranker="random", sessions=1000, random_state=0)
+ClickLog(n_pages=1000, n_rows=9128, n_clicks=475)
+"""
+
+from boostplug.clicks.simulate import simulate
+
+__all__ = ["simulate"]

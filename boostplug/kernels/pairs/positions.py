@@ -1,0 +1,94 @@
+"""Pairs by the positions of their documents: how many there are of each score difference."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.views import Runs
+
+__all__ = ["HALF", "WIDTH", "PlacedDocuments", "pairs_by_position", "placed_documents"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+WIDTH = 0.25  # of a class of differences
+HALF = 32  # classes on either side of 0; the outermost ones hold all that is further out
+_PARTS = 8  # tables filled side by side, whatever the number of threads: sums come out the same
+_SMALL = 20_000  # documents; fewer fill one table
+_MOST = 100_000  # documents; of more, every second page is looked at, or every third, …
+
+
+class PlacedDocuments(NamedTuple):
+    """Documents at the first positions, by query and then by grade: query q is ``start[q]:start[q + 1]``.
+
+    `winner` and `loser` are their weights in pairs, empty where all are 1.
+    """
+
+    rows: Ints
+    run: Ints
+    place: Ints
+    start: Ints
+    winner: Floats
+    loser: Floats
+    n: int
+
+
+def placed_documents(runs: Runs, position: Ints, n: int) -> PlacedDocuments:
+    """Return the documents at positions up to n; of very many the pages at regular distances."""
+    of_query = np.repeat(np.arange(len(runs.query_run) - 1), np.diff(runs.run_start[runs.query_run]))
+    run = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
+    place = position[runs.rows] - 1
+    kept = np.flatnonzero(place < n)
+    step = 1 + len(kept) // _MOST
+    kept = kept[of_query[kept] % step == 0]
+    start = np.searchsorted(of_query[kept], np.arange(len(runs.query_run)))
+    winner, loser = (weight[kept] if len(weight) else weight for weight in (runs.winner, runs.loser))
+    return PlacedDocuments(runs.rows[kept], run[kept], place[kept], start, winner, loser, n)
+
+
+@compiled()
+def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, last: int, table: Any) -> None:
+    """Add the pairs of some parts, part by part, to their tables: weight, and weight times difference."""
+    rows, run, place, start = documents.rows, documents.run, documents.place, documents.start
+    weighted, furthest = len(documents.winner) > 0, (HALF + 0.25) * WIDTH
+    for part in range(first, last):
+        for q in range(edges[part], edges[part + 1]):
+            for i in range(start[q], start[q + 1]):
+                score = scores[rows[i]]
+                for j in range(start[q], i):
+                    if run[j] == run[i]:
+                        break
+                    w = documents.winner[i] * documents.loser[j] if weighted else 1.0
+                    d = min(max(scale * (score - scores[rows[j]]), -1e100), 1e100)
+                    at = int(min(max(d, -furthest), furthest) / WIDTH + (HALF + 0.5))
+                    table[part, place[i], place[j], at, 0] += w
+                    table[part, place[i], place[j], at, 1] += w * d
+
+
+def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) -> Floats:
+    """Return the pairs of different grades, counted by positions and by score difference.
+
+    Parameters
+    ----------
+    documents : PlacedDocuments
+    scores : ndarray of shape (n_rows,)
+    scale : float
+        Multiplies the differences, the winner's score less the loser's; each is then cut at 1e100.
+
+    Returns
+    -------
+    ndarray of shape (n, n, 2 HALF + 1, 2)
+        By the winner's position, the loser's, and the class of the difference (the nearest multiple of `WIDTH`): the
+        weight of the pairs, and their sum of weight times difference.
+    """
+    start, n = documents.start, documents.n
+    parts = 1 if start[-1] < _SMALL else _PARTS
+    edges = np.searchsorted(start, np.linspace(0, start[-1], parts + 1))
+    edges[0], edges[-1] = 0, len(start) - 1
+    table = np.zeros((parts, n, n, 2 * HALF + 1, 2))
+    run_over_queries(lambda first, last: _count(documents, scores, scale, edges, first, last, table), start[edges])
+    total: Floats = table.sum(axis=0)
+    return total

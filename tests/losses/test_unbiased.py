@@ -1,0 +1,296 @@
+"""`Unbiased` against plain loops over pairs, and what it promises of its estimates."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+THETA = 1.0 / np.arange(1.0, 13.0)
+BASES = {
+    "RankNet": (bp.RankNet(sigmoid=1.5), lambda d: np.log1p(np.exp(-1.5 * d))),
+    "RankNet, rows": (bp.RankNet(normalization="rows"), lambda d: np.log1p(np.exp(-d))),
+    "MPBoost": (bp.MPBoost(), lambda d: np.exp(-bp.LogDistance(lam=3.0)(np.ones(1))[0] * d)),
+    "QBRank": (bp.QBRank(preference_weight=1.0, margin=0.8), lambda d: 0.5 * max(0.8 - d, 0.0) ** 2),
+}
+
+
+def pages(seed=0, n=60, longest=12, eta=1.0, weight=False):
+    """Return scores and pages with clicks; positions in another order than that of the rows."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, longest + 1, n)
+    position = np.concatenate([rng.permutation(size) + 1 for size in sizes])
+    scores = rng.normal(size=len(position))
+    clicks = rng.random(len(position)) < (0.1 + 0.8 / (1.0 + np.exp(-scores))) / position**eta
+    noisy = scores + rng.normal(size=len(scores))
+    given = {"weight": rng.uniform(0.5, 2.0, len(scores))} if weight else {}
+    return noisy, bp.Queries(clicks.astype(float), group=sizes, position=position, **given)
+
+
+def pairs_of(queries):
+    """Yield query, clicked row, unclicked row and weight of each pair."""
+    v = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    for q in range(queries.n_queries):
+        rows = range(queries.boundaries[q], queries.boundaries[q + 1])
+        for i in rows:
+            for j in rows:
+                if queries.labels[i] > queries.labels[j]:
+                    yield q, i, j, np.sqrt(v[i] * v[j])
+
+
+def classes(scores, queries, scale, n):
+    """Return {(position, position, class): (weight, mean difference)}, of pairs up to position n."""
+    found = {}
+    for _, i, j, w in pairs_of(queries):
+        k, m = queries.position[i], queries.position[j]
+        if max(k, m) <= n:
+            d = scale * (scores[i] - scores[j])
+            key = k, m, int(np.floor(np.clip(4.0 * d, -32, 32) + 0.5))
+            weight, total = found.get(key, (0.0, 0.0))
+            found[key] = weight + w, total + w * d
+    return {key: (weight, total / weight) for key, (weight, total) in found.items()}
+
+
+def ratios_by_loops(found, rho, n, p, least):
+    t, u = np.ones((2, n + 1))
+    for _ in range(200):
+        before = np.r_[t, u]
+        for own, other, place in ((t, u, 0), (u, t, 1)):
+            sums = np.zeros(n + 1)
+            for key, (weight, d) in found.items():
+                sums[key[place]] += weight * rho(d) / other[key[1 - place]]
+            first = next(k for k in range(1, n + 1) if sums[k] > 0)
+            last = sums[first]
+            for k in range(1, n + 1):
+                last = sums[k] if sums[k] > 0 else last
+                own[k] = np.clip((last / sums[first]) ** (1.0 / (p + 1.0)), least, 1.0 / least)
+        if np.abs(np.r_[t, u] - before).max() <= 1e-8:
+            break
+    return t[1:], u[1:]
+
+
+def value_by_loops(base, rho, scores, queries, weight_of_pair):
+    """Return the value of each page: c_q times the weighted sum over pairs."""
+    total, counts = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
+    for q, i, j, w in pairs_of(queries):
+        total[q] += w * weight_of_pair(i, j) * rho(scores[i] - scores[j])
+        counts[q] += 1
+    if base.normalization == "rows":
+        total *= np.diff(queries.boundaries) / np.maximum(counts, 1)
+    return total
+
+
+@pytest.mark.parametrize("weight", [False, True])
+@pytest.mark.parametrize("name", BASES)
+def test_ips_is_a_plain_loop(name, weight):
+    base, rho = BASES[name]
+    scores, queries = pages(weight=weight)
+    loss = bp.Unbiased(base=base, method="ips", propensity=THETA, max_weight=6.0)
+    expected = value_by_loops(base, rho, scores, queries, lambda i, _: min(6.0, queries.position[i]))
+    np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [False, True])
+@pytest.mark.parametrize(("p", "max_position"), [(0.0, 20), (1.0, 5)])
+@pytest.mark.parametrize("name", BASES)
+def test_unbiased_lambdamart_is_a_plain_loop(name, p, max_position, weight):
+    base, rho = BASES[name]
+    scores, queries = pages(weight=weight)
+    loss = bp.Unbiased(base=base, p=p, max_position=max_position)
+    scale = base.pair_curve.scale
+    found = classes(scores, queries, scale, max_position)
+    t, u = ratios_by_loops(found, lambda d: rho(d / scale), max_position, p, 0.1)
+    curve = loss.position_bias(scores, queries)
+    n = min(max_position, queries.position.max())
+    np.testing.assert_allclose(curve["clicked"], t[:n], rtol=1e-9)
+    np.testing.assert_allclose(curve["unclicked"], u[:n], rtol=1e-9)
+    place = np.minimum(queries.position, max_position) - 1
+    expected = value_by_loops(base, rho, scores, queries, lambda i, j: 1.0 / (t[place[i]] * u[place[j]]))
+    np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["RankNet", "MPBoost", "QBRank"])
+def test_the_added_bias_solves_its_equations(name):
+    base, rho = BASES[name]
+    scores, queries = pages(n=200)
+    loss = bp.Unbiased(base=base, method="additive", ridge=0.01)
+    bias = loss.position_bias(scores, queries)["bias"]
+    assert bias[0] == 0.0
+    scale = base.pair_curve.scale
+    found = classes(scores, queries, scale, 20)
+    n_pairs = np.zeros(12)
+    for (k, m, _), (weight, _) in found.items():
+        n_pairs[[k - 1, m - 1]] += weight
+    offset = -np.average(scale * bias, weights=n_pairs)  # the ridge holds the mean at 0
+
+    def cost(b):
+        data = sum(weight * rho((d + b[k - 1] - b[m - 1]) / scale) for (k, m, _), (weight, d) in found.items())
+        return data + 0.005 * (n_pairs * b**2).sum()
+
+    best = cost(scale * bias + offset)
+    for k in range(12):
+        for step in (-0.02, 0.02):
+            assert cost(scale * bias + offset + step * (np.arange(12) == k)) > best
+    np.testing.assert_array_equal(
+        loss.gradient_hessian(scores, queries),
+        base.gradient_hessian(scores + bias[queries.position - 1], queries),
+    )
+
+
+@pytest.mark.parametrize("examination", ["independent", "sequential"])
+@pytest.mark.parametrize("name", BASES)
+def test_kurennoy_is_a_plain_loop(name, examination):
+    base, rho = BASES[name]
+    scores, queries = pages(weight=name == "RankNet")
+    loss = bp.Unbiased(base=base, method="kurennoy", propensity=THETA, max_weight=12.0, examination=examination)
+    theta = 1.0 / queries.position
+    expected = value_by_loops(base, rho, scores, queries, lambda i, _: 1.0 / theta[i])
+    v = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    for q in range(queries.n_queries):
+        rows = np.arange(queries.boundaries[q], queries.boundaries[q + 1])
+        clicked = [int(i) for i in rows if queries.labels[i]]
+        n_pairs = len(clicked) * (len(rows) - len(clicked)) or len(clicked) * (len(clicked) - 1)
+        if examination == "sequential" and len(clicked) == len(rows):
+            n_pairs //= 2  # one direction alone weighs something
+        factor = len(rows) / n_pairs if base.normalization == "rows" and n_pairs else 1.0
+        for i in clicked:
+            for j in clicked:
+                both = theta[i] * theta[j] if examination == "independent" else min(theta[i], theta[j])
+                if i != j:
+                    w = factor * np.sqrt(v[i] * v[j]) * (1.0 / theta[i] - 1.0 / both)
+                    expected[q] += w * rho(scores[i] - scores[j])
+    np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_kurennoy_is_unbiased_where_ips_is_not():
+    rng = np.random.default_rng(1)
+    relevance, scores = np.array([0.9, 0.2, 0.6, 0.4]), np.array([0.3, 1.0, -0.5, 0.1])
+    theta = np.array([1.0, 0.6, 0.4, 0.3])
+    n = 40_000
+    clicks = (rng.random((n, 4)) < relevance) & (rng.random((n, 4)) < theta)
+    queries = bp.Queries(clicks.ravel().astype(float), group=[4] * n, position=np.tile([1, 2, 3, 4], n))
+    true = sum(
+        relevance[i] * (1.0 - relevance[j]) * np.log1p(np.exp(scores[j] - scores[i]))
+        for i in range(4) for j in range(4) if i != j
+    )  # fmt: skip
+    means = {}
+    for method in ("ips", "kurennoy"):
+        value = bp.Unbiased(method=method, propensity=theta).value(np.tile(scores, n), queries)
+        means[method] = value.mean(), value.std() / np.sqrt(n)
+    mean, error = means["kurennoy"]
+    assert abs(mean - true) < 4.0 * error
+    mean, error = means["ips"]
+    assert mean - true > 10.0 * error  # unclicked documents may be relevant
+
+
+@pytest.mark.parametrize("eta", [0.0, 1.0])
+def test_estimates_find_the_bias_where_scores_are_right(eta):
+    rng = np.random.default_rng(2)
+    n = 4000
+    relevance = rng.normal(size=(n, 8))
+    position = np.tile(np.arange(1, 9), n)
+    chance = 0.5 / (1.0 + np.exp(-relevance)).ravel() / position**eta
+    queries = bp.Queries((rng.random(8 * n) < chance).astype(float), group=[8] * n, position=position)
+    odds = np.log(chance / (1.0 - chance))
+    bias = bp.Unbiased(method="additive").position_bias((odds + eta * np.log(position)), queries)["bias"]
+    np.testing.assert_allclose(bias, -eta * np.log(np.arange(1.0, 9.0)), atol=0.25)
+    ratio = bp.Unbiased().position_bias(np.zeros(8 * n), queries)["clicked"]
+    np.testing.assert_allclose(ratio, 1.0 / np.arange(1.0, 9.0) ** eta, rtol=0.2)
+
+
+@pytest.mark.parametrize("method", ["unbiased_lambdamart", "additive"])
+def test_a_position_without_clicks_is_no_failure(method):
+    clicks = np.tile([1.0, 0.0, 1.0, 0.0, 0.0], 30) * np.tile([1, 1, 0, 1, 1] * 2 + [0] * 5, 10)
+    queries = bp.Queries(clicks, group=[5] * 30, position=np.tile([1, 2, 3, 4, 5], 30))
+    loss = bp.Unbiased(method=method)
+    curve = loss.position_bias(np.zeros(150), queries)
+    if method == "unbiased_lambdamart":
+        np.testing.assert_array_equal(curve["clicked"][1], curve["clicked"][0])
+    assert all(np.isfinite(values).all() for values in curve.values())
+    empty = bp.Queries(np.zeros(150), group=[5] * 30, position=np.tile([1, 2, 3, 4, 5], 30))
+    np.testing.assert_array_equal(loss.gradient_hessian(np.zeros(150), empty), np.zeros((2, 150)))
+
+
+def test_long_lists_are_summed_as_short_ones():
+    rng = np.random.default_rng(3)
+    position = np.r_[rng.permutation(3000), rng.permutation(50)] + 1
+    queries = bp.Queries((rng.random(3050) < 0.05).astype(float), group=[3000, 50], position=position)
+    scores = rng.normal(size=3050)
+    loss = bp.Unbiased(max_position=30)
+    curve = loss.position_bias(scores, queries)
+    place = np.minimum(position, 30) - 1
+    w = queries.with_pair_weights(1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
+    np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
+
+
+METHODS = [
+    bp.Unbiased(),
+    bp.Unbiased(method="additive", base=bp.QBRank()),
+    bp.Unbiased(method="ips", propensity=THETA),
+    bp.Unbiased(method="kurennoy", propensity=THETA),
+]
+
+
+@pytest.mark.parametrize("loss", METHODS, ids=lambda loss: loss.method)
+def test_resumed_training_is_uninterrupted_training(loss):
+    lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+    _, queries = pages(n=120)
+    X = np.random.default_rng(4).integers(0, 8, (queries.n_rows, 4)).astype(float)
+
+    def dataset():
+        made = lgb.Dataset(X, queries.labels, group=np.diff(queries.boundaries), free_raw_data=False)
+        bp.set_positions(made, queries.position)
+        return made
+
+    params = {"objective": loss, "verbose": -1, "num_leaves": 5, "num_threads": 1}
+    first = lgb.train(params, dataset(), 4)
+    whole, resumed = lgb.train(params, dataset(), 5), lgb.train(params, dataset(), 1, init_model=first)
+    np.testing.assert_allclose(resumed.predict(X), whole.predict(X), rtol=0, atol=1e-9)
+    matrix = xgb.DMatrix(X, queries.labels, group=np.diff(queries.boundaries))
+    bp.set_positions(matrix, queries.position)
+    given = {"max_depth": 2, "nthread": 1, "base_score": 0.0}
+    begun = xgb.train(given, matrix, 4, obj=loss)
+    one, other = xgb.train(given, matrix, 5, obj=loss), xgb.train(given, matrix, 1, obj=loss, xgb_model=begun)
+    np.testing.assert_allclose(other.predict(matrix), one.predict(matrix), rtol=0, atol=1e-6)
+
+
+def test_it_is_a_value():
+    for loss in METHODS:
+        assert pickle.loads(pickle.dumps(loss)) == loss
+        assert bp.Loss.parse(repr(loss)) == (loss,)
+    assert bp.Unbiased(method="ips", propensity=THETA).name == "Unbiased(ips, (1, .5, .333333, …))"
+    assert METHODS[2].with_params(base__sigmoid=2.0).base == bp.RankNet(sigmoid=2.0)
+
+
+def test_wrong_parameters():
+    with pytest.raises(ValueError, match="estimates the bias itself; leave out propensity"):
+        bp.Unbiased(propensity=THETA)
+    with pytest.raises(ValueError, match="needs propensity"):
+        bp.Unbiased(method="ips")
+    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is no share of users"):
+        bp.Unbiased(method="ips", propensity=[1.0, 0.0])
+    with pytest.raises(ValueError, match="base must be a loss on pairs"):
+        bp.Unbiased(base=bp.ListNet())
+    with pytest.raises(ValueError, match="compares clicked documents too"):
+        bp.Unbiased(base=bp.LambdaRank(), method="kurennoy", propensity=THETA)
+    with pytest.raises(ValueError, match="knows no weights"):
+        bp.Unbiased(base=bp.NDCGBoost(hessian="global"))
+
+
+def test_wrong_data():
+    scores, queries = pages()
+    without = bp.Queries(queries.labels, group=np.diff(queries.boundaries))
+    with pytest.raises(ValueError, match=r"there are none; pass position= to fit"):
+        bp.Unbiased().gradient_hessian(scores, without)
+    flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.ones(queries.n_rows))
+    with pytest.raises(ValueError, match="position is 1 in all rows"):
+        bp.Unbiased().gradient_hessian(scores, flat)
+    with pytest.raises(ValueError, match=r"position\[\d+\] = \d+ has no propensity, which has 3 entries"):
+        bp.Unbiased(method="ips", propensity=THETA[:3]).value(scores, queries)
+    graded = bp.Queries(2.0 * queries.labels, group=np.diff(queries.boundaries), position=queries.position)
+    with pytest.raises(ValueError, match=r"labels\[\d+\] = 2.0 is no click"):
+        METHODS[3].value(scores, graded)
+    paired = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]), position=[1, 2])
+    with pytest.raises(ValueError, match="learns from grades and cannot use pairs"):
+        bp.Unbiased().value(np.zeros(2), paired)

@@ -1,0 +1,145 @@
+"""Positions on their way to the losses: `set_positions`, ``fit(position=)``, subsets, folds, slices, `compare`."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+RNG = np.random.default_rng(0)
+SIZES = RNG.integers(3, 9, 60)
+N = int(SIZES.sum())
+POSITION = np.concatenate([RNG.permutation(size) + 1 for size in SIZES])  # no page is sorted, least of all the first
+X = RNG.integers(0, 9, (N, 4)).astype(float)
+CLICKS = (RNG.random(N) < (0.1 + X[:, 0] / 10.0) / POSITION).astype(float)
+QUERIES = bp.Queries(CLICKS, group=SIZES, position=POSITION)
+LOSS = bp.Unbiased()
+IPS = bp.Unbiased(method="ips", propensity=1.0 / np.arange(1.0, 10.0))
+SMALL = {"n_estimators": 5, "random_state": 0, "n_jobs": 1}
+
+
+def dataset(**given):
+    return lgb.Dataset(X, CLICKS, group=SIZES, free_raw_data=False, params={"verbose": -1}, **given)
+
+
+def matrix():
+    return xgb.DMatrix(X, CLICKS, group=SIZES)
+
+
+def attached(made):
+    bp.set_positions(made, POSITION)
+    return made
+
+
+def same(found, expected):
+    np.testing.assert_array_equal(found, np.asarray(expected, np.float32))
+
+
+@pytest.mark.parametrize("make", [dataset, matrix])
+def test_an_attached_position_is_that_of_queries(make):
+    made = attached(make())
+    if make is dataset:
+        made.construct()
+    scores = RNG.normal(size=N)
+    same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES))
+    bp.set_positions(made, POSITION[::-1])
+    other = QUERIES.with_positions(POSITION[::-1])
+    same(LOSS(scores, made), LOSS.gradient_hessian(scores, other))
+    bp.set_positions(made, POSITION[:-1])
+    with pytest.raises(ValueError, match="position must hold one number per row"):
+        LOSS(scores, made)
+
+
+def test_positions_stand_beside_pairs_and_labels():
+    made = attached(dataset())
+    bp.set_labels(made, sale=CLICKS[::-1])
+    made.construct()
+    scores = RNG.normal(size=N)
+    sale = bp.Queries(CLICKS[::-1], group=SIZES, position=POSITION)
+    same(LOSS.on("sale")(scores, made), LOSS.gradient_hessian(scores, sale))
+    both = bp.Queries(CLICKS, group=SIZES, position=POSITION, labels_by_name={"sale": CLICKS[::-1]})
+    again = pickle.loads(pickle.dumps(both))
+    np.testing.assert_array_equal(LOSS.on("sale").gradient_hessian(scores, again), LOSS.gradient_hessian(scores, sale))
+    kept = RNG.random(N) < 0.8
+    np.testing.assert_array_equal(both.of_rows(kept).position, POSITION[kept])
+
+
+def rows_of(queries):
+    return np.flatnonzero(np.isin(np.repeat(np.arange(len(SIZES)), SIZES), queries))
+
+
+def test_they_follow_subset_and_slice():
+    chosen = np.arange(1, 60, 2)
+    rows = rows_of(chosen)
+    part = bp.Queries(CLICKS[rows], group=SIZES[chosen], position=POSITION[rows])
+    scores = RNG.normal(size=len(rows))
+    whole = attached(dataset()).construct()
+    same(LOSS(scores, whole.subset(rows).construct()), LOSS.gradient_hessian(scores, part))
+    everything = attached(matrix())
+    sliced = everything.slice(rows, allow_groups=True)
+    sliced.set_group(SIZES[chosen])
+    same(LOSS(scores, sliced), LOSS.gradient_hessian(scores, part))
+
+
+@pytest.mark.parametrize("loss", [LOSS, IPS], ids=lambda loss: loss.method)
+def test_they_follow_cv(loss):
+    folds = bp.group_folds(QUERIES, 3, shuffle=True, random_state=0)
+    params = {"objective": loss, "verbose": -1, "num_threads": 1, "min_data_in_leaf": 3}
+    boosters = lgb.cv(params, attached(dataset()), 4, folds=folds, return_cvbooster=True, metrics="None",
+                      feval=lambda scores, data: ("none", 0.0, True))["cvbooster"]  # fmt: skip
+    for booster, (train, _) in zip(boosters.boosters, folds, strict=True):
+        group = np.bincount(QUERIES.query_of_row[train], minlength=60)
+        alone = lgb.Dataset(X[train], CLICKS[train], group=group[group > 0], reference=dataset())
+        bp.set_positions(alone, POSITION[train])
+        np.testing.assert_allclose(booster.predict(X), lgb.train(params, alone, 4).predict(X), rtol=0, atol=1e-6)
+    result = xgb.cv({"max_depth": 2, "nthread": 1}, attached(matrix()), 3, nfold=3, obj=loss,
+                    custom_metric=bp.NDCG(5), as_pandas=False)  # fmt: skip
+    assert np.isfinite(result["test-pre_NDCG@5-mean"]).all()
+
+
+@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
+def test_fit_takes_them_and_keeps_the_curve(kind):
+    ranker = kind(objective=LOSS, **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION)
+    expected = LOSS.position_bias(ranker.predict(X), QUERIES)
+    for name, values in ranker.position_bias_.items():
+        np.testing.assert_array_equal(values, expected[name])
+    assert set(expected) == {"position", "clicked", "unclicked"}
+    assert kind(objective=bp.RankNet(), **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION).position_bias_ is None
+    with pytest.raises(ValueError, match="there are none; pass position= to fit"):
+        kind(objective=LOSS, **SMALL).fit(X, CLICKS, group=SIZES)
+    with pytest.raises(ValueError, match=r"position\[0\] = 0.0 is no place on a page"):
+        kind(objective=LOSS, **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION - POSITION[0])
+
+
+def test_lightgbms_own_positions_serve_where_no_ranks_are_needed():
+    made = dataset(position=POSITION).construct()
+    scores = RNG.normal(size=N)
+    for loss in (LOSS, IPS):
+        with pytest.raises(ValueError, match="needs to know which position is the first"):
+            loss(scores, made)
+    with pytest.raises(ValueError, match=r"which RankNet.* does not read"):
+        bp.RankNet()(scores, made)
+    additive = bp.Unbiased(method="additive")
+    np.testing.assert_allclose(
+        np.array(additive(scores, made)), additive.gradient_hessian(scores, QUERIES), rtol=1e-5, atol=1e-6
+    )
+    bp.set_positions(made, POSITION)
+    same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES))
+
+
+def test_ranking_data_and_compare_take_them():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        label=CLICKS, qid=np.repeat(np.arange(60), SIZES), place=POSITION
+    )
+    data = bp.RankingData.from_frame(frame, label="label", position="place")
+    np.testing.assert_array_equal(data.queries.position, POSITION)
+    assert data.n_features == 4
+    result = bp.compare(
+        frame, label="label", position="place", losses=[LOSS], baselines=[], frameworks=["lightgbm"], rounds=3, seeds=1
+    )
+    assert list(result.table["method"]) == ["Unbiased"]
