@@ -140,8 +140,8 @@ class Pairs:
         With `impressions`, row i is preferred to row j if its click rate is higher, c_i / n_i > c_j / n_j, and j stands
         where the rule says: at a smaller position, at the next one, anywhere. The weight is c_i - n_i c_j / n_j: the
         clicks on i beyond those that j's rate would have given. With one impression of each row these are the pairs
-        and weights of the rule. Zheng et al. (2007) compare click rates of two documents in this way, but keep
-        significant differences and do not weigh them; the weight is ours.
+        and weights of the rule. Zheng et al. (2007) compare the click rates of two documents too, and keep pairs whose
+        rates differ significantly; the weight is ours.
 
         Time and memory are linear in rows and pairs, except that a page of n rows with c clicked ones takes O(c n).
 
