@@ -6,6 +6,7 @@
 ClickLog(n_pages=1000, n_rows=9128, n_clicks=475)
 """
 
+from boostplug.clicks.propensity import Propensity, propensity
 from boostplug.clicks.simulate import simulate
 
-__all__ = ["simulate"]
+__all__ = ["Propensity", "propensity", "simulate"]

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.clicks.shown import taken
 from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, shown
 from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
@@ -218,11 +219,10 @@ def _production_scores(data: RankingData, rng: np.random.Generator) -> Floats:
     chosen = np.zeros(data.n_queries, bool)
     chosen[rng.choice(filled, n_queries, replace=False)] = True
     rows = np.flatnonzero(chosen[data.queries.query_of_row])
-    X = data.X.tocsr() if hasattr(data.X, "nnz") else data.X
     grades, label = np.unique(data.y[rows], return_inverse=True)  # lambdarank takes integers only
-    dataset = lgb.Dataset(X.iloc[rows] if hasattr(X, "iloc") else X[rows], label, group=data.group[chosen])
+    dataset = lgb.Dataset(taken(data.X, rows), label, group=data.group[chosen])
     trained = lgb.train({**_PRODUCTION, "label_gain": exp2_less_one(grades).tolist()}, dataset, _N_TREES)
-    scores: Floats = trained.predict(X, num_threads=1)
+    scores: Floats = trained.predict(data.X, num_threads=1)
     return scores
 
 

@@ -1,0 +1,376 @@
+"""`propensity`: how likely each position of a result page is looked at, from a click log."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.special import stdtrit
+
+from boostplug.clicks.harvesting import all_pairs
+from boostplug.clicks.regression_em import RegressionEM
+from boostplug.clicks.shown import Items, Shown, shown_rows, sums
+from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen, refuse_where
+from boostplug.core.extras import imported, needed_by
+from boostplug.data.click_log import ClickLog, positions_of
+from boostplug.data.tables import features_of
+from boostplug.datasets.synthetic import RandomState, generator
+
+__all__ = ["Propensity", "effective_size", "propensity"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Estimator = Callable[[Floats], Floats]
+
+_RESAMPLES, _RESAMPLES_EM = 50, 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Propensity:
+    """How likely each position is looked at, relative to position 1.
+
+    An object of this class can be passed wherever an array of propensities is taken. It prints as a table.
+
+    Attributes
+    ----------
+    position : ndarray of shape (n_positions,), int64
+        1, 2, 3, …
+    propensity : ndarray of shape (n_positions,), float64
+        θ, with 1 for position 1.
+    low, high : ndarray of shape (n_positions,), float64
+        Ends of the confidence interval; NaN where the log has one query only.
+    clicks, impressions : ndarray of shape (n_positions,), float64
+        Of the complete log, down to the last position.
+    method : str
+        As passed to `propensity`.
+    max_weight : float
+        Weights 1/θ are clipped there.
+    confidence : float
+        Of the interval.
+    """
+
+    position: Ints
+    propensity: Floats
+    low: Floats
+    high: Floats
+    clicks: Floats
+    impressions: Floats
+    method: str
+    max_weight: float
+    confidence: float
+
+    def __len__(self) -> int:
+        return len(self.propensity)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.propensity, dtype=dtype)
+
+    def weights(self, position: ArrayLike) -> Floats:
+        """Return min(1/θ, max_weight) for the position of each row.
+
+        Raises
+        ------
+        ValueError
+            If a position is no integer from 1, or beyond the last one.
+        """
+        found = positions_of(position, np.size(position))
+        refuse_where(
+            "position", found > len(self), found, f"has no propensity: the last position is {len(self)}; leave it out"
+        )
+        return self._clipped[found - 1]
+
+    @property
+    def _clipped(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.minimum(1.0 / self.propensity, self.max_weight)
+
+    @property
+    def largest_weight(self) -> float:
+        """The largest clipped weight of a position."""
+        return float(self._clipped.max())
+
+    @property
+    def n_clipped(self) -> float:
+        """Number of clicks whose weight is clipped."""
+        return float(self.clicks[self.propensity * self.max_weight < 1.0].sum())
+
+    @property
+    def effective_sample_size(self) -> float:
+        """Kish's effective number of clicks, (Σ w)² / Σ w² over the clicks, with clipped weights."""
+        return effective_size(self._clipped, self.clicks)
+
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame, one row per position.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        names = ("position", "propensity", "low", "high", "clicks", "impressions")
+        columns = {name: getattr(self, name) for name in names} | {"weight": self._clipped}
+        return imported("pandas", "to_frame() needs").DataFrame(columns)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the propensities and their intervals, and return matplotlib's axes; new ones where `ax` is None.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        if ax is None:
+            with needed_by("figures need", "matplotlib"):
+                import matplotlib.pyplot as plt
+            ax = plt.subplots()[1]
+        ax.fill_between(self.position, self.low, self.high, alpha=0.25, label=f"{self.confidence:.0%} interval")
+        ax.plot(self.position, self.propensity, marker="o", label=f"propensity ({self.method})")
+        ax.set(xlabel="position", ylabel="propensity relative to position 1")
+        ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        lines = [f"position  propensity  {f'{self.confidence:.0%} interval':>16}    clicks  impressions  weight"]
+        columns = (self.position, self.propensity, self.low, self.high, self.clicks, self.impressions, self._clipped)
+        lines += [
+            f"{p:8d}  {theta:10.4f}  {low:6.4f} to {high:6.4f}  {c:8.0f}  {n:11.0f}  {w:6.2f}"
+            for p, theta, low, high, c, n, w in zip(*columns, strict=True)
+        ]
+        total = self.clicks.sum()
+        return "\n".join(lines) + (
+            f"\nlargest weight {self.largest_weight:.2f}; {self.n_clipped:.0f} of {total:.0f} clicks are clipped; "
+            f"effective sample size {self.effective_sample_size:.0f}"
+        )
+
+
+def propensity(
+    log: ClickLog,
+    *,
+    method: Literal["randomised", "swapped", "harvesting", "em"] = "randomised",
+    X: Any = None,
+    max_position: int | None = None,
+    max_weight: float = 10.0,
+    n_bootstrap: int | None = None,
+    confidence: float = 0.95,
+    random_state: RandomState = 0,
+) -> Propensity:
+    r"""Estimate how likely each position is looked at, relative to position 1.
+
+    The model is the position-based one: a document at position p of a page is clicked with probability
+    :math:`θ_p` times the probability that it attracts, whatever else the page shows.
+
+    Parameters
+    ----------
+    log : ClickLog
+        Single pages or aggregated (`impressions`).
+    method : {"randomised", "swapped", "harvesting", "em"}, default "randomised"
+        What the log allows, the safest first.
+
+        - "randomised": the order of every page is random. The clicks at p are compared with those at 1 of the same
+          pages.
+        - "swapped": the document at 1 was swapped at random with the one at p. Click rates of the documents that were
+          shown at both are compared; a document counts the same at both. Needs `query` and `document`.
+        - "harvesting": several rankers have shown a document of one query at different positions (AllPairs). Needs
+          `query` and `document`. Which ranker answers must not depend on who asks.
+        - "em": no randomness. A model of relevance separates attraction from position; where the model is poor, so are
+          the propensities. Needs `X`, or documents that were shown at several positions.
+    X : features, optional
+        For "em": one row per row of the log; or one row per document, if `document` holds row numbers of `X`. With as
+        many rows as the log, X is taken as the former. Relevance is then learnt by scikit-learn's
+        ``HistGradientBoostingClassifier``. None: a relevance per document of a query, which needs `query` and
+        `document`.
+    max_position : int, optional
+        Rows below are left out. Default: the last position of the log.
+    max_weight : float, default 10.0
+        At least 1: `Propensity.weights` clips 1/θ there.
+    n_bootstrap : int, optional
+        Resamples of the queries (of the pages, in a log without queries). Default: 50; 10 for "em".
+    confidence : float, default 0.95
+        Of the intervals, between 0 and 1. Their ends are percentiles of the resamples. For "em" they are
+        :math:`θ \exp(\pm t s)`, with the standard deviation s of log θ over the resamples and Student's t; the
+        resamples start from the estimate. They do not hold the error of a poor model of relevance.
+    random_state : int, Generator, RandomState or None, default 0
+        Of the resamples.
+
+    Returns
+    -------
+    Propensity
+
+    Raises
+    ------
+    ValueError
+        If the log lacks a column that the method needs, has one position only, has no clicks at position 1, or has too
+        little data for a position. The message names column and remedy.
+
+    Notes
+    -----
+    "swapped" is Joachims, Swaminathan & Schnabel, "Unbiased learning-to-rank with biased feedback" (WSDM 2017), and
+    RandPair of Wang et al. (2018), with the weights of Mantel and Haenszel. "harvesting" is AllPairs of Agarwal,
+    Zaitsev, Wang, Li, Najork & Joachims, "Estimating position bias without intrusive interventions" (WSDM 2019). "em"
+    is Wang, Golbandi, Bendersky, Metzler & Najork, "Position bias estimation for unbiased learning to rank in personal
+    search" (WSDM 2018); each document counts once as relevant and once as not, weighted by expected numbers, where
+    the paper draws one of the two.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> data = bp.datasets.make_ranking(100, random_state=0)
+    >>> log = bp.clicks.simulate(data, ranker="random", sessions=20_000, max_position=3, random_state=0)
+    >>> bp.clicks.propensity(log)
+    position  propensity      95% interval    clicks  impressions  weight
+           1      1.0000  1.0000 to 1.0000      3190        20000    1.00
+           2      0.4925  0.4684 to 0.5143      1571        20000    2.03
+           3      0.3429  0.3233 to 0.3609      1094        20000    2.92
+    largest weight 2.92; 0 of 5855 clicks are clipped; effective sample size 4828
+    """
+    check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
+    check_choice("method", method, ("randomised", "swapped", "harvesting", "em"))
+    if max_position is not None:
+        max_position = check_integer("max_position", max_position, 2, ", or None for all positions")
+    max_weight = check_number("max_weight", max_weight, least=1)
+    confidence = check_number("confidence", confidence, above=0, below=1)
+    if n_bootstrap is None:
+        n_bootstrap = _RESAMPLES_EM if method == "em" else _RESAMPLES
+    n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 2)
+    rng = generator(random_state)
+    if X is not None and method != "em":
+        raise ValueError(f'method="{method}" reads no features; leave X out, or pass method="em"')
+
+    rows = shown_rows(log, max_position)
+    estimate = _estimator(method, log, rows, X)
+    n = rows.n_queries
+    found = estimate(np.ones(n))
+    found[0] = 1.0
+    low = high = np.full(rows.n_positions, np.nan)
+    if n > 1:
+        drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_bootstrap))
+        low, high = _interval(found, np.array([estimate(w.astype(np.float64)) for w in drawn]), confidence, method)
+    return Propensity(
+        position=frozen(np.arange(1, rows.n_positions + 1)),
+        propensity=frozen(found),
+        low=frozen(low),
+        high=frozen(high),
+        clicks=frozen(sums(rows.place, rows.clicks, rows.n_positions)),
+        impressions=frozen(sums(rows.place, rows.impressions, rows.n_positions)),
+        method=method,
+        max_weight=max_weight,
+        confidence=confidence,
+    )
+
+
+def effective_size(weight: Floats, times: Floats) -> float:
+    """Return Kish's effective sample size of weights, each counted some times; 0 where there are none."""
+    squares = float((weight**2 * times).sum())
+    return float((weight * times).sum()) ** 2 / squares if squares > 0 else 0.0
+
+
+def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
+    """Return a function from the weight of each query to the propensities."""
+    if method == "randomised":
+        return _randomised(rows)
+    if X is not None:
+        features, document = _features(X, log, rows)
+        return RegressionEM(rows.items(document), rows.n_positions, features)
+    for name in ("query", "document"):
+        if getattr(log, name) is None:
+            other = ", or pass X" if method == "em" else ', or pass method="em" with X' if name == "document" else ""
+            raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…){other}')
+    items = rows.items(np.unique(log.document[rows.kept], return_inverse=True)[1])  # type: ignore[index]
+    if method == "swapped":
+        return _swapped(items, rows)
+    if method == "harvesting":
+        return all_pairs(items, rows.n_positions)
+    if len(items.item) == len(items.query):
+        raise ValueError(
+            'log.document: each document of a query was shown at one position only, which tells method="em" nothing; '
+            "pass X, from which it learns relevance"
+        )
+    return RegressionEM(items, rows.n_positions, None)
+
+
+def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
+    """Return features, and the row of them that belongs to each row shown."""
+    features, table = features_of(X)
+    if table.sparse:
+        features = features.toarray()
+    if table.n_rows == log.n_rows:
+        return features, rows.kept
+    document = log.document
+    if document is None or document.dtype.kind not in "iu":
+        raise ValueError(
+            f"X has {table.n_rows} rows, log {log.n_rows}; pass one row per row of the log, or a log whose document "
+            "holds row numbers of X"
+        )
+    document = document[rows.kept]
+    refuse_where(
+        "log.document",
+        (document < 0) | (document >= table.n_rows),
+        document,
+        f"is no row number of X, which has {table.n_rows} rows; pass X of all documents, from row 0",
+    )
+    return features, document.astype(np.int64)
+
+
+def _randomised(rows: Shown) -> Estimator:
+    """Return the ratio of the clicks at p to those at 1 of the same pages."""
+    top, n_pages = rows.place == 0, int(rows.page.max()) + 1
+    clicks, n = (sums(rows.page[top], values[top], n_pages) for values in (rows.clicks, rows.impressions))
+    compared = n[rows.page] > 0
+    page = rows.page[compared]
+    return _ratio(
+        rows,
+        (rows.query[compared], rows.place[compared]),
+        rows.clicks[compared],
+        rows.impressions[compared] * clicks[page] / n[page],
+        "no page that has it has a click at position 1",
+    )
+
+
+def _swapped(items: Items, rows: Shown) -> Estimator:
+    """Return the ratio of the click rates at p and at 1 of the documents that were shown at both."""
+    top = items.place == 0
+    clicks, n = (sums(items.item[top], v[top], len(items.query)) for v in (items.clicks, items.impressions))
+    both = n[items.item] > 0
+    item, there, clicked = items.item[both], items.impressions[both], items.clicks[both]
+    weight = 1.0 / (there + n[item])  # Mantel and Haenszel's, times both numbers of impressions
+    return _ratio(
+        rows,
+        (items.query[item], items.place[both]),
+        clicked * n[item] * weight,
+        clicks[item] * there * weight,
+        "no document that was shown there was also shown, and clicked, at position 1 for the same query",
+    )
+
+
+def _ratio(rows: Shown, at: tuple[Ints, Ints], above: Floats, below: Floats, why: str) -> Estimator:
+    """Return the ratio of two sums at each position, as a function of the weight of each query."""
+    shape = (rows.n_queries, rows.n_positions)
+    numerators, denominators = csr_array((above, at), shape=shape), csr_array((below, at), shape=shape)
+    empty = denominators.sum(axis=0) <= 0
+    if empty.any():
+        position = int(np.argmax(empty)) + 1
+        shorter = f"pass max_position={position - 1}, or " if position > 2 else "pass "
+        raise ValueError(f"log has too little data for position {position}: {why}; {shorter}a longer log")
+
+    def estimate(weight: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            theta: Floats = (weight @ numerators) / (weight @ denominators)
+        return theta
+
+    return estimate
+
+
+def _interval(found: Floats, resampled: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
+    resampled[:, 0] = 1.0
+    resampled[~np.isfinite(resampled)] = np.nan  # of a resample without clicks at position 1
+    if method == "em":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.log(resampled).std(axis=0, ddof=1) * stdtrit(len(resampled) - 1, (1.0 + confidence) / 2)
+        return found * np.exp(-spread), found * np.exp(spread)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # no resample has a value: neither has the interval
+        low, high = np.nanquantile(resampled, [(1.0 - confidence) / 2, (1.0 + confidence) / 2], axis=0)
+    return low, high

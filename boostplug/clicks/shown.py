@@ -1,0 +1,124 @@
+"""`Shown`: the rows of a click log as the estimators of propensities read them."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from boostplug.data.click_log import ClickLog
+
+__all__ = ["Items", "Shown", "shown_rows", "sums", "taken"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Items(NamedTuple):
+    """Documents of queries, and what became of them at each position.
+
+    Attributes
+    ----------
+    query, document : ndarray of shape (n_items,)
+        Numbers of the query and of the document.
+    item, place : ndarray of shape (n_entries,)
+        An entry is an item at a position; `place` counts from 0.
+    impressions, clicks : ndarray of shape (n_entries,)
+    """
+
+    query: Ints
+    document: Ints
+    item: Ints
+    place: Ints
+    impressions: Floats
+    clicks: Floats
+
+    def by_place(self, values: Floats, n_positions: int) -> csr_array:
+        """Return a value per entry as a sparse matrix of items and positions."""
+        return csr_array((values, (self.item, self.place)), shape=(len(self.query), n_positions))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The rows that were shown at the first positions.
+
+    Attributes
+    ----------
+    clicks, impressions : ndarray of shape (n_rows,)
+    place : ndarray of shape (n_rows,)
+        Position, from 0.
+    page, query : ndarray of shape (n_rows,)
+        Numbers from 0.
+    kept : ndarray of shape (n_kept,)
+        The rows of the log that these are.
+    n_positions, n_queries : int
+    """
+
+    clicks: Floats
+    impressions: Floats
+    place: Ints
+    page: Ints
+    query: Ints
+    kept: Ints
+    n_positions: int
+    n_queries: int
+
+    def items(self, document: Ints) -> Items:
+        """Return the documents of queries, given the number of each row's document."""
+        key = self.query * (document.max(initial=0) + 1) + document
+        _, first, item = np.unique(key, return_index=True, return_inverse=True)
+        entries, entry = np.unique(item * self.n_positions + self.place, return_inverse=True)
+        return Items(
+            self.query[first],
+            document[first],
+            *np.divmod(entries, self.n_positions),
+            sums(entry, self.impressions, len(entries)),
+            sums(entry, self.clicks, len(entries)),
+        )
+
+
+def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
+    """Return the rows of a log that were shown down to a position, checked.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two positions are there, one is missing, or position 1 has no clicks.
+    """
+    shown, deepest = log.shown, max_position or int(log.position.max(initial=0))
+    kept = np.flatnonzero((log.position <= deepest) & (shown > 0))
+    place = log.position[kept] - 1
+    seen = np.unique(place) + 1
+    if len(seen) < 2:
+        there = f"position {seen[0]} only" if len(seen) else "no rows"
+        raise ValueError(f"log.position: there is {there}; propensities compare positions, so pass a log of several")
+    absent = int(np.argmax(np.append(seen != np.arange(1, len(seen) + 1), True))) + 1
+    if absent <= seen[-1]:
+        remedy = f"pass max_position={absent - 1}" if absent > 2 else "pass a log that has them"
+        raise ValueError(f"log.position: nothing was shown at position {absent}, but at {seen[-1]}; {remedy}")
+    clicks = log.clicked[kept]
+    if not clicks[place == 0].any():
+        raise ValueError(
+            "log.clicked: there are no clicks at position 1, with which the others are compared; pass a longer log"
+        )
+    return Shown(
+        clicks,
+        shown[kept],
+        place,
+        log.page_of_row[kept],
+        np.unique(log.query_of_row[kept], return_inverse=True)[1],
+        kept,
+        len(seen),
+        len(np.unique(log.query_of_row[kept])),
+    )
+
+
+def sums(index: Ints, values: Floats, size: int) -> Floats:
+    """Return the sum of the values of each index from 0 to size - 1."""
+    return np.asarray(np.bincount(index, values, size), dtype=np.float64)
+
+
+def taken(X: Any, rows: NDArray[Any]) -> Any:
+    """Return some rows of features."""
+    return X.iloc[rows] if hasattr(X, "iloc") else (X.tocsr() if hasattr(X, "nnz") else X)[rows]

@@ -1,0 +1,233 @@
+"""`propensity`: every method finds the propensities of simulated logs, with intervals that hold them."""
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.clicks import propensity, regression_em, simulate
+from boostplug.data.click_log import ClickLog
+
+DATA = bp.datasets.make_ranking(300, n_features=10, random_state=0)
+N_POSITIONS = 6
+TRUTH = 1.0 / np.arange(1, N_POSITIONS + 1)
+NOISE = np.random.default_rng(0).normal(size=(2, DATA.n_rows))
+SCORES = DATA.y / 4.0 + NOISE
+
+
+def log_of(ranker, sessions=60_000, **options):
+    return simulate(DATA, ranker=ranker, sessions=sessions, max_position=N_POSITIONS, random_state=1, **options)
+
+
+@pytest.fixture(scope="module")
+def shuffled():
+    return log_of("random")
+
+
+@pytest.fixture(scope="module")
+def of_two_rankers():
+    return log_of([*SCORES])
+
+
+def check(found, tolerance, truth=TRUTH):
+    assert found.propensity[0] == found.low[0] == found.high[0] == 1.0
+    assert np.abs(found.propensity / truth - 1).max() < tolerance
+    held = (found.low <= truth) & (truth <= found.high)
+    assert held.sum() >= len(truth) - 2  # they share the clicks at position 1
+    assert (found.low <= found.high).all()
+    assert np.array_equal(found.position, np.arange(1, len(truth) + 1))
+
+
+def test_randomised(shuffled):
+    found = propensity(shuffled)
+    check(found, 0.08)
+    assert np.array_equal(found.impressions, np.bincount(shuffled.position)[1:])
+    assert np.array_equal(found.clicks, np.bincount(shuffled.position, shuffled.clicked)[1:])
+
+
+def test_randomised_compares_pages_of_the_same_length():
+    """Short pages are much more relevant: over all pages, deep positions would seem worse than they are."""
+    y = np.repeat([4.0, 0.0], [60, 300])
+    data = bp.RankingData(np.zeros((360, 1)), y, group=[2] * 30 + [10] * 30)
+    log = simulate(data, eta=0.5, noise=0.3, ranker="random", sessions=60_000, random_state=0)
+    check(propensity(log), 0.1, (1 / np.arange(1, 11)) ** 0.5)
+
+
+def test_swapped(shuffled):
+    check(propensity(shuffled, method="swapped"), 0.1)
+
+
+def test_swapped_compares_a_document_with_itself():
+    """The better document is at 1 in nine of ten pages, the clicks at 2 fall to a fifth, and θ₂ is a half."""
+    better = np.arange(20_000) % 10 > 0
+    document = np.column_stack([np.where(better, 0, 1), np.where(better, 1, 0)]).ravel()
+    position = np.tile([1, 2], 20_000)
+    attraction = np.where(document == 0, 0.8, 0.2)
+    clicked = np.random.default_rng(0).random(40_000) < attraction / position
+    query = np.repeat(np.arange(20_000) // 200, 2)
+    log = ClickLog(clicked, group=[2] * 20_000, position=position, query=query, document=document)
+    assert abs(propensity(log, method="swapped").propensity[1] - 0.5) < 0.05
+    assert propensity(log).propensity[1] < 0.25
+
+
+def test_harvesting(of_two_rankers):
+    check(propensity(of_two_rankers, method="harvesting"), 0.15)
+
+
+def test_harvesting_equals_the_ratio_where_there_are_two_positions():
+    """The likelihood of one pair of positions is largest at the ratio of the sums of click rates."""
+    rng = np.random.default_rng(3)
+    n, c = rng.integers(1, 50, (2, 40)), np.zeros((2, 40))
+    c = rng.binomial(n, [[0.4], [0.1]])
+    log = ClickLog(
+        c.ravel(),
+        group=[80],
+        position=np.repeat([1, 2], 40),
+        query=np.tile(np.arange(40) // 2, 2),
+        document=np.tile(np.arange(40), 2),
+        impressions=n.ravel(),
+    )
+    found = propensity(log, method="harvesting").propensity[1]
+    assert found == pytest.approx((c[1] / n[1]).sum() / (c[0] / n[0]).sum(), rel=1e-4)
+
+
+def test_em_with_features():
+    check(propensity(log_of(SCORES[0]), method="em", X=DATA.X, n_bootstrap=6), 0.15)
+
+
+def test_em_reads_features_per_document_and_per_row(of_two_rankers, monkeypatch):
+    monkeypatch.setattr(regression_em, "_ROUNDS_WITH_MODEL", 3)
+    log = of_two_rankers.pages(np.arange(0, 60_000, 30))
+    options = {"method": "em", "n_bootstrap": 2}
+    by_document = propensity(log, X=DATA.X, **options)
+    by_row = propensity(log, X=DATA.X[log.document], **options)
+    assert np.allclose(by_document.propensity, by_row.propensity, rtol=0.25)
+
+
+def test_em_without_features():
+    """Each document was shown a hundred times at several positions."""
+    few = bp.RankingData(DATA.X[:100], DATA.y[:100], group=[20] * 5)
+    log = simulate(few, ranker="random", sessions=60_000, max_position=N_POSITIONS, random_state=2)
+    check(propensity(log, method="em"), 0.08)
+
+
+@pytest.mark.parametrize("method", ["randomised", "swapped", "harvesting", "em"])
+def test_an_aggregated_log_says_the_same(method):
+    few = bp.RankingData(DATA.X[:60], DATA.y[:60], group=[6] * 10)
+    log = simulate(few, ranker="random", sessions=3000, max_position=3, random_state=2)
+    key = log.document * 3 + log.position - 1
+    keys, at = np.unique(key, return_inverse=True)
+    document = keys // 3
+    together = ClickLog(
+        np.bincount(at, log.clicked),
+        qid=document // 6,
+        position=keys % 3 + 1,
+        query=document // 6,
+        document=document,
+        impressions=np.bincount(at),
+    )
+    one, other = (propensity(it, method=method).propensity for it in (log, together))
+    # The sums of "randomised" differ: here by page, there by query.
+    assert np.allclose(one, other, rtol=0.05 if method == "randomised" else 1e-6)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    held = np.array(
+        [
+            (p.low <= TRUTH[:3]) & (TRUTH[:3] <= p.high)
+            for p in (
+                propensity(simulate(DATA, ranker="random", sessions=2000, max_position=3, random_state=seed))
+                for seed in range(60)
+            )
+        ]
+    )
+    assert 0.82 < held[:, 1:].mean() <= 1.0
+
+
+def test_the_result_is_an_array_a_table_and_weights(shuffled):
+    found = propensity(shuffled, max_weight=3.0, max_position=4)
+    assert len(found) == 4
+    assert np.array_equal(np.asarray(found), found.propensity)
+    assert np.asarray(found, dtype=np.float32).dtype == np.float32
+    weights = np.minimum(1 / found.propensity, 3.0)
+    assert np.array_equal(found.weights([3, 1, 4]), weights[[2, 0, 3]])
+    assert found.largest_weight == 3.0
+    assert found.n_clipped == found.clicks[weights == 3.0].sum() > 0
+    w = np.repeat(weights, found.clicks.astype(int))
+    assert found.effective_sample_size == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    frame = found.to_frame()
+    assert list(frame) == ["position", "propensity", "low", "high", "clicks", "impressions", "weight"]
+    lines = str(found).splitlines()
+    assert len(lines) == 6
+    assert lines[-1].startswith("largest weight 3.00; ")
+    with pytest.raises(ValueError, match=r"position\[1\] = 5 has no propensity: the last position is 4"):
+        found.weights([1, 5])
+
+
+def test_plot(shuffled):
+    figure = pytest.importorskip("matplotlib.figure")
+    found = propensity(shuffled)
+    ax = found.plot(figure.Figure().subplots())
+    assert np.array_equal(ax.lines[0].get_ydata(), found.propensity)
+
+
+def test_equal_calls_are_equal(of_two_rankers):
+    log = of_two_rankers.pages(np.arange(3000))
+    one, other = propensity(log, method="harvesting"), propensity(log, method="harvesting")
+    assert np.array_equal(one.low, other.low)
+    assert not np.array_equal(one.low, propensity(log, method="harvesting", random_state=1).low)
+
+
+def test_one_query_has_no_interval():
+    log = ClickLog([1, 0, 1, 1], group=[4], position=[1, 2, 3, 4])
+    assert np.isnan(propensity(log).low).all()
+
+
+PLAIN = {"clicked": [1, 0, 0, 1], "group": [2, 2], "position": [1, 2, 1, 2]}
+
+
+def call(*, columns=None, **options):
+    return propensity(ClickLog(**{**PLAIN, **(columns or {})}), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"position": [1, 1, 1, 1]}}, "there is position 1 only"),
+        ({"columns": {"position": [1, 3, 1, 3]}}, "nothing was shown at position 2, but at 3; pass a log that has"),
+        ({"columns": {"position": [1, 2, 1, 4]}}, "at position 3, but at 4; pass max_position=2"),
+        ({"columns": {"position": [2, 3, 2, 3]}}, "nothing was shown at position 1"),
+        ({"columns": {"clicked": [0, 0, 0, 1]}}, "log.clicked: there are no clicks at position 1"),
+        ({"method": "swapped"}, r"log.query is missing, and method=\"swapped\" needs it"),
+        ({"method": "harvesting", "columns": {"query": [0, 0, 0, 0]}}, "log.document is missing"),
+        ({"method": "em"}, "log.query is missing.*or pass X"),
+        (
+            {"method": "swapped", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}},
+            "too little data for position 2: no document",
+        ),
+        (
+            {"method": "harvesting", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}},
+            "no interventional set for position 2",
+        ),
+        ({"method": "em", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}}, "at one position only"),
+        ({"columns": {"group": [1, 1, 2], "position": [1, 2, 1, 2]}}, "too little data for position 2: no page"),
+        ({"method": "em", "X": [[1.0]] * 3}, "X has 3 rows, log 4"),
+        (
+            {"method": "em", "X": [[1.0]] * 3, "columns": {"document": [0, 1, 2, 3]}},
+            r"log.document\[3\] = 3 is no row number of X, which has 3 rows",
+        ),
+        ({"X": [[1.0]] * 4}, r"method=\"randomised\" reads no features"),
+        ({"method": "best"}, "method must be one of"),
+        ({"max_position": 1}, "max_position must be an integer of at least 2"),
+        ({"max_weight": 0.5}, "max_weight must be a finite number of at least 1"),
+        ({"confidence": 1.0}, "confidence must be"),
+        ({"n_bootstrap": 1}, "n_bootstrap must be an integer of at least 2"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
+        call(**options)
+
+
+def test_what_is_no_log_is_refused():
+    with pytest.raises(ValueError, match="log must be a ClickLog"):
+        propensity([1, 0])
