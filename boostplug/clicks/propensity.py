@@ -15,7 +15,8 @@ from boostplug.clicks.regression_em import RegressionEM
 from boostplug.clicks.shown import Items, Shown, shown_rows, sums
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen, refuse_where
 from boostplug.core.extras import imported, needed_by
-from boostplug.data.click_log import ClickLog, positions_of
+from boostplug.data.click_log import ClickLog
+from boostplug.data.positions import positions_of
 from boostplug.data.tables import features_of
 from boostplug.datasets.synthetic import RandomState, generator
 

@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 PairArrays = tuple[Ints, Ints, Floats | None]
 """Winners, losers, and the weights of the pairs, None where all are 1."""
 
+_MOST_SHARE = 1e3  # relative to position 1
 _ANY = 2**31  # more than two positions can be apart
 # Where the loser stands: from how many places below the winner to how many.
 _RULES = {"skip_above": (-_ANY, -1), "skip_next": (1, 1), "all_unclicked": (-_ANY, _ANY)}
@@ -145,9 +146,9 @@ def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike
     shares = numbers("propensity", getattr(propensity, "propensity", propensity))
     refuse_where(
         "propensity",
-        ~((shares > 0) & (shares <= 1)),
+        ~((shares > 0) & (shares <= _MOST_SHARE)),
         shares,
-        "is no probability of being looked at; pass numbers above 0 up to 1, one for each position",
+        "is no chance of being looked at; pass numbers above 0, one for each position",
     )
     last = len(shares)
     refuse_where(

@@ -110,7 +110,7 @@ class Pairs:
             How often each row was shown, for counts summed over pages. A page then holds the rows of one query: one for
             each document, or for each document and position.
         propensity : array-like of shape (n_positions,), optional
-            Probability that a user looks at position 1, 2, …, each above 0 up to 1; or an object with the attribute
+            How likely users look at position 1, 2, …, relative to the first, above 0; or an object with the attribute
             `propensity`. A pair's weight is then divided by the propensity of its winner's position.
         max_weight : float, default 10.0
             The most by which `propensity` multiplies a weight.

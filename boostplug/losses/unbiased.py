@@ -36,6 +36,7 @@ _T = TypeVar("_T")
 Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]
 
 _KNOWN = ("ips", "kurennoy")
+_MOST = 1e3  # of a propensity relative to the first position's
 _NOTHING = 1e-12  # of a weight, beside one of a click at position 1
 
 
@@ -54,8 +55,9 @@ class Unbiased(Loss):
     method : {"unbiased_lambdamart", "ips", "kurennoy", "additive"}
         "unbiased_lambdamart" and "additive" estimate the bias, "ips" and "kurennoy" are told it (see Notes).
     propensity : array-like of shape (n_positions,), optional
-        How likely users look at position 1, 2, …: each in (0, 1]. Or what `boostplug.clicks.propensity` returns.
-        Required by "ips" and "kurennoy", refused by the others.
+        How likely users look at position 1, 2, …, relative to the first: above 0. Or what
+        `boostplug.clicks.propensity` returns. Required by "ips" and "kurennoy", refused by the others. "kurennoy" takes
+        those above 1 for 1.
     max_weight : float, default 10.0
         The largest weight of a click relative to one at position 1, at least 1. Larger ones are cut: less variance, and
         some bias.
@@ -165,8 +167,8 @@ class Unbiased(Loss):
                 "method='ips' or 'kurennoy'"
             )
         values = numbers("propensity", getattr(self.propensity, "propensity", self.propensity))
-        possible = (values > 0.0) & (values <= 1.0)
-        refuse_where("propensity", ~possible, values, "is no share of users; pass numbers above 0 and at most 1")
+        possible = (values > 0.0) & (values <= _MOST)
+        refuse_where("propensity", ~possible, values, "is no chance of being looked at; pass numbers above 0")
         if not len(values):
             raise ValueError("Unbiased: propensity is empty; pass one number for each position")
         return tuple(values.tolist())
@@ -348,7 +350,7 @@ class Unbiased(Loss):
         place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[runs.rows], n))
         if self.method == "unbiased_lambdamart":
             return scores, queries.with_grade_runs(_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], place))
-        cut = np.minimum(1.0 / bias[0], self.max_weight)
+        cut = np.clip(1.0 / bias[0], 1.0 if self.binary_labels else 0.0, self.max_weight)
         known = self._kept(
             queries,
             "weighted",
@@ -367,7 +369,7 @@ class Unbiased(Loss):
         return self._kept(queries, "clicked", self, build=self._list_clicked_pairs) if self.binary_labels else None
 
     def _list_clicked_pairs(self, queries: Queries) -> "_ClickedPairs | None":
-        weights = np.minimum(1.0 / np.array(self.propensity), self.max_weight)[self._positions(queries) - 1]
+        weights = np.clip(1.0 / np.array(self.propensity), 1.0, self.max_weight)[self._positions(queries) - 1]
         clicked = queries.judged & (queries.labels > 0)
         n_clicked = np.bincount(queries.query_of_row[clicked], minlength=queries.n_queries)
         rows = np.flatnonzero(clicked & (n_clicked[queries.query_of_row] > 1))

@@ -268,7 +268,7 @@ def test_wrong_parameters():
         bp.Unbiased(propensity=THETA)
     with pytest.raises(ValueError, match="needs propensity"):
         bp.Unbiased(method="ips")
-    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is no share of users"):
+    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is no chance of being looked at"):
         bp.Unbiased(method="ips", propensity=[1.0, 0.0])
     with pytest.raises(ValueError, match="base must be a loss on pairs"):
         bp.Unbiased(base=bp.ListNet())
