@@ -65,8 +65,8 @@ class Unbiased(Loss):
         Estimates are made for the positions up to here; those further down take that of the last one.
     p : float, default 0.0
         For "unbiased_lambdamart": ratios are raised to 1/(p + 1), so that larger values correct less.
-    ridge : float, default 0.001
-        For "additive": holds the bias of positions with few pairs near 0.
+    ridge : float, default 0.03
+        For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias.
     examination : {"independent", "sequential"}
         For "kurennoy": whether users look at each position independently of the others, or from the top down without
         leaving one out.
@@ -128,7 +128,7 @@ class Unbiased(Loss):
     max_weight: float = 10.0
     max_position: int = 20
     p: float = 0.0
-    ridge: float = 1e-3
+    ridge: float = 0.03
     examination: Literal["independent", "sequential"] = "independent"
 
     needs_position = True
