@@ -97,7 +97,7 @@ MUTANTS = [
         ),
         (
             "a sum of losses ignores the weights of its losses",
-            "losses.base.sums._added",
+            "losses.base.sums.added",
             "weight / largest * np.exp(own - shift)",
             "np.exp(own - shift)",
         ),
@@ -310,14 +310,14 @@ MUTANTS = [
         (
             "new labels of a dataset are not read",
             "adapters.adapter.Fields.same_as",
-            "_equal(self.labels, other.labels)",
-            "True",
+            "fields(self)",
+            "fields(self)[1:]",
         ),
         (
             "new weights of a dataset are not read",
             "adapters.adapter.Fields.same_as",
-            "_equal(self.weight, other.weight)",
-            "True",
+            "fields(self)",
+            "fields(self)[:2]",
         ),
         (
             "new pairs of a dataset are not read",
@@ -1028,6 +1028,87 @@ MUTANTS = [
             "datasets.clicks._read",
             "pd.read_csv(path, usecols=read, keep_default_na=False, na_values=[''], low_memory=False)",
             "pd.read_csv(path, usecols=read, low_memory=False)",
+        ),
+    ),
+    *_caught_by(
+        ["test_positions.py"],
+        (
+            "a subset has the positions of the first rows",
+            "adapters.record.Attached.of_part",
+            "positions_of(self.position, part.n_rows)[rows]",
+            "positions_of(self.position, part.n_rows)[: len(rows)]",
+        ),
+        (
+            "LightGBM's categories count as ranks",
+            "adapters.call._built",
+            "queries.with_positions(fields.position + 1, is_rank=False)",
+            "queries.with_positions(fields.position + 1)",
+        ),
+        (
+            "positions are lost in a pickle",
+            "data.queries.Queries.__reduce__",
+            "(*own, dict(self.labels_by_name), self.position, self.position_is_rank)",
+            "(*own, dict(self.labels_by_name), None, self.position_is_rank)",
+        ),
+    ),
+    *_caught_by(
+        ["losses/test_unbiased.py"],
+        (
+            "pairs weigh by the loser's ratio of clicks",
+            "losses.unbiased.Unbiased._seen_by_base",
+            "_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], place)",
+            "_weighted(runs, 1.0 / bias[1], 1.0 / bias[0], place)",
+        ),
+        (
+            "two clicked documents weigh as if one was certainly seen",
+            "losses.unbiased.Unbiased._list_clicked_pairs",
+            "w[winner] * (w[loser] - 1.0)",
+            "w[loser] - 1.0",
+        ),
+        (
+            "clicked pairs do not have the factor of their page",
+            "losses.unbiased.Unbiased._relative_factor",
+            "others / own",
+            "np.ones_like(own)",
+        ),
+        (
+            "a difference counts in the class below",
+            "kernels.pairs.positions._count",
+            "HALF + 0.5",
+            "HALF",
+        ),
+        (
+            "row weights do not count in the estimates",
+            "kernels.pairs.positions._count",
+            "len(documents.winner) > 0",
+            "False",
+        ),
+        (
+            "a position without clicks has the ratio of the first",
+            "losses.base.position_bias._ratios",
+            "np.where(last < 0, there[0], last)",
+            "np.where(sums > 0.0, last, there[0])",
+        ),
+        (
+            "the ratio is not raised to 1/(p + 1)",
+            "losses.base.position_bias._ratios",
+            "1.0 / (p + 1.0)",
+            "1.0",
+        ),
+        (
+            "the added bias is the other way round",
+            "losses.base.position_bias.additive_bias",
+            "slope.sum(axis=1) - slope.sum(axis=0)",
+            "slope.sum(axis=0) - slope.sum(axis=1)",
+        ),
+    ),
+    *_caught_by(
+        ["dask/test_positions.py"],
+        (
+            "rows that a worker sorts keep their positions in the old order",
+            "dask.collections._part",
+            "None if position is None else position[order]",
+            "position",
         ),
     ),
 ]
