@@ -300,6 +300,7 @@ PAGES = {
             Section("Data", ("RankingData", "Queries")),
             Section("Pairs", ("Pairs", "set_pairs")),
             Section("Several labels", ("set_labels",)),
+            Section("Positions", ("set_positions",)),
             Section(
                 "Data sets and files",
                 (

@@ -131,7 +131,7 @@ def test_lightgbms_own_positions_serve_where_no_ranks_are_needed():
     same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES))
 
 
-def test_ranking_data_and_compare_take_them():
+def test_ranking_data_and_compare_take_them(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd")).assign(
         label=CLICKS, qid=np.repeat(np.arange(60), SIZES), place=POSITION
@@ -143,3 +143,10 @@ def test_ranking_data_and_compare_take_them():
         frame, label="label", position="place", losses=[LOSS], baselines=[], frameworks=["lightgbm"], rounds=3, seeds=1
     )
     assert list(result.table["method"]) == ["Unbiased"]
+    assert "methods that correct it look worse than they are" in str(result)
+    result.to_html(tmp_path / "report.html")
+    assert "Clicks by position" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "learn from clicks at positions, and the data has no positions" in str(
+        bp.compare(frame, label="label", drop=["place"], losses="all", baselines=[], frameworks=["lightgbm"],
+                   rounds=1, seeds=1)
+    )  # fmt: skip

@@ -33,6 +33,7 @@ __all__ = [
     "methods_of",
     "metrics_of",
     "names_of",
+    "note_on_clicks",
     "note_on_weights",
     "parse_losses",
     "parse_metrics",
@@ -246,6 +247,19 @@ def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:
     note = (
         "Weights differ within queries: XGBoost's own ranking objectives take one weight per query, the mean of its "
         "rows; all other methods take the weights of the rows."
+    )
+    return [note]
+
+
+def note_on_clicks(folds: Folds, methods: Sequence[Method]) -> list[str]:
+    """Return a note where losses that learn from clicks are judged on clicks that the positions have shaped too."""
+    learn_from_clicks = any(isinstance(m.objective, Loss) and m.objective.needs_position for m in methods)
+    if not learn_from_clicks or all(fold[2].queries.position is None for fold in folds):
+        return []
+    note = (
+        "The test part has positions, so its labels are clicks on pages that were shown. They favour the order that "
+        "was shown, and methods that correct it look worse than they are: judge with boostplug.clicks.evaluate, or on "
+        "a test part with judgements and without positions."
     )
     return [note]
 

@@ -14,6 +14,7 @@ from boostplug.comparison.arguments import (
     methods_of,
     metrics_of,
     names_of,
+    note_on_clicks,
     note_on_weights,
     parse_losses,
     parse_metrics,
@@ -218,7 +219,7 @@ def compare(
     folder = store_of(store, resume=resume)
     if jobs > 1:
         check_picklable(plan, methods)
-    notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods)]
+    notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods), *note_on_clicks(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=along, minutes=minutes, notes=notes)
     kept = None
     if folder is not None:

@@ -27,6 +27,7 @@ __all__ = [
     "Mean",
     "MethodCurves",
     "MethodMeans",
+    "MethodPositions",
     "MethodQueries",
     "MethodReliability",
     "MethodSeconds",
@@ -34,6 +35,7 @@ __all__ = [
     "MethodSummary",
     "Named",
     "PlannedRun",
+    "Positions",
     "Queries",
     "Query",
     "QueryDifference",
@@ -356,6 +358,20 @@ class Reliability:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MethodPositions(Named):
+    """How likely clicks are at each position, relative to the first, as a method estimates or was told it."""
+
+    relative: Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Positions:
+    """What positions do to clicks; without methods where none learns from clicks."""
+
+    methods: list[MethodPositions]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Importances:
     """What the trees split on."""
 
@@ -450,6 +466,7 @@ class Details:
     curves: Curves
     cutoffs: Cutoffs
     reliability: Reliability
+    positions: Positions
     importances: Importances
     queries: Queries
     hardest: list[QueryMean]

@@ -61,7 +61,15 @@ def made_up(document):
     metric = settings["metric"]
     sign = 1 if settings["greater_is_better"] else -1
     finished = [m for m in document["methods"] if m["runs_finished"]]
-    parts = {"curves": [], "cutoffs": [], "reliability": [], "importances": [], "queries": [], "seconds": []}
+    parts = {
+        "curves": [],
+        "cutoffs": [],
+        "reliability": [],
+        "positions": [],
+        "importances": [],
+        "queries": [],
+        "seconds": [],
+    }
     for k, method in enumerate(finished):
         key = {"framework": method["framework"], "method": method["method"]}
         runs = [run for run in method["runs"] if run["error"] is None]
@@ -82,6 +90,7 @@ def made_up(document):
         parts["cutoffs"].append({**key, "means": [0.4 + 0.01 * k + 0.03 * i for i in range(7)]})
         bins = {"predicted": [0.1, 0.5, 0.9], "observed": [0.12, 0.4 + 0.01 * k, 0.8], "shares": [0.5, 0.3, 0.2]}
         parts["reliability"].append({**key, **bins})
+        parts["positions"].append({**key, "relative": [1.0, 0.6, 0.4, 0.3]})
         parts["importances"].append({**key, "shares": [0.3 / (1 + i + k % 3) for i in range(8)]})
         compared = method["difference"] is not None
         worst = [
@@ -115,6 +124,7 @@ def made_up(document):
         "curves": {"metric": metric, "methods": parts["curves"]},
         "cutoffs": {"metric": "NDCG", "at": [1, 2, 3, 5, 10, 20, 50], "methods": parts["cutoffs"]},
         "reliability": {"methods": parts["reliability"]},
+        "positions": {"methods": parts["positions"]},
         "importances": {
             "measure": "share of the total gain of splits",
             "n_features": 8,
@@ -395,6 +405,8 @@ def test_these_details_have_the_form_of_real_ones(result):
     made, real = made_up(result.document), result.details
     assert real["reliability"] == {"methods": []}  # no metric judges probabilities
     real["reliability"] = made["reliability"]
+    assert real["positions"] == {"methods": []}  # no loss learns from clicks
+    real["positions"] = made["positions"]
     real["reproduce"]["command"] = made["reproduce"]["command"]  # data from memory have none
     assert shape(made) == shape(real)
 

@@ -17,10 +17,12 @@ from boostplug.comparison.summary import (
     Importances,
     MethodCurves,
     MethodMeans,
+    MethodPositions,
     MethodQueries,
     MethodReliability,
     MethodSeconds,
     MethodShares,
+    Positions,
     Queries,
     QueryDifference,
     QueryMean,
@@ -78,6 +80,7 @@ def details(runs: Runs) -> Details:
         curves=_curves(runs, finished),
         cutoffs=_cutoffs(runs, finished),
         reliability=Reliability(methods=_reliability(finished)),
+        positions=Positions(methods=_positions(finished)),
         importances=_importances(runs, finished),
         queries=Queries(
             metric=runs.plan.metric.name,
@@ -154,6 +157,18 @@ def _reliability(finished: Finished) -> list[MethodReliability]:
                     shares=(weight[there] / weight.sum()).tolist(),
                 )
             )
+    return methods
+
+
+def _positions(finished: Finished) -> list[MethodPositions]:
+    """Return the mean over runs of each position that all of them have."""
+    methods = []
+    for method, done in finished.items():
+        known = [cell.position_bias for cell in done.values() if cell.position_bias is not None]
+        if known:
+            n = min(map(len, known))
+            mean = np.mean([curve[:n] for curve in known], axis=0)
+            methods.append(MethodPositions(**_named(method), relative=mean.tolist()))
     return methods
 
 

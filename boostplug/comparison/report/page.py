@@ -9,6 +9,7 @@ from boostplug.comparison.report.curves import curves, cutoffs
 from boostplug.comparison.report.forest import differences
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.outcomes import queries
+from boostplug.comparison.report.positions import positions
 from boostplug.comparison.report.reliability import reliability
 from boostplug.comparison.report.setup import reproduce, setup
 from boostplug.comparison.report.trade_off import trade_off
@@ -29,6 +30,7 @@ _SECTIONS = (
     ("queries", "Queries won and lost", "Queries", queries),
     ("cutoffs", "NDCG by cut-off", "Cut-offs", cutoffs),
     ("reliability", "Probabilities and what was observed", "Calibration", reliability),
+    ("positions", "Clicks by position", "Positions", positions),
     ("features", "Features that the trees split on", "Features", features),
     ("time", "Time and quality", "Time", time),
     ("setup", "Set-up", "Set-up", setup),

@@ -14,7 +14,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, Framework, Part
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
-from boostplug.losses import Loss
+from boostplug.losses import Loss, Unbiased
 from boostplug.metrics import ECE, NDCG, LogLoss, Metric
 from boostplug.metrics.calibration import bin_sums
 
@@ -63,6 +63,8 @@ class RunOutcome:
     """NDCG on the test part at each of `CUTOFFS`; None where the grades allow none."""
     reliability: Floats | None = None
     """What `bin_sums` says of the test part, in a row; None where no metric judges probabilities."""
+    position_bias: Floats | None = None
+    """How likely clicks are at each position of the validation part, relative to the first; None of other losses."""
     seconds: float | None = None
     """Of the whole training, with the metric after each round."""
 
@@ -277,6 +279,7 @@ class FoldRuns:
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
                 cutoffs = _at_cutoffs(plan.metric, scores, queries)
                 reliability = _reliability(plan.metrics, scores, queries)
+                position_bias = _position_bias(objective, watch.scores, watch.queries)
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
             return RunOutcome(method, self._number, seed, error=_reason(error), notes=tuple(notes))
         return RunOutcome(
@@ -295,6 +298,7 @@ class FoldRuns:
             gains=watch.gains,
             cutoffs=cutoffs,
             reliability=reliability,
+            position_bias=position_bias,
             tuned=None if tuned is None else tuned.setting,
             notes=tuple(notes),
         )
@@ -318,6 +322,17 @@ def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) ->
         return None
     metric, read = of_probabilities[0]
     return bin_sums(scores, read, metric.bins if isinstance(metric, ECE) else ECE().bins, metric.max_grade).ravel()
+
+
+def _position_bias(objective: Loss | str, scores: Floats, queries: Queries) -> Floats | None:
+    """Return what a loss that learns from clicks says of positions, as shares of the first one's clicks."""
+    if not isinstance(objective, Unbiased) or queries.position is None:
+        return None
+    curve = objective.position_bias(scores, queries)
+    if "bias" in curve:
+        found: Floats = np.exp(curve["bias"])
+        return found
+    return curve["clicked"] if "clicked" in curve else curve["propensity"]
 
 
 def _reason(error: Exception) -> str:
