@@ -143,6 +143,8 @@ def _data() -> Iterator[_Data]:
     rng = np.random.default_rng(0)
 
     def with_scores(queries: Queries, spreads: tuple[float, ...] = _SPREADS) -> _Data:
+        place = np.arange(queries.n_rows) - queries.boundaries[queries.query_of_row]
+        queries = queries.with_positions(1 + place % 10)
         return _Data(queries, [spread * rng.normal(size=queries.n_rows) for spread in spreads])
 
     n = sum(_SIZES)
@@ -176,13 +178,15 @@ def _settings(loss: Loss) -> Iterator[Loss]:
 
 
 def _call_loss(loss: Loss, data: list[_Data]) -> None:
+    largest = 1.0 if loss.binary_labels else loss.largest_label
     for queries, all_scores in data:
-        if (queries.pairs is None or loss.takes_pairs) and queries.labels.max() <= loss.largest_label:
+        if (queries.pairs is None or loss.takes_pairs) and queries.labels.max() <= largest:
             for scores in all_scores:
                 loss.value(scores, queries)
                 loss.gradient_hessian(scores.astype(np.float32), queries)
-    queries, (scores, *_) = data[0 if loss.largest_label >= _GRADES - 1 else 2]  # all grades, or two
-    loss(queries.labels, scores, None, np.diff(queries.boundaries))
+    if not loss.needs_position:  # which arrays alone do not have
+        queries, (scores, *_) = data[0 if loss.largest_label >= _GRADES - 1 else 2]  # all grades, or two
+        loss(queries.labels, scores, None, np.diff(queries.boundaries))
 
 
 def _truncated() -> Iterator[LambdaRank]:

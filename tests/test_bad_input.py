@@ -131,6 +131,18 @@ def clicks_of(lines, **columns):
     return bp.datasets.load_clicks(file("log.csv", f"qid,position,clicked\n1,1,0\n{lines}"), **columns)
 
 
+def on_clicks(method="unbiased_lambdamart", clicks=(1, 0, 0, 1), position=(1, 2, 1, 2), **given):
+    """Call `Unbiased` on two pages."""
+    pages = bp.Queries(clicks, group=[2, 2], position=position)
+    return bp.Unbiased(method=method, **given).gradient_hessian(np.zeros(4), pages)
+
+
+def on_categories():
+    """Call `Unbiased` on a Dataset whose positions LightGBM keeps as categories."""
+    data = lgb.Dataset(np.zeros((4, 1)), [1, 0, 0, 1], group=[2, 2], position=[3, 1, 1, 3], params={"verbosity": -1})
+    return bp.Unbiased()(np.zeros(4), data.construct())
+
+
 def on_two_machines():
     """Return a Dataset as each of two machines has it; there is no network until it is trained on."""
     data = lgb.Dataset(X, Y, group=GROUP, params={"verbosity": -1}).construct()
@@ -597,6 +609,28 @@ CASES = {
         Case("a column that a log's file lacks", lambda: clicks_of("", qid="session")),
         Case("text as a position in a file", lambda: clicks_of("2,top,0\n")),
         Case("a row of a file without a page", lambda: clicks_of(",2,0\n")),
+    ],
+    "Losses on clicks": [
+        Case("`Unbiased` without positions", lambda: on_clicks(position=None)),
+        Case("one position in all rows of `Unbiased`", lambda: on_clicks(position=[1, 1, 1, 1])),
+        Case("positions that LightGBM keeps as categories", on_categories),
+        Case('`method="ips"` without propensities', lambda: bp.Unbiased(method="ips")),
+        Case("propensities for a method that estimates", lambda: bp.Unbiased(propensity=[1.0, 0.5])),
+        Case("a propensity of 0 in a loss", lambda: bp.Unbiased(method="ips", propensity=[1.0, 0.0])),
+        Case("a position without a propensity", lambda: on_clicks("ips", propensity=[1.0])),
+        Case("grades in place of clicks", lambda: on_clicks("kurennoy", [2, 0, 0, 1], propensity=[1.0, 0.5])),
+        Case("a base that is no loss on pairs", lambda: bp.Unbiased(base=bp.SquaredError())),
+        Case(
+            'a base that takes no pairs for `method="kurennoy"`',
+            lambda: bp.Unbiased(base=bp.NDCGBoost(), method="kurennoy", propensity=[1.0]),
+        ),
+        Case("a position below 1", lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y)))),
+        Case(
+            "a log that counts impressions as training data",
+            lambda: bp.RankingData.from_clicks(
+                X, bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2], impressions=[3, 3])
+            ),
+        ),
     ],
     "TREC's files": [
         Case("an empty run", lambda: load_run(file("empty.run", ""))),

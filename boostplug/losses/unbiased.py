@@ -306,7 +306,7 @@ class Unbiased(Loss):
                 "position",
                 position > len(self.propensity),
                 position,
-                f"has no propensity, which has {len(self.propensity)} entries; pass one for each position, or leave "
+                f"has no propensity, which ends at position {len(self.propensity)}; pass one for each, or leave "
                 "out documents further down",
             )
         elif queries.n_rows > queries.n_queries and position.max() == 1:

@@ -1057,6 +1057,28 @@ def set_labels(dice):
     return text + f"check_objective({bound}, {data.scores()}, dataset)"
 
 
+@target("Unbiased", "set_positions", weight=30)
+def set_positions(dice):
+    data, dataset = _dataset(dice)
+    base = constructed(dice, dice.one((bp.RankNet, bp.MPBoost, bp.QBRank, bp.NDCGBoost, bp.LambdaRank)))
+    method = dice.one(("unbiased_lambdamart", "ips", "kurennoy", "additive"))
+    given = {"base": base, "method": repr(method)}
+    if (method in {"ips", "kurennoy"}) != dice.percent(5):
+        given["propensity"] = dice.one(
+            ("[1.0, 0.5, 0.3]", "1 / np.arange(1.0, 9.0)", "[1.0]", "[0.0, 1.0]", "[2.0] * 8")
+        )
+    for name, values in (("max_weight", ("1", "1e9", "3.0")), ("p", ("0", "2", "1e9")), ("ridge", ("1e-9", "10.0")),
+                         ("max_position", ("1", "3", "200")), ("examination", ("'sequential'",))):  # fmt: skip
+        if dice.percent(20):
+            given[name] = dice.one(HOSTILE) if dice.spoils() else dice.one(values)
+    loss = f"bp.Unbiased({', '.join(f'{name}={text}' for name, text in given.items())})"
+    places = numbers_text([str(1 + dice.below(8)) for _ in range(data.n)])
+    text = f"dataset = {dataset}\nbp.set_positions(dataset, {dice.one(HOSTILE) if dice.spoils() else places})\n"
+    if dice.percent(30):
+        return text + f"model = lgb.train({{'objective': {loss}, 'verbose': -1, 'num_threads': 1}}, dataset, 2)"
+    return text + f"check_objective({loss}, {data.scores()}, dataset)"
+
+
 @target("MPBoost", "QBRank", weight=8, name="lgb.train, xgb.train")
 def train(dice):
     _, dataset = _dataset(dice)

@@ -89,7 +89,7 @@ _BAD_TRIPLES = (
     *("np.zeros_like, np.zeros_like, np.zeros_like", "lambda d: -d, lambda d: -np.ones_like(d), np.zeros_like"),
     *("np.square, lambda d: (2.0 * d).tolist(), lambda d: 2.0", "lambda d: d[:, None], np.ones_like, np.zeros_like"),
 )
-_COMPOSED = (bp.AdaRank, bp.LossSum, bp.PairwiseLoss)
+_COMPOSED = (bp.AdaRank, bp.LossSum, bp.PairwiseLoss, bp.Unbiased)
 _SIMPLE = sorted(
     {type(one) for variants in LOSSES.values() for one in variants} - {*_COMPOSED}, key=lambda k: k.__name__
 )

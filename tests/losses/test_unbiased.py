@@ -286,7 +286,7 @@ def test_wrong_data():
     flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.ones(queries.n_rows))
     with pytest.raises(ValueError, match="position is 1 in all rows"):
         bp.Unbiased().gradient_hessian(scores, flat)
-    with pytest.raises(ValueError, match=r"position\[\d+\] = \d+ has no propensity, which has 3 entries"):
+    with pytest.raises(ValueError, match=r"position\[\d+\] = \d+ has no propensity, which ends at position 3"):
         bp.Unbiased(method="ips", propensity=THETA[:3]).value(scores, queries)
     graded = bp.Queries(2.0 * queries.labels, group=np.diff(queries.boundaries), position=queries.position)
     with pytest.raises(ValueError, match=r"labels\[\d+\] = 2.0 is no click"):
