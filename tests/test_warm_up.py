@@ -22,6 +22,7 @@ import itertools
 import numpy as np, boostplug as bp
 from boostplug.kernels.base.compiling import compiled_so_far
 from boostplug.losses import LOSSES
+from boostplug.testing import suited
 from boostplug.metrics import METRICS
 from boostplug.rankers import RANKERS
 from sklearn.base import clone
@@ -67,6 +68,7 @@ losses = [
 ]
 for loss, q in itertools.product(losses, data):
     if q.pairs is None or loss.takes_pairs:
+        q = suited(loss, q) if loss.needs_position else q
         drawn = rng.normal(size=q.n_rows)
         for scores in (np.zeros(q.n_rows), drawn.astype(np.float32), 1e4 * drawn):
             if q.n_rows > 2000 and (scores.max() > 100 or loss not in registered):
