@@ -139,7 +139,7 @@ def suited(loss: Loss, queries: Queries) -> Queries:
     if not len(labels):
         return queries
     if loss.binary_labels:
-        labels = (labels > np.median(labels)).astype(np.float64)
+        labels = (labels > 1.0).astype(np.float64)  # by row, so that parts have those of the whole
     if not loss.takes_negative_labels and labels.min() < 0:
         labels = labels - labels.min()
     if labels.max() > loss.largest_label:

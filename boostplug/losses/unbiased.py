@@ -399,7 +399,7 @@ class Unbiased(Loss):
         own, others = np.ones((2, queries.n_queries))
         for factors, among in ((own, both), (others, queries)):
             runs = runs_of(among)
-            factors[runs.query] = self.base.factors(among)
+            factors[runs.query] = self.base.factors(among) / runs.unit
         has_others = np.zeros(
             queries.n_queries, bool
         )  # pages on which all documents were clicked keep their own factor

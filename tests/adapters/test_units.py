@@ -30,7 +30,7 @@ class Squares(bp.Loss):
 
 
 EVERY_LOSS = [
-    *(loss for variants in LOSSES.values() for loss in variants),
+    *(loss for variants in LOSSES.values() for loss in variants if not loss.needs_position),
     bp.PairwiseLoss(softplus, slope, curvature),
     Squares(),
 ]

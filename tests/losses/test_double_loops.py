@@ -11,6 +11,7 @@ from losses.functions import FUNCTIONS, gap_weight, root_distance
 
 import boostplug as bp
 from boostplug.losses import LOSSES
+from boostplug.testing import suited
 
 KINDS = {
     "grades": lambda rng, n: rng.integers(0, 5, n),
@@ -127,7 +128,7 @@ def test_bit_equal_for_any_number_of_threads(kind):
         for threads in (1, 2, 5):
             bp.set_num_threads(threads)
             try:
-                found.append(loss.gradient_hessian(scores, queries))
+                found.append(loss.gradient_hessian(scores, suited(loss, queries)))
             finally:
                 bp.set_num_threads(None)
         np.testing.assert_array_equal(found[0], found[1], err_msg=repr(loss))
@@ -149,7 +150,7 @@ def test_a_long_list_takes_memory_of_its_length(loss, labels):
         pytest.skip("as many grades as rows are summed pair by pair")
     rng = np.random.default_rng(4)
     n = 50_000
-    queries, scores = bp.Queries(KINDS[labels](rng, n), group=[n]), rng.normal(size=n)
+    queries, scores = suited(loss, bp.Queries(KINDS[labels](rng, n), group=[n])), rng.normal(size=n)
     loss.gradient_hessian(scores, queries)  # compiles, and keeps what belongs to the queries
     tracemalloc.start()
     g, h = loss.gradient_hessian(scores, queries)

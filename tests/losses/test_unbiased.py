@@ -193,7 +193,7 @@ def test_estimates_find_the_bias_where_scores_are_right(eta):
     chance = 0.5 / (1.0 + np.exp(-relevance)).ravel() / position**eta
     queries = bp.Queries((rng.random(8 * n) < chance).astype(float), group=[8] * n, position=position)
     odds = np.log(chance / (1.0 - chance))
-    bias = bp.Unbiased(method="additive").position_bias((odds + eta * np.log(position)), queries)["bias"]
+    bias = bp.Unbiased(method="additive", ridge=1e-3).position_bias((odds + eta * np.log(position)), queries)["bias"]
     np.testing.assert_allclose(bias, -eta * np.log(np.arange(1.0, 9.0)), atol=0.25)
     ratio = bp.Unbiased().position_bias(np.zeros(8 * n), queries)["clicked"]
     np.testing.assert_allclose(ratio, 1.0 / np.arange(1.0, 9.0) ** eta, rtol=0.2)

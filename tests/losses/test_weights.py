@@ -71,8 +71,9 @@ def times(queries, c, of_pairs=1.0):
         own = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
         pairs = bp.Pairs(pairs.winner, pairs.loser, weight=of_pairs * own, margin=pairs.margin)
     return bp.Queries(
-        queries.labels, group=np.diff(queries.boundaries), weight=c * weight, pairs=pairs, labelled=queries.labelled
-    )
+        queries.labels, group=np.diff(queries.boundaries), weight=c * weight, pairs=pairs, labelled=queries.labelled,
+        position=queries.position,
+    )  # fmt: skip
 
 
 @some_losses
