@@ -315,7 +315,20 @@ PAGES = {
                     "datasets.QueryBatches",
                 ),
             ),
-            Section("Click logs", ("datasets.ClickLog", "datasets.load_clicks")),
+            Section(
+                "Click logs",
+                (
+                    "datasets.ClickLog",
+                    "datasets.load_clicks",
+                    "clicks",
+                    "clicks.simulate",
+                    "clicks.propensity",
+                    "clicks.Propensity",
+                    "clicks.evaluate",
+                    "clicks.Evaluation",
+                    "clicks.Evaluations",
+                ),
+            ),
             Section(
                 "Runs and judgements of TREC",
                 (

@@ -6,7 +6,19 @@
 ClickLog(n_pages=1000, n_rows=9128, n_clicks=475)
 """
 
+from boostplug.clicks.evaluate import Estimate, Evaluation, Evaluations, Sensitivity, evaluate
 from boostplug.clicks.propensity import Propensity, propensity
 from boostplug.clicks.simulate import simulate
+from boostplug.data.click_log import ClickLog
 
-__all__ = ["Propensity", "propensity", "simulate"]
+__all__ = [
+    "ClickLog",
+    "Estimate",
+    "Evaluation",
+    "Evaluations",
+    "Propensity",
+    "Sensitivity",
+    "evaluate",
+    "propensity",
+    "simulate",
+]

@@ -264,8 +264,9 @@ def propensity(
 
 def effective_size(weight: Floats, times: Floats) -> float:
     """Return Kish's effective sample size of weights, each counted some times; 0 where there are none."""
-    squares = float((weight**2 * times).sum())
-    return float((weight * times).sum()) ** 2 / squares if squares > 0 else 0.0
+    scaled = weight / weight.max(initial=0.0) if weight.any() else weight  # squares stay finite
+    squares = float((scaled**2 * times).sum())
+    return float((scaled * times).sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:

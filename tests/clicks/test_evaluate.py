@@ -1,0 +1,213 @@
+"""`evaluate`: estimates by hand, without bias on simulated clicks, and what they say of themselves."""
+
+import math
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.clicks import Propensity, evaluate, propensity, simulate
+from boostplug.data.click_log import ClickLog
+
+# Two pages of query 0, one of query 1. The new scores turn the first page around, and tie on the third.
+PAGES = {
+    "clicked": [1, 0, 1, 0, 1, 1, 0],
+    "group": [3, 2, 2],
+    "position": [1, 2, 3, 1, 2, 1, 2],
+    "query": [0, 0, 0, 0, 0, 1, 1],
+}
+LOG = ClickLog(**PAGES)
+NEW = [0.1, 0.2, 0.3, 2.0, 1.0, 5.0, 5.0]
+THETA = [1.0, 0.5, 0.25]
+D = [1.0, 1 / math.log2(3), 0.5]
+
+
+def test_by_hand():
+    # First page: the click at 1 is now at 3, the one at 3 at 1. Second: at 2. Third: at 1 or 2.
+    values = [D[2] * 1 + D[0] * 4, D[1] * 2, (D[0] + D[1]) / 2 * 1]
+    weights = [5, 2, 1]
+    options = {"metric": bp.DCG(3), "propensity": THETA}
+    assert evaluate(NEW, LOG, **options).estimate == pytest.approx(sum(values) / 3, rel=1e-14)
+    assert evaluate(NEW, LOG, method="snips", **options).estimate == pytest.approx(
+        sum(values) / sum(weights), rel=1e-14
+    )
+    clipped = [D[2] * 1 + D[0] * 2, D[1] * 2, (D[0] + D[1]) / 2]
+    found = evaluate(NEW, LOG, method="clipped", max_weight=2.0, **options)
+    assert found.estimate == pytest.approx(sum(clipped) / 3, rel=1e-14)
+    assert found.largest_weight == 2.0
+    plain = [D[2] + D[0], D[1], (D[0] + D[1]) / 2]
+    assert found.sensitivity[0][:2] == (0.0, pytest.approx(sum(plain) / 3, rel=1e-14))
+
+
+def test_precision_in_exact_arithmetic():
+    found = evaluate(NEW, LOG, metric="Precision@2", propensity=THETA)
+    # Page 1: of the clicks only the one that moved to the top counts, 4/2. Page 2: 2/2. Page 3: 1/2.
+    assert Fraction(found.estimate).limit_denominator(10**6) == Fraction(2 + 1 + Fraction(1, 2)) / 3
+    assert found.n_clicks == 4
+    assert found.effective_sample_size == pytest.approx(8**2 / (1 + 16 + 4 + 1))
+    assert found.largest_weight == 4.0
+    assert found.metric == "Precision@2"
+
+
+def test_eta_is_a_power_of_the_position_and_the_sensitivity_its_multiples():
+    found = evaluate(NEW, LOG, eta=0.8)
+    for row, power in zip(found.sensitivity, (0.0, 0.5, 1.0, 1.5, 2.0), strict=True):
+        at = evaluate(NEW, LOG, eta=0.8 * power)
+        assert row.power == power
+        assert tuple(row[1:]) == pytest.approx((at.estimate, at.low, at.high, at.effective_sample_size), rel=1e-12)
+    by_array = evaluate(NEW, LOG, propensity=np.arange(1.0, 4) ** -0.8)
+    assert by_array.estimate == pytest.approx(found.estimate, rel=1e-12)
+
+
+def test_snips_does_not_change_with_a_factor_of_the_propensities():
+    one, other = (evaluate(NEW, LOG, method="snips", propensity=np.multiply(THETA, f)) for f in (1.0, 0.3))
+    assert one.estimate == pytest.approx(other.estimate, rel=1e-14)
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-12)
+
+
+def test_discounts_are_those_of_the_metric():
+    for metric in (bp.DCG(2, convention="letor"), bp.DCG(None, ties="order"), bp.DCG(gain="linear")):
+        found = evaluate(NEW, LOG, metric=metric, eta=0.0).estimate
+        queries = bp.Queries(PAGES["clicked"], group=PAGES["group"])
+        assert found == pytest.approx(metric(NEW, queries), rel=1e-13)
+
+
+DATA = bp.datasets.make_ranking(60, n_features=5, random_state=0)
+SCORES = np.random.default_rng(1).normal(size=(2, DATA.n_rows)) + DATA.y
+
+
+def logs(n, sessions=2000):
+    return [
+        simulate(DATA, ranker=SCORES[0], sessions=sessions, max_position=5, eta=1.0, noise=0.2, random_state=seed)
+        for seed in range(n)
+    ]
+
+
+def true_value(metric):
+    """Return the mean over queries of the metric if every document that attracts were clicked."""
+    attraction = 0.2 + 0.8 * (2**DATA.y - 1) / (2 ** DATA.y.max() - 1)
+    values = []
+    for start, stop in zip(DATA.queries.boundaries[:-1], DATA.queries.boundaries[1:], strict=True):
+        page = start + np.argsort(-SCORES[0][start:stop])[:5]
+        page = page[np.argsort(-SCORES[1][page])]
+        discount = [
+            metric.score(np.eye(len(page))[i], -np.arange(len(page)), group=[len(page)]) for i in range(len(page))
+        ]
+        values.append(attraction[page] @ discount)
+    return np.mean(values)
+
+
+@pytest.mark.parametrize("metric", [bp.DCG(3), bp.Precision(2)])
+def test_ips_has_no_bias(metric):
+    found = np.array(
+        [evaluate(SCORES[1][log.document], log, metric=metric, eta=1.0, n_bootstrap=1).estimate for log in logs(40)]
+    )
+    assert abs(found.mean() - true_value(metric)) < 4 * found.std(ddof=1) / np.sqrt(len(found))
+    naive = np.mean(
+        [evaluate(SCORES[1][log.document], log, metric=metric, eta=0.0, n_bootstrap=1).estimate for log in logs(3)]
+    )
+    assert naive < 0.8 * true_value(metric)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """Of pages that are queries: the same queries would be drawn again with other clicks."""
+    truth, held = true_value(bp.DCG(3)), 0
+    for log in logs(60, sessions=500):
+        pages = ClickLog(log.clicked, group=log.group, position=log.position)
+        found = evaluate(SCORES[1][log.document], pages, metric=bp.DCG(3), eta=1.0, n_bootstrap=200)
+        held += found.low <= truth <= found.high
+    assert 50 <= held < 60
+
+
+def test_rankers_are_compared_with_the_first():
+    log = logs(1)[0]
+    random = np.random.default_rng(0).normal(size=log.n_rows)
+    found = evaluate({"random": random, "y": DATA.y[log.document], "again": random}, log, eta=1.0)
+    assert list(found) == ["random", "y", "again"]
+    alone = evaluate(DATA.y[log.document], log, eta=1.0)
+    assert (found["y"].estimate, found["y"].low) == (alone.estimate, alone.low)
+    assert found["random"].difference is None
+    assert alone.difference is None
+    difference = found["y"].difference
+    assert difference.estimate == pytest.approx(found["y"].estimate - found["random"].estimate)
+    assert 0 < difference.low < difference.estimate < difference.high
+    assert difference.high - difference.low < found["y"].high - found["y"].low  # paired
+    assert found["again"].difference == (0.0, 0.0, 0.0)
+    assert len(str(found).splitlines()) == 5
+    assert str(found).splitlines()[3].startswith("y ")
+    assert len(str(alone).splitlines()) == 8
+
+
+def test_a_propensity_is_taken_as_it_is():
+    log = simulate(DATA, ranker="random", sessions=3000, max_position=4, random_state=0)
+    theta = propensity(log)
+    assert isinstance(theta, Propensity)
+    scores = DATA.y[log.document]
+    assert evaluate(scores, log, propensity=theta) == evaluate(scores, log, propensity=theta.propensity)
+
+
+def test_pages_may_be_aggregated():
+    together = ClickLog([3, 1, 0, 2], group=[2, 2], position=[1, 2, 1, 2], impressions=[4, 4, 2, 2])
+    scores, apart = [0.1, 0.2, 0.3, 0.1], []
+    for page, (n, clicks) in enumerate([(4, [3, 1]), (2, [0, 2])]):
+        apart += [[page, [k < c for c in clicks]] for k in range(n)]
+    log = ClickLog(
+        np.concatenate([clicks for _, clicks in apart]),
+        group=[2] * 6,
+        position=[1, 2] * 6,
+        query=np.repeat([page for page, _ in apart], 2),
+    )
+    new = np.concatenate([scores[2 * page : 2 * page + 2] for page, _ in apart])
+    one, other = (evaluate(s, shown, eta=0.7) for s, shown in ((scores, together), (new, log)))
+    assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
+    assert one.n_clicks == other.n_clicks == 6
+    assert one.effective_sample_size == pytest.approx(other.effective_sample_size)
+
+
+def test_pages_are_copied_in_blocks(monkeypatch):
+    wanted = evaluate(NEW, LOG, eta=1.0)
+    for rows in (1, 4, 5):
+        monkeypatch.setattr(sys.modules["boostplug.clicks.evaluate"], "_ROWS", rows)
+        assert evaluate(NEW, LOG, eta=1.0) == wanted
+
+
+def test_one_query_has_no_interval():
+    found = evaluate([1.0, 2.0], ClickLog([1, 0], group=[2], position=[1, 2]), eta=1.0)
+    assert math.isnan(found.low)
+    assert math.isnan(found.sensitivity[0].high)
+
+
+def test_a_page_without_rows_does_not_count():
+    log = ClickLog([1, 0, 1], group=[2, 0, 1], position=[1, 2, 1])
+    assert evaluate([2.0, 1.0, 1.0], log, eta=1.0).estimate == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": bp.NDCG(10)}, "metric=NDCG@10 is no sum over documents by rank.* clicks do not tell the ideal"),
+        ({"metric": bp.MAP()}, r"metric=MAP is no sum over documents by rank, as clicks need it; pass DCG\(k\)"),
+        ({"metric": bp.Precision(5, relevant=2)}, "gives a click nothing, because its label is 1"),
+        ({"eta": None}, "give exactly one of propensity .* got neither"),
+        ({"propensity": THETA}, "got both"),
+        ({"eta": None, "propensity": [1.0, 0.5]}, "propensity has 2 positions, but log has a click at position 3"),
+        ({"eta": None, "propensity": [1.0, 0.5, 0.0]}, r"propensity\[2\] = 0.0 is not a finite number > 0"),
+        ({"eta": -1}, "eta must be a finite number of at least 0"),
+        ({"scores": NEW[:3]}, r"scores must have shape \(7,\)"),
+        ({"scores": {"new": [np.nan] * 7}}, r"new: scores\[0\] is NaN"),
+        ({"scores": {}}, "scores is an empty mapping"),
+        ({"log": 3}, "log must be a ClickLog"),
+        ({"log": ClickLog([0, 0], group=[2], position=[1, 2]), "scores": [1, 2]}, "log.clicked: there are no clicks"),
+        (
+            {"log": ClickLog([1, 0], group=[2], position=[1, 2], impressions=[2, 3]), "scores": [1, 2]},
+            r"log.impressions\[1\] = 3.0 differs from the first row of its page",
+        ),
+        ({"method": "dr"}, "method must be one of 'ips', 'snips', 'clipped'"),
+        ({"max_weight": 0.5}, "max_weight must be a finite number of at least 1"),
+    ],
+)
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(**{"scores": NEW, "log": LOG, "eta": 1.0, **options})
