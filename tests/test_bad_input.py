@@ -625,6 +625,21 @@ CASES = {
             lambda: bp.Unbiased(base=bp.NDCGBoost(), method="kurennoy", propensity=[1.0]),
         ),
         Case("a position below 1", lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y)))),
+        Case("harvesting without documents", lambda: bp.clicks.propensity(LOG, method="harvesting")),
+        Case(
+            "propensities of a log with one position",
+            lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 1])),
+        ),
+        Case(
+            "propensities of a log without clicks at the first position",
+            lambda: bp.clicks.propensity(bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])),
+        ),
+        Case("NDCG of clicks", lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.NDCG(10), eta=1.0)),
+        Case("an evaluation without propensities", lambda: bp.clicks.evaluate([1, 2], LOG)),
+        Case(
+            "users for negative labels",
+            lambda: bp.clicks.simulate(bp.RankingData(X, Y - 1.0, group=GROUP), ranker="random"),
+        ),
         Case(
             "a log that counts impressions as training data",
             lambda: bp.RankingData.from_clicks(

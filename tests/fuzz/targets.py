@@ -1079,6 +1079,49 @@ def set_positions(dice):
     return text + f"check_objective({loss}, {data.scores()}, dataset)"
 
 
+_SIMULATED = {
+    "model": ("'position'", "'cascade'", "'dbn'"),
+    "eta": ("0", "1.0", "2", "100"),
+    "noise": ("0", "1", "0.1"),
+    "ranker": ("'random'", "np.arange(len(data.y))", "['random', data.y]", "data.X[:, 0]"),
+    "sessions": ("1", "30"),
+    "max_position": ("1", "3", "None"),
+}
+_ESTIMATED = {
+    "method": ("'randomised'", "'swapped'", "'harvesting'", "'em'"),
+    "X": ("None", "data.X"),
+    "max_position": ("2", "3", "None"),
+    "max_weight": ("1", "1e9"),
+    "n_bootstrap": ("2", "3"),
+    "confidence": ("0.5", "0.999"),
+}
+_EVALUATED = {
+    "metric": ("bp.DCG(3)", "'Precision@2'", "bp.NDCG(3)", "bp.MAP()", "bp.DCG()"),
+    "method": ("'ips'", "'snips'", "'clipped'"),
+    "propensity": ("[1.0, 0.5, 0.3]", "1 / np.arange(1.0, 40.0)", "[0.0] * 40", "[1e-300] * 40", "None"),
+    "eta": ("0", "1.0", "20", "None"),
+    "max_weight": ("1", "1e9"),
+    "n_bootstrap": ("1", "3"),
+    "confidence": ("0.5",),
+}
+
+
+@target("clicks", weight=20)
+def clicks(dice):
+    text = "data = bp.datasets.make_ranking(6, random_state=0)\n"
+    text += f"log = bp.clicks.simulate(data, random_state=1, {arguments(dice, _SIMULATED)})\n"
+    what = dice.below(3)
+    if what == 0:
+        return text + "assert log.position.min() >= 1 and set(log.clicked) <= {0.0, 1.0}"
+    if what == 1:
+        text += f"found = bp.clicks.propensity(log, {arguments(dice, _ESTIMATED)})\n"
+        return text + "assert found.propensity[0] == 1.0 and not np.isinf(found.propensity).any() and str(found)"
+    scores = dice.one(("data.y[log.document]", "np.zeros(log.n_rows)", "{'a': log.position, 'b': -log.position}"))
+    scores = dice.one(HOSTILE) if dice.spoils() else scores
+    text += f"found = bp.clicks.evaluate({scores}, log, {arguments(dice, _EVALUATED)})\n"
+    return text + "assert str(found)"
+
+
 @target("MPBoost", "QBRank", weight=8, name="lgb.train, xgb.train")
 def train(dice):
     _, dataset = _dataset(dice)
