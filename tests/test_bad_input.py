@@ -625,7 +625,10 @@ CASES = {
             lambda: bp.Unbiased(base=bp.NDCGBoost(), method="kurennoy", propensity=[1.0]),
         ),
         Case("a position below 1", lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y)))),
-        Case("harvesting without documents", lambda: bp.clicks.propensity(LOG, method="harvesting")),
+        Case(
+            "harvesting without documents",
+            lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2]), method="harvesting"),
+        ),
         Case(
             "propensities of a log with one position",
             lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 1])),
