@@ -130,15 +130,23 @@ def _words(space: Range | tuple[Any, ...]) -> str:
 
 def training_calls(name: str) -> dict[str, str]:
     """Return a training with a loss at its defaults, in each framework; nothing for what needs arguments."""
-    if not any(type(loss).__name__ == name for variants in LOSSES.values() for loss in variants) or name == "LossSum":
+    found = [loss for variants in LOSSES.values() for loss in variants if type(loss).__name__ == name]
+    if not found or name == "LossSum":
         return {}
-    head = "import boostplug as bp\n\ntrain = bp.datasets.load_bundled().train\n"
+    head, places = "import boostplug as bp\n\ntrain = bp.datasets.load_bundled().train\n", ""
+    if found[0].needs_position:
+        places = "bp.set_positions(data, train.position)\n"
+        head = (
+            "import boostplug as bp\n\ndocuments = bp.datasets.load_bundled().train\n"
+            "log = bp.clicks.simulate(documents, sessions=1_000, random_state=0)\n"
+            "train = bp.RankingData.from_clicks(documents.X, log)\n"
+        )
     lightgbm = (
-        "data = lgb.Dataset(train.X, train.y, group=train.group)\n"
+        f"data = lgb.Dataset(train.X, train.y, group=train.group)\n{places}"
         f'booster = lgb.train({{"objective": bp.{name}()}}, data, num_boost_round=100)'
     )
     xgboost = (
-        "data = xgb.QuantileDMatrix(train.X, train.y, qid=train.qid)\n"
+        f"data = xgb.QuantileDMatrix(train.X, train.y, qid=train.qid)\n{places}"
         'params = {"objective": "rank:pairwise", "base_score": 0}\n'
         f"booster = xgb.train(params, data, num_boost_round=100, obj=bp.{name}())"
     )

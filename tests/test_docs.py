@@ -40,7 +40,17 @@ def test_reference_is_what_the_code_says(name):
     assert (module.REFERENCE / name).read_text(encoding="utf-8") == expected, "run python docs/generate.py"
 
 
-WITH_TRAININGS = ("MPBoost", "QBRank", "NDCGBoost", "AdaRank", "RankNet", "LambdaRank", "ListNet", "SquaredError")
+WITH_TRAININGS = (
+    "MPBoost",
+    "QBRank",
+    "NDCGBoost",
+    "AdaRank",
+    "RankNet",
+    "LambdaRank",
+    "ListNet",
+    "SquaredError",
+    "Unbiased",
+)
 
 
 @pytest.mark.parametrize("name", WITH_TRAININGS)
