@@ -17,6 +17,7 @@ from boostplug.core.checks import (
     scores_of_rows,
     shown,
 )
+from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
@@ -181,6 +182,18 @@ class Unbiased(Loss):
     @property
     def _normalizes_queries(self) -> bool:
         return getattr(self.base, "normalization", "") in ("none", "rows", "query")
+
+    @property
+    def search_space(self) -> Space:
+        """What the base says, and the parameters of this method; the method itself stays."""
+        of_methods: dict[str, Space] = {
+            "unbiased_lambdamart": {"p": Range(0.0, 3.0)},
+            "additive": {"ridge": Range(1e-3, 1.0, log=True)},
+            "kurennoy": {"examination": ("independent", "sequential")},
+        }
+        drawn = {name: space for name, space in super().search_space.items() if name.startswith("base")}
+        weight = {} if self.method == "additive" else {"max_weight": Range(2.0, 100.0, log=True)}
+        return {**drawn, **weight, **of_methods.get(self.method, {})}
 
     @property
     def hessian_kind(self) -> HessianKind:

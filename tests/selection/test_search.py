@@ -12,6 +12,7 @@ import pytest
 import boostplug as bp
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
+from boostplug.testing import suited
 from boostplug.selection import search
 
 optuna = pytest.importorskip("optuna")
@@ -42,7 +43,7 @@ def test_every_suggested_value_is_legal(loss):
     assert len(set(drawn)) >= min(6, math.prod(choices))
     assert {type(each) for each in drawn} == {type(loss)}
     trials = study.get_trials(deepcopy=False)
-    queries = bp.Queries([2, 1, 0, 1, 0], group=[3, 2])
+    queries = suited(loss, bp.Queries([2, 1, 0, 1, 0], group=[3, 2]))
     for each, trial in zip(drawn, trials, strict=True):
         again = bp.XGBRanker(objective=loss).set_params(**trial.params).objective  # as study.best_params is used
         assert again == each
