@@ -12,8 +12,8 @@ import pytest
 import boostplug as bp
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
-from boostplug.testing import suited
 from boostplug.selection import search
+from boostplug.testing import suited
 
 optuna = pytest.importorskip("optuna")
 
