@@ -41,6 +41,8 @@ _MOST_QUERIES, _MOST_DOCUMENTS = 200, 30  # of the training part: the candidates
 _ROWS = 600_000  # of a log
 _ROUNDS, _LEAVES, _RATE, _BINS = 50, 15, 0.15, 63
 _LEAST_ROWS = 50
+_LEAST_WAY = 0.01  # from clicks as labels to true propensities, of which shares say something
+_BUILT_IN = ("lightgbm built-in with positions", "xgboost built-in with positions")
 _SHARES = (0.05, 0.2, 1.0)  # of the queries, with labels
 _PAGES = (1_000, 10_000, 100_000)
 _ESTIMATORS = ("randomised", "swapped", "harvesting", "em")
@@ -264,11 +266,15 @@ def summary(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _of_method(name: str, method: str, mixed: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what one way of mixing pairs and labels gives, beside either alone."""
-    alone = method.removeprefix("pairs, ")
+    alone = method.removeprefix("pairs, ") if method.startswith("pairs, ") else ""
     return {
         "set": name,
         "method": method,
         "NDCG@10": _mean(mixed, method),
+        "interval": bootstrap_interval(
+            np.concatenate([part["values"][method] for part in mixed]),
+            strata=np.repeat(np.arange(len(mixed)), [len(part["values"][method]) for part in mixed]),
+        ),
         "beside pairs": _difference(mixed, method, "pairs, labels 0"),
         "beside labels": _difference(mixed, method, alone) if alone in mixed[0]["values"] else None,
     }
@@ -283,9 +289,9 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
         for method in dict.fromkeys(row["method"] for row in own):
             cells = []
             for row in (row for row in own if row["method"] == method):
-                cells += [_number(row["NDCG@10"]), _signed(row["beside built-in"])]
+                cells += [_number(row["NDCG@10"]), "–" if method in _BUILT_IN else _signed(row["beside built-in"])]
             body.append([method, *cells])
-        head = [cell for eta in _ETAS for cell in (f"η = {eta:g}", "Δ to the built-in with positions")]
+        head = [cell for eta in _ETAS for cell in (f"η = {eta:g}", "Δ to built-in with positions")]
         made[f"table: {name}"] = markdown(["method", *head], body, numbers=True)
         mixed = [row for row in found["mixtures"] if row["set"] == name]
         made[f"table: mixture {name}"] = markdown(
@@ -294,14 +300,15 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
                 [
                     row["method"],
                     _number(row["NDCG@10"]),
-                    _signed(row["beside pairs"]),
-                    _signed(row["beside labels"]) if row["beside labels"] and "pairs" in row["method"] else "–",
+                    "–" if row["method"] == "pairs, labels 0" else _signed(row["beside pairs"]),
+                    _signed(row["beside labels"]) if row["beside labels"] else "–",
                 ]
                 for row in mixed
             ],
             numbers=True,
         )
     made["table: recovered"] = _recovered(found["logs"])
+    made["table: cost"] = _cost(found["logs"])
     errors = {(row["method"], row["pages"]): row["errors"] for row in found["errors"]}
     made["table: errors"] = markdown(
         ["method", *(f"{pages:,} pages" for pages in _PAGES)],
@@ -327,10 +334,20 @@ def _recovered(rows: list[dict[str, Any]]) -> list[str]:
         for name in _SETS:
             low, high = (at[name, f"{framework} {end}"] for end in ("clicks as labels", "ips, true"))
             way = high - low
-            share = (at[name, method] - low) / way if way > 0.0 else np.nan
-            cells.append(f"{share:.0%}" if way > 0.0 else "–")
+            cells.append(f"{(at[name, method] - low) / way:.0%}" if way >= _LEAST_WAY else "–")
         if "true" not in method and not method.endswith(" clicks as labels"):
             body.append([method, *cells])
+    return markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)
+
+
+def _cost(rows: list[dict[str, Any]]) -> list[str]:
+    """Return, where there is no bias, the difference of each method to clicks as labels."""
+    at = {(row["set"], row["method"]): row["beside clicks"] for row in rows if row["eta"] == 0.0}
+    body = [
+        [method, *(_signed(at[name, method]) for name in _SETS)]
+        for method in dict.fromkeys(method for _, method in at)
+        if "true" not in method and "clicks as labels" not in method
+    ]
     return markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)
 
 
@@ -361,11 +378,24 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
 
 
 def _plot_mixture(rows: list[dict[str, Any]], axes: Any) -> None:
-    of = {row["method"]: row["NDCG@10"] for row in rows}
-    shares = [100.0 * share for share in _SHARES]
-    axes.plot(shares, [of[f"pairs, labels {share:g}"] for share in _SHARES], marker="o", label="pairs and labels")
-    axes.plot(shares, [of[f"labels {share:g}"] for share in _SHARES], marker="s", linestyle="--", label="labels alone")
-    axes.axhline(of["pairs, labels 0"], color=COLOURS[-1], linestyle=":", label="pairs alone")
+    of = {row["method"]: row for row in rows}
+    shares = np.array([100.0 * share for share in _SHARES])
+    for i, (name, prefix) in enumerate((("pairs and labels", "pairs, labels"), ("labels alone", "labels"))):
+        means = np.array([of[f"{prefix} {share:g}"]["NDCG@10"] for share in _SHARES])
+        ends = np.array([of[f"{prefix} {share:g}"]["interval"] for share in _SHARES])
+        axes.errorbar(
+            shares * (1.0 + 0.04 * i),
+            means,
+            yerr=np.abs(ends.T - means),
+            color=COLOURS[i],
+            marker=MARKERS[i],
+            linestyle=DASHES[i],
+            capsize=3,
+            label=name,
+        )
+    alone = of["pairs, labels 0"]
+    axes.axhline(alone["NDCG@10"], color=COLOURS[-1], linestyle=":", label="pairs alone")
+    axes.axhspan(*alone["interval"], color=COLOURS[-1], alpha=0.12, linewidth=0)
     axes.set_xscale("log")
     axes.set_xticks(shares, [f"{share:g} %" for share in shares])
     axes.set_xlabel("queries with labels")
