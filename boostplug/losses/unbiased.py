@@ -341,7 +341,8 @@ class Unbiased(Loss):
         position = self._positions(queries)
         if self.propensity is not None:
             return np.zeros(0)
-        runs, n = queries.grade_runs.unweighted(), min(self.max_position, int(position.max(initial=1)))
+        deepest = self._kept(queries, "deepest", build=lambda _: int(position.max(initial=1)))
+        runs, n = queries.grade_runs.unweighted(), min(self.max_position, deepest)
         documents = self._kept(queries, "documents", n, build=lambda _: placed_documents(runs.view, position, n))
         table = np.zeros((self.max_position, self.max_position, 2 * HALF + 1, 2))
         table[:n, :n] = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
