@@ -131,6 +131,24 @@ def test_lightgbms_own_positions_serve_where_no_ranks_are_needed():
     same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES))
 
 
+def test_pages_of_a_log_become_training_data():
+    pd = pytest.importorskip("pandas")
+    columns = {"qid": list("aabb"), "position": [1, 2, 1, 2]}
+    features = np.arange(6.0).reshape(3, 2)
+    numbered = bp.datasets.ClickLog([1, 0, 0, 1], **columns, document=[2, 0, 0, 1])
+    for X in (features, pd.DataFrame(features, columns=["a", "b"])):
+        pages = bp.RankingData.from_clicks(X, numbered)
+        np.testing.assert_array_equal(pages.X, features[[2, 0, 0, 1]])
+        np.testing.assert_array_equal(pages.position, [1, 2, 1, 2])
+        assert pages.group.tolist() == [2, 2]
+    named = bp.datasets.ClickLog([1, 0, 0, 1], **columns, document=["x", "y", "y", "z"])
+    np.testing.assert_array_equal(bp.RankingData.from_clicks(np.eye(4), named).X, np.eye(4))
+    with pytest.raises(ValueError, match="X has 3 rows and the log 4; pass the features of each row"):
+        bp.RankingData.from_clicks(features, named)
+    with pytest.raises(ValueError, match=r"log.document\[0\] = 2 is no row of X, which has 2"):
+        bp.RankingData.from_clicks(features[:2], numbered)
+
+
 def test_ranking_data_and_compare_take_them(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=list("abcd")).assign(

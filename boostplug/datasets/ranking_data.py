@@ -208,8 +208,8 @@ class RankingData(Mapping[str, Any]):
         Parameters
         ----------
         X : array or pandas.DataFrame of shape (n_documents, n_features), or of shape (n_rows, n_features)
-            Features of each document, and `log.document` holds row numbers of X; or features of each row of the log,
-            if that has no `document`.
+            Features of each document, if `log.document` holds integers: row numbers of X. Else, where documents have
+            names or none, features of each row of the log.
         log : ClickLog
             Of single impressions.
 
@@ -232,17 +232,17 @@ class RankingData(Mapping[str, Any]):
                 "pairs with boostplug.Pairs.from_clicks"
             )
         features, table = features_of(X)
-        if log.document is not None:
-            rows = np.asarray(log.document)
-            if rows.dtype.kind not in "iu":
-                raise ValueError(
-                    f"log.document must hold row numbers of X, got dtype {rows.dtype}; number the documents, or pass "
-                    "the features of each row of the log, and a log without document"
-                )
+        rows = None if log.document is None else np.asarray(log.document)
+        if rows is not None and rows.dtype.kind in "iu":
             refuse_where(
                 "log.document", (rows < 0) | (rows >= table.n_rows), rows, f"is no row of X, which has {table.n_rows}"
             )
             features = features.iloc[rows] if is_frame(features) else features[rows]
+        elif table.n_rows != log.n_rows:
+            raise ValueError(
+                f"X has {table.n_rows} rows and the log {log.n_rows}; pass the features of each row of the log, or "
+                "number the documents, so that log.document holds row numbers of X"
+            )
         return cls(features, log.clicked, group=log.group, position=log.position)
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
