@@ -3,7 +3,7 @@
 >>> import boostplug as bp
 >>> data = bp.datasets.make_ranking(50, random_state=0)
 >>> bp.clicks.simulate(data, ranker="random", sessions=1000, random_state=0)
-ClickLog(n_pages=1000, n_rows=9128, n_clicks=475)
+ClickLog(n_pages=1000, n_rows=30832, n_clicks=591)
 """
 
 from boostplug.clicks.evaluate import Estimate, Evaluation, Evaluations, Sensitivity, evaluate

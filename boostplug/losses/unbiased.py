@@ -38,6 +38,7 @@ Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]
 
 _KNOWN = ("ips", "kurennoy")
 _MOST = 1e3  # of a propensity relative to the first position's
+_CROWD = 2000  # documents of a page; all pairs of them are 2 million
 _NOTHING = 1e-12  # of a weight, beside one of a click at position 1
 
 
@@ -83,9 +84,9 @@ class Unbiased(Loss):
     :math:`1/θ_i - 1/θ_{ij} ≤ 0`, in both directions: that takes back what was too much, since an unclicked document may
     be relevant and unseen. :math:`θ_{ij}` is :math:`θ_i θ_j` ("independent") or that of the lower position
     ("sequential"). Pairs of negative weight enter the Hessian with its absolute value: the kind is "model", and the
-    Hessian lies above the exact one. Labels must be 0 or 1. Memory grows with the square of a page's clicks. The
-    paper's text was not at hand when this was written. These weights follow from its aim, an unbiased sum over pairs
-    under any way of looking at a page; an estimate of θ of its own is not part of it.
+    Hessian lies above the exact one. Labels must be 0 or 1. Memory grows with the square of a page's clicks, of which
+    there may be 2,000. The paper's text was not at hand when this was written. These weights follow from its aim, an
+    unbiased sum over pairs under any way of looking at a page; an estimate of θ of its own is not part of it.
 
     "unbiased_lambdamart" (Hu et al., WWW 2019): a pair weighs :math:`1 / (t^+_i t^-_j)`, by the positions of the
     clicked document i and the unclicked one j. :math:`t_1 = 1`; the others are estimated from the current scores, by
@@ -104,7 +105,7 @@ class Unbiased(Loss):
     Estimates count the pairs in classes of their score difference, a quarter wide, each taken at its mean. With
     logistic and hinge losses that costs less than half a per cent. With `MPBoost` it is 8 % where differences reach 8,
     and more beyond. Of more than 100,000 documents at the positions up to `max_position`, pages at regular distances
-    are looked at: every second, every third, and so on.
+    are looked at: every second, every third, and so on. A query that holds more than 2,000 such documents is refused.
 
     Weights of 1 are those of a click at position 1, so the scale is the base's.
 
@@ -235,8 +236,14 @@ class Unbiased(Loss):
         return self.base.accuracy
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return the base's."""
-        return self.base.scale_terms(queries)
+        """Return the base's; pages on which all documents were clicked count by their clicked pairs, for "kurennoy"."""
+        self._positions(queries)
+        number, weight = self.base.scale_terms(queries)
+        both = self._clicked_pairs(queries)
+        if both is None or both.alone is None:
+            return number, weight
+        more = self.base.scale_terms(both.alone)
+        return number + more[0], weight + more[1]
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return what is known of each position at these scores, by name; a DataFrame can be made of it.
@@ -343,6 +350,7 @@ class Unbiased(Loss):
             return np.zeros(0)
         deepest = self._kept(queries, "deepest", build=lambda _: int(position.max(initial=1)))
         runs, n = queries.grade_runs.unweighted(), min(self.max_position, deepest)
+        self._kept(queries, "crowds", n, build=lambda _: _refuse_crowds(queries, position <= n, f"positions up to {n}"))
         documents = self._kept(queries, "documents", n, build=lambda _: placed_documents(runs.view, position, n))
         table = np.zeros((self.max_position, self.max_position, 2 * HALF + 1, 2))
         table[:n, :n] = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
@@ -390,6 +398,7 @@ class Unbiased(Loss):
         weights = np.clip(1.0 / np.array(self.propensity), 1.0, self.max_weight)[self._positions(queries) - 1]
         clicked = queries.judged & (queries.labels > 0)
         n_clicked = np.bincount(queries.query_of_row[clicked], minlength=queries.n_queries)
+        _refuse_crowds(queries, clicked, "clicks")
         rows = np.flatnonzero(clicked & (n_clicked[queries.query_of_row] > 1))
         sizes = np.where(n_clicked > 1, n_clicked, 0)
         n_others = np.repeat(sizes, sizes)
@@ -407,9 +416,16 @@ class Unbiased(Loss):
         weight = None if queries.row_weight is None else queries.row_weight[rows]
         winner, loser = winner[kept], loser[kept]
         equal = Queries(None, group=sizes, weight=weight, pairs=Pairs(winner, loser))
-        by_page = self._relative_factor(queries, equal)[equal.query_of_row[winner]]
-        pairs = Pairs(winner, loser, weight=by[kept] * by_page)
-        return _ClickedPairs(rows, Queries(None, group=sizes, weight=weight, pairs=pairs))
+        page = equal.query_of_row[winner]
+        by = by[kept] * self._relative_factor(queries, equal)[page]
+        alone = ~np.isin(page, queries.grade_runs.query)
+
+        def of_pairs(chosen: NDArray[np.bool_]) -> Queries:
+            pairs = Pairs(winner[chosen], loser[chosen], weight=by[chosen])
+            return Queries(None, group=sizes, weight=weight, pairs=pairs)
+
+        every = of_pairs(np.ones(len(by), bool))
+        return _ClickedPairs(rows, every, of_pairs(alone) if alone.any() else None)
 
     def _relative_factor(self, queries: Queries, both: Queries) -> Floats:
         """Return by what each page's clicked pairs are to weigh more, to have the factor of its other pairs."""
@@ -426,10 +442,25 @@ class Unbiased(Loss):
 
 
 class _ClickedPairs(NamedTuple):
-    """Clicked documents of pages with several clicks: their rows, and these alone as queries, with pairs."""
+    """Clicked documents of pages with several clicks: their rows, and these alone as queries, with pairs.
+
+    `alone` has the pairs of pages on which all documents were clicked.
+    """
 
     rows: NDArray[np.int64]
     queries: Queries
+    alone: Queries | None
+
+
+def _refuse_crowds(queries: Queries, counted: NDArray[np.bool_], what: str) -> None:
+    """Raise for a query of so many documents that it is no page, and that pairs of them would take minutes."""
+    found = np.bincount(queries.query_of_row[counted], minlength=queries.n_queries)
+    if (found > _CROWD).any():
+        q = int(np.argmax(found))
+        raise ValueError(
+            f"query {q} holds {found[q]:,} documents with {what}, and a page shows few: pass each result page as a "
+            "query of its own, with one document at each position"
+        )
 
 
 def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int64]:

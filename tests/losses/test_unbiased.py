@@ -255,6 +255,17 @@ def test_resumed_training_is_uninterrupted_training(loss):
     np.testing.assert_allclose(other.predict(matrix), one.predict(matrix), rtol=0, atol=1e-6)
 
 
+def test_what_is_no_page_is_refused():
+    n = 2500
+    crowd = bp.Queries(np.arange(n) % 2, group=[3, n - 3], position=np.full(n, 2))
+    with pytest.raises(ValueError, match=r"query 1 holds 2,497 documents with positions up to 2, and a page shows few"):
+        bp.Unbiased().gradient_hessian(np.zeros(n), crowd)
+    bp.Unbiased(method="ips", propensity=THETA).gradient_hessian(np.zeros(n), crowd)  # which needs no pairs of them
+    clicked = bp.Queries(np.ones(n), group=[n], position=np.ones(n))
+    with pytest.raises(ValueError, match="query 0 holds 2,500 documents with clicks"):
+        METHODS[3].value(np.zeros(n), clicked)
+
+
 def test_it_is_a_value():
     for loss in METHODS:
         assert pickle.loads(pickle.dumps(loss)) == loss
