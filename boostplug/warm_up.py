@@ -139,12 +139,16 @@ class _Data(NamedTuple):
 
 
 def _data() -> Iterator[_Data]:
-    """Yield lists with grades, real-valued ones, two grades, weights, rows without a label, and explicit pairs."""
+    """Yield lists with grades, real-valued ones, two grades, weights, rows without a label, and explicit pairs.
+
+    Long lists have no positions: no result page is as long.
+    """
     rng = np.random.default_rng(0)
 
     def with_scores(queries: Queries, spreads: tuple[float, ...] = _SPREADS) -> _Data:
-        place = np.arange(queries.n_rows) - queries.boundaries[queries.query_of_row]
-        queries = queries.with_positions(1 + place % 10)
+        if np.diff(queries.boundaries).max() <= max(_SIZES):
+            place = np.arange(queries.n_rows) - queries.boundaries[queries.query_of_row]
+            queries = queries.with_positions(1 + place % 10)
         return _Data(queries, [spread * rng.normal(size=queries.n_rows) for spread in spreads])
 
     n = sum(_SIZES)
@@ -180,7 +184,8 @@ def _settings(loss: Loss) -> Iterator[Loss]:
 def _call_loss(loss: Loss, data: list[_Data]) -> None:
     largest = 1.0 if loss.binary_labels else loss.largest_label
     for queries, all_scores in data:
-        if (queries.pairs is None or loss.takes_pairs) and queries.labels.max() <= largest:
+        given = queries.pairs is None or loss.takes_pairs
+        if given and queries.labels.max() <= largest and (queries.position is not None or not loss.needs_position):
             for scores in all_scores:
                 loss.value(scores, queries)
                 loss.gradient_hessian(scores.astype(np.float32), queries)
