@@ -231,6 +231,7 @@ PAGES = {
                     "LogisticError",
                     "CalibratedSoftmax",
                     "Correlation",
+                    "Unbiased",
                     "LossSum",
                 ),
             ),

@@ -21,11 +21,12 @@ from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
+from boostplug.kernels.base.rows import looked_up
 from boostplug.kernels.pairs.positions import HALF, pairs_by_position, placed_documents
 from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs
 from boostplug.losses.base.pair_loss import PairLoss, runs_of
 from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additive_bias, click_ratios
-from boostplug.losses.base.relative import ScaledDerivatives
+from boostplug.losses.base.relative import ScaledDerivatives, writable
 from boostplug.losses.base.sums import added
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
@@ -301,12 +302,14 @@ class Unbiased(Loss):
         if both is None:
             return outputs
         negative = self.base._computed(frozen(scores[both.rows]), both.queries, scale)  # noqa: SLF001
-        gradient, hessian = np.zeros((2, queries.n_rows))
-        gradient[both.rows], hessian[both.rows] = -negative[0], negative[1]
-        if isinstance(negative, ScaledDerivatives):
-            negative = negative._replace(gradient=gradient, hessian=hessian)
-        else:
-            negative = gradient, hessian
+        if not isinstance(outputs, ScaledDerivatives) or not isinstance(negative, ScaledDerivatives):
+            return _without(outputs, both.rows, negative)
+        if not (outputs.shift.any() or negative.shift.any()):
+            gradient, hessian = _without(outputs, both.rows, negative)
+            return ScaledDerivatives(gradient, hessian, outputs.shift, outputs.top + negative.top)
+        everywhere = np.zeros((2, queries.n_rows))
+        everywhere[:, both.rows] = -negative.gradient, negative.hessian
+        negative = negative._replace(gradient=everywhere[0], hessian=everywhere[1])
         return added([outputs, negative], [1.0, 1.0], queries)
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
@@ -371,7 +374,9 @@ class Unbiased(Loss):
         n = len(bias[0])
         if self.method == "additive":
             of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
-            return frozen(scores + bias[0][of_row]), queries
+            moved = looked_up(bias[0], of_row)
+            moved += scores
+            return frozen(moved), queries
         runs = queries.grade_runs
         place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[runs.rows], n))
         if self.method == "unbiased_lambdamart":
@@ -452,6 +457,14 @@ class _ClickedPairs(NamedTuple):
     alone: Queries | None
 
 
+def _without(outputs: Outputs, rows: NDArray[np.int64], negative: Outputs) -> tuple[Floats, Floats]:
+    """Return the derivatives with those of some rows taken back; the Hessian of what is negative counts as positive."""
+    gradient, hessian = writable(outputs)
+    gradient[rows] -= negative[0]
+    hessian[rows] += negative[1]
+    return gradient, hessian
+
+
 def _refuse_crowds(queries: Queries, counted: NDArray[np.bool_], what: str) -> None:
     """Raise for a query of so many documents that it is no page, and that pairs of them would take minutes."""
     found = np.bincount(queries.query_of_row[counted], minlength=queries.n_queries)
@@ -463,14 +476,14 @@ def _refuse_crowds(queries: Queries, counted: NDArray[np.bool_], what: str) -> N
         )
 
 
-def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     """Return positions from 0, those past the n-th as the n-th."""
-    return frozen(np.minimum(position, n) - 1)
+    return frozen((np.minimum(position, n) - 1).astype(np.int32))
 
 
-def _weighted(runs: GradeRuns, winner: Floats, loser: Floats, place: NDArray[np.int64]) -> GradeRuns:
+def _weighted(runs: GradeRuns, winner: Floats, loser: Floats, place: NDArray[np.int32]) -> GradeRuns:
     """Return the documents in pairs, weighing by the position of the winner and of the loser."""
-    of_winner, of_loser = winner[place], loser[place]
+    of_winner, of_loser = looked_up(winner, place), looked_up(loser, place)
     if len(runs.sqrt_weight):
         of_winner, of_loser = of_winner * runs.sqrt_weight, of_loser * runs.sqrt_weight
     return runs.weighted(of_winner, of_loser)

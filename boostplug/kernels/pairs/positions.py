@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 WIDTH = 0.25  # of a class of differences
 HALF = 32  # classes on either side of 0; the outermost ones hold all that is further out
-_PARTS = 8  # tables filled side by side, whatever the number of threads: sums come out the same
+_PARTS = 4  # tables filled side by side, whatever the number of threads: sums come out the same
 _SMALL = 20_000  # documents; fewer fill one table
 _MOST = 100_000  # documents; of more, every second page is looked at, or every third, …
 

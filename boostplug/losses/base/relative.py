@@ -11,7 +11,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import multiply_queries
 from boostplug.kernels.pairs.exponential_query import MAX_LOST_SHARE, MIN_HESSIAN
 
-__all__ = ["ScaledDerivatives", "rescale", "times", "zero_underflowed"]
+__all__ = ["ScaledDerivatives", "rescale", "times", "writable", "zero_underflowed"]
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class ScaledDerivatives(NamedTuple):
     shift : ndarray of shape (n_queries,)
         At least 0.
     top : ndarray of shape (n_queries,)
-        Largest of ``abs(gradient)`` and ``hessian`` of each query.
+        The largest of ``abs(gradient)`` and ``hessian`` of each query, or a little more.
     """
 
     gradient: Floats
@@ -68,16 +68,15 @@ def times(
     outputs: tuple[Floats, Floats] | ScaledDerivatives, factors: Floats, queries: Queries
 ) -> tuple[Floats, Floats]:
     """Multiply each query's gradient and Hessian by its factor. Return writable arrays."""
-    gradient, hessian = _writable(outputs[0]), _writable(outputs[1])
-    if np.may_share_memory(gradient, hessian):
-        hessian = hessian.copy()
+    gradient, hessian = writable(outputs)
     multiply_queries(gradient, hessian, factors, queries.boundaries)
     return gradient, hessian
 
 
-def _writable(array: Floats) -> Floats:
-    """Return what a loss has returned, as an array that a kernel writes to: a user's may be frozen, or a view."""
-    return array if array.flags.carray else array.copy()
+def writable(outputs: tuple[Floats, Floats] | ScaledDerivatives) -> tuple[Floats, Floats]:
+    """Return what a loss has returned as arrays to write to: a user's may be frozen, views, or one array twice."""
+    gradient, hessian = (array if array.flags.carray else array.copy() for array in outputs[:2])
+    return gradient, hessian.copy() if np.may_share_memory(gradient, hessian) else hessian
 
 
 def zero_underflowed(gradient: Floats, hessian: Floats, queries: Queries) -> None:

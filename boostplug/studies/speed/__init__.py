@@ -1,6 +1,7 @@
 """`boostplug bench`: what things cost on this machine. `BENCHES` is the registry: a file and a line here for each."""
 
 from boostplug.studies.speed.benchmark import Benchmark, run
+from boostplug.studies.speed.benchmarks.clicks import Clicks
 from boostplug.studies.speed.benchmarks.convergence import Convergence
 from boostplug.studies.speed.benchmarks.gradients import Gradients
 from boostplug.studies.speed.benchmarks.out_of_core import OutOfCore
@@ -13,7 +14,8 @@ from boostplug.studies.speed.result import BenchResult, BenchResults
 __all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
 
 BENCHES: dict[str, type[Benchmark]] = {
-    kind.name: kind for kind in (Gradients, BoostingRounds, Convergence, Rankers, Scaling, Import, Cold, OutOfCore)
+    kind.name: kind
+    for kind in (Gradients, BoostingRounds, Convergence, Rankers, Scaling, Clicks, Import, Cold, OutOfCore)
 }
 
 SHORT = 0.05
