@@ -4,10 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 
 import boostplug as bp
 
 THETA = 1.0 / np.arange(1.0, 13.0)
+WIDTHS = (0.025, 12), (0.125, 8), (0.25, 12), (0.75, 8)  # of the classes of score differences, and how many
+EDGES = np.cumsum([width for width, number in WIDTHS for _ in range(number)])
+EDGES = (np.r_[0.0, EDGES[:-1]] + EDGES) / 2.0
 BASES = {
     "RankNet": (bp.RankNet(sigmoid=1.5), lambda d: np.log1p(np.exp(-1.5 * d))),
     "RankNet, rows": (bp.RankNet(normalization="rows"), lambda d: np.log1p(np.exp(-d))),
@@ -46,7 +50,7 @@ def classes(scores, queries, scale, n):
         k, m = queries.position[i], queries.position[j]
         if max(k, m) <= n:
             d = scale * (scores[i] - scores[j])
-            key = k, m, int(np.floor(np.clip(4.0 * d, -32, 32) + 0.5))
+            key = k, m, np.searchsorted(EDGES, abs(d)) * np.sign(d)
             weight, total = found.get(key, (0.0, 0.0))
             found[key] = weight + w, total + w * d
     return {key: (weight, total / weight) for key, (weight, total) in found.items()}
@@ -110,10 +114,12 @@ def test_unbiased_lambdamart_is_a_plain_loop(name, p, max_position, weight):
     np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-8, atol=1e-12)
 
 
+@pytest.mark.parametrize("shrunk", [1.0, 0.03])
 @pytest.mark.parametrize("name", ["RankNet", "MPBoost", "QBRank"])
-def test_the_added_bias_solves_its_equations(name):
+def test_the_added_bias_solves_its_equations(name, shrunk):
     base, rho = BASES[name]
     scores, queries = pages(n=200)
+    scores = shrunk * scores
     loss = bp.Unbiased(base=base, method="additive", ridge=0.01)
     bias = loss.position_bias(scores, queries)["bias"]
     assert bias[0] == 0.0
@@ -124,18 +130,34 @@ def test_the_added_bias_solves_its_equations(name):
         n_pairs[[k - 1, m - 1]] += weight
     offset = -np.average(scale * bias, weights=n_pairs)  # the ridge holds the mean at 0
 
-    def cost(b):
-        data = sum(weight * rho((d + b[k - 1] - b[m - 1]) / scale) for (k, m, _), (weight, d) in found.items())
+    def cost(b, a):
+        data = sum(weight * rho((a * d + b[k - 1] - b[m - 1]) / scale) for (k, m, _), (weight, d) in found.items())
         return data + 0.005 * (n_pairs * b**2).sum()
 
-    best = cost(scale * bias + offset)
+    at = scale * bias + offset
+    times = minimize_scalar(lambda a: cost(at, a), bounds=(1.0, 10.0), method="bounded").x  # of the scores
+    assert (times > 1.2) == (shrunk < 1.0)
+    best = cost(at, times)
     for k in range(12):
         for step in (-0.02, 0.02):
-            assert cost(scale * bias + offset + step * (np.arange(12) == k)) > best
+            assert cost(at + step * (np.arange(12) == k), times) > best
     np.testing.assert_array_equal(
         loss.gradient_hessian(scores, queries),
         base.gradient_hessian(scores + bias[queries.position - 1], queries),
     )
+
+
+def test_relevance_that_small_scores_show_is_no_bias():
+    rng = np.random.default_rng(3)
+    relevance = rng.normal(size=(3000, 8))
+    shown = np.argsort(np.argsort(-relevance - 0.5 * rng.normal(size=relevance.shape), axis=1), axis=1)
+    clicks = rng.random(relevance.shape) < 1.0 / (1.0 + np.exp(-2.0 * relevance))  # wherever a document stands
+    pages = bp.Queries(clicks.ravel().astype(float), group=[8] * 3000, position=shown.ravel() + 1)
+    loss = bp.Unbiased(method="additive")
+    for scale in (0.25, 0.5, 2.0):  # pairs are counted in other classes of differences
+        bias = loss.position_bias(scale * relevance.ravel(), pages)["bias"]
+        assert np.abs(bias).max() < 0.1
+    assert loss.position_bias(np.zeros(8 * 3000), pages)["bias"][-1] < -2.0
 
 
 @pytest.mark.parametrize("examination", ["independent", "sequential"])

@@ -1073,7 +1073,7 @@ MUTANTS = [
         ),
         (
             "a difference counts in the class below",
-            "kernels.pairs.positions._count",
+            "kernels.pairs.positions._class_of",
             "HALF + 0.5",
             "HALF",
         ),
@@ -1097,9 +1097,15 @@ MUTANTS = [
         ),
         (
             "the added bias is the other way round",
-            "losses.base.position_bias.additive_bias",
+            "losses.base.position_bias._BiasModel.derivatives",
             "slope.sum(axis=1) - slope.sum(axis=0)",
             "slope.sum(axis=0) - slope.sum(axis=1)",
+        ),
+        (
+            "relevance that small scores show is taken for bias",
+            "losses.base.position_bias.additive_bias",
+            "np.clip(at[-1], 1.0, _LARGEST_SCALE)",
+            "1.0",
         ),
     ),
     *_caught_by(

@@ -1,21 +1,26 @@
 """Pairs by the positions of their documents: how many there are of each score difference."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
-from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.views import Runs
 
-__all__ = ["HALF", "WIDTH", "PlacedDocuments", "pairs_by_position", "placed_documents"]
+__all__ = ["EDGES", "HALF", "PlacedDocuments", "pairs_by_position", "placed_documents"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-WIDTH = 0.25  # of a class of differences
-HALF = 32  # classes on either side of 0; the outermost ones hold all that is further out
+# Classes of differences, on either side of 0: .025 wide up to .3, .125 up to 1.3, .25 up to 4.3, .75 up to 10.3.
+HALF = 40  # the outermost ones hold all that is further out
+_INNER = np.interp(np.arange(HALF) + 0.5, (0.0, 12.0, 20.0, 32.0, 40.0), (0.0, 0.3, 1.3, 4.3, 10.3))
+EDGES = np.r_[-np.inf, -_INNER[::-1], _INNER, np.inf]
+EDGES.setflags(write=False)
+
 _PARTS = 4  # tables filled side by side, whatever the number of threads: sums come out the same
 _SMALL = 20_000  # documents; fewer fill one table
 _MOST = 100_000  # documents; of more, every second page is looked at, or every third, …
@@ -49,11 +54,19 @@ def placed_documents(runs: Runs, position: Ints, n: int) -> PlacedDocuments:
     return PlacedDocuments(runs.rows[kept], run[kept], place[kept], start, winner, loser, n)
 
 
+@inlined()
+def _class_of(d: float) -> int:
+    """Return the class of a difference: `EDGES` holds the ends of each."""
+    a = abs(d)
+    steps = min(a / 0.025, 12.0 + (a - 0.3) / 0.125, 20.0 + (a - 1.3) / 0.25, 32.0 + (a - 4.3) / 0.75, float(HALF))
+    return int(math.copysign(steps, d) + (HALF + 0.5))
+
+
 @compiled()
 def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, last: int, table: Any) -> None:
     """Add the pairs of some parts, part by part, to their tables: weight, and weight times difference."""
     rows, run, place, start = documents.rows, documents.run, documents.place, documents.start
-    weighted, furthest = len(documents.winner) > 0, (HALF + 0.25) * WIDTH
+    weighted = len(documents.winner) > 0
     for part in range(first, last):
         for q in range(edges[part], edges[part + 1]):
             for i in range(start[q], start[q + 1]):
@@ -63,7 +76,7 @@ def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, la
                         break
                     w = documents.winner[i] * documents.loser[j] if weighted else 1.0
                     d = min(max(scale * (score - scores[rows[j]]), -1e100), 1e100)
-                    at = int(min(max(d, -furthest), furthest) / WIDTH + (HALF + 0.5))
+                    at = _class_of(d)
                     table[part, place[i], place[j], at, 0] += w
                     table[part, place[i], place[j], at, 1] += w * d
 
@@ -81,8 +94,8 @@ def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) 
     Returns
     -------
     ndarray of shape (n, n, 2 HALF + 1, 2)
-        By the winner's position, the loser's, and the class of the difference (the nearest multiple of `WIDTH`): the
-        weight of the pairs, and their sum of weight times difference.
+        By the winner's position, the loser's, and the class of the difference: the weight of the pairs, and
+        their sum of weight times difference.
     """
     start, n = documents.start, documents.n
     parts = 1 if start[-1] < _SMALL else _PARTS

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.positions import HALF, WIDTH
+from boostplug.kernels.pairs.positions import EDGES, HALF
 
 __all__ = ["PairCurve", "PositionPairs", "additive_bias", "click_ratios"]
 
@@ -19,6 +19,7 @@ _CLOSE = 1e-8
 _RATIO_ROUNDS = 200
 _NEWTON_STEPS = 50
 _LONGEST_STEP = 1.0
+_LARGEST_SCALE = 10.0  # of scores, beside what they are
 
 
 class PairCurve(NamedTuple):
@@ -56,11 +57,8 @@ class PositionPairs(NamedTuple):
         table = table.reshape(n, n, 2 * HALF + 1, 2)
         winner, loser, place = np.nonzero(table[..., 0] > 0.0)
         weight, moment = table[winner, loser, place].T
-        inside = np.abs(place - HALF) < HALF
-        centre = WIDTH * (place - HALF)
-        mean = moment / weight
         # within its class, whatever rounding does to a quotient of small weights
-        mean = np.where(inside, np.clip(mean, centre - 0.5 * WIDTH, centre + 0.5 * WIDTH), mean)
+        mean = np.clip(moment / weight, EDGES[place], EDGES[place + 1])
         return cls(winner, loser, weight, np.clip(mean, -_FURTHEST, _FURTHEST), n)
 
 
@@ -98,31 +96,54 @@ def _ratios(sums: Floats, p: float, least: float) -> Floats:
 
 
 def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Floats:
-    r"""Return the bias of each position, that of the first is 0: what scores lack to explain the pairs.
+    r"""Return the bias of each position, that of the first is 0: what scores lack to explain the pairs, however scaled.
 
-    .. math:: \min_b \sum_{k,l} \sum_{d} \rho(d + b_k - b_l) + \frac{λ}{2} \sum_k N_k b_k^2
+    .. math:: \min_{b, 1 \le a \le 10} \sum_{k,l} \sum_{d} \rho(a d + b_k - b_l) + \frac{λ}{2} \sum_k N_k b_k^2
 
-    over the pairs, :math:`N_k` of which have a document at k, by Newton's method from 0, in steps of at most 1, until
-    none is longer than 1e-8, at most 50.
+    over the pairs, :math:`N_k` of which have a document at k. Early in a training scores are right in their order and
+    small, and without a the bias would be made up of relevance that they do not show yet.
+
+    By Newton's method from b = 0 and a = 1, in steps of at most 1 for b and a doubling of a, until none is longer than
+    1e-8, at most 50.
     """
     of_position = np.bincount(pairs.winner, pairs.weight, pairs.n) + np.bincount(pairs.loser, pairs.weight, pairs.n)
     total = of_position.sum()
     if total == 0.0:
         return np.zeros(pairs.n)
-    weight, strength = pairs.weight / total, ridge * of_position / total
-    bias = np.zeros(pairs.n)
-    cell = pairs.winner * pairs.n + pairs.loser
+    model = _BiasModel(pairs, curve, pairs.weight / total, ridge * of_position / total)
+    at = np.r_[np.zeros(pairs.n), 1.0]
     for _ in range(_NEWTON_STEPS):
-        x = np.clip(pairs.difference + bias[pairs.winner] - bias[pairs.loser], -_FURTHEST, _FURTHEST)
-        slope = np.bincount(cell, weight * curve.first(x), pairs.n**2).reshape(pairs.n, pairs.n)
-        bend = np.bincount(cell, weight * curve.second(x), pairs.n**2).reshape(pairs.n, pairs.n)
-        gradient = slope.sum(axis=1) - slope.sum(axis=0) + strength * bias
-        around = bend + bend.T
-        hessian = np.diag(around.sum(axis=1) + strength + (of_position == 0.0)) - around
-        step = np.linalg.solve(hessian, -gradient)
-        step /= max(1.0, float(np.abs(step).max()) / _LONGEST_STEP)
-        bias = bias + step
-        if np.abs(step).max() <= _CLOSE:
+        gradient, hessian = model.derivatives(at)
+        unused = np.diag(hessian) == 0.0  # positions without pairs, and the scale where all scores are equal
+        stuck = np.r_[np.zeros(pairs.n, bool), at[-1] == (_LARGEST_SCALE if gradient[-1] < 0.0 else 1.0)] | unused
+        hessian[stuck] = hessian[:, stuck] = 0.0
+        step = np.where(stuck, 0.0, np.linalg.solve(hessian + np.diag(stuck.astype(np.float64)), -gradient))
+        step /= max(1.0, float(np.abs(step[:-1]).max()) / _LONGEST_STEP, abs(step[-1]) / at[-1])
+        before, at = at, at + step
+        at[-1] = np.clip(at[-1], 1.0, _LARGEST_SCALE)
+        if np.abs(at - before).max() <= _CLOSE:
             break
-    relative: Floats = (bias - bias[0]) / curve.scale
+    relative: Floats = (at[:-1] - at[0]) / curve.scale
     return relative
+
+
+class _BiasModel(NamedTuple):
+    """The sum that `additive_bias` makes small."""
+
+    pairs: PositionPairs
+    curve: PairCurve
+    weight: Floats
+    strength: Floats
+
+    def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian by the biases and, last, the scale of the scores."""
+        n, d, bias = self.pairs.n, self.pairs.difference, at[:-1]
+        x = np.clip(at[-1] * d + bias[self.pairs.winner] - bias[self.pairs.loser], -_FURTHEST, _FURTHEST)
+        cell = self.pairs.winner * n + self.pairs.loser
+        first, second = self.weight * self.curve.first(x), self.weight * self.curve.second(x)
+        slope, bend, twist = (np.bincount(cell, by, n * n).reshape(n, n) for by in (first, second, second * d))
+        around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
+        gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self.strength * bias, (first * d).sum()]
+        of_bias = np.diag(around.sum(axis=1) + self.strength) - around
+        hessian = np.block([[of_bias, mixed[:, None]], [mixed[None, :], (second * d * d).sum()]])
+        return gradient, hessian
