@@ -106,8 +106,9 @@ class Unbiased(Loss):
 
     Estimates count the pairs in 81 classes of their score difference, narrow near 0, each taken at its mean. With
     logistic and hinge losses that costs less than .2 %. With `MPBoost` it is 1 % where differences reach 8, 11 % where
-    they reach 12, and more beyond. Of more than 100,000 documents at the positions up to `max_position`, pages at regular distances
-    are looked at: every second, every third, and so on. A query that holds more than 2,000 such documents is refused.
+    they reach 12, and more beyond. Of more than 100,000 documents at the positions up to `max_position`, pages at
+    regular distances are looked at: every second, every third, and so on. A query that holds more than 2,000 such
+    documents is refused.
 
     Weights of 1 are those of a click at position 1, so the scale is the base's.
 
