@@ -70,24 +70,24 @@ class Unbiased(Loss):
         For "unbiased_lambdamart": ratios are raised to 1/(p + 1), so that larger values correct less.
     ridge : float, default 0.03
         For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias.
-    examination : {"independent", "sequential"}
-        For "kurennoy": whether users look at each position independently of the others, or from the top down without
-        leaving one out.
+    examination : {"any", "independent"}
+        For "kurennoy": what is known of looks at two positions of a page. "any" is the paper's, and right however users
+        look. "independent" weighs more, and is exact where each position is looked at independently of the others.
 
     Notes
     -----
     "ips" (Joachims, Swaminathan, Schnabel, WSDM 2017): a pair weighs 1/θ of its winner's position.
 
-    "kurennoy" (after Kurennoy et al., ICTIR 2022) makes the sum over pairs unbiased: a document was relevant, and the
-    other was not, as often as :math:`c_i/θ_i - c_i c_j/θ_{ij}` says in the mean, with c the clicks and
-    :math:`θ_{ij}` how likely users look at both. So a clicked document over an unclicked one weighs
-    :math:`1/θ_i`, as with "ips", which lets clicked documents alone. A clicked one over another clicked one weighs
-    :math:`1/θ_i - 1/θ_{ij} ≤ 0`, in both directions: that takes back what was too much, since an unclicked document may
-    be relevant and unseen. :math:`θ_{ij}` is :math:`θ_i θ_j` ("independent") or that of the lower position
-    ("sequential"). Pairs of negative weight enter the Hessian with its absolute value: the kind is "model", and the
-    Hessian lies above the exact one. Labels must be 0 or 1. Memory grows with the square of a page's clicks, of which
-    there may be 2,000. The paper's text was not at hand when this was written. These weights follow from its aim, an
-    unbiased sum over pairs under any way of looking at a page; an estimate of θ of its own is not part of it.
+    "kurennoy" (Kurennoy et al., ICTIR 2022): a clicked document i over an unclicked one weighs :math:`1/θ_i`, as with
+    "ips". But an unclicked document may be relevant and unseen, more often so further down: of two relevant documents
+    the upper one wins too much. So of two clicked ones i over j weighs :math:`1/θ_i - 1/θ_j < 0` where i was looked at
+    more, and j over i nothing. In the mean two relevant documents then weigh as much one over the other as the other
+    way round, whether looks at them depend on each other or not. That is "any". With "independent", i over j weighs
+    :math:`1/θ_i - 1/(θ_i θ_j)`, and j over i likewise: in the mean, relevant documents over irrelevant ones alone are
+    left. Pairs of negative weight enter the Hessian with its absolute value: the kind is "model", and the Hessian lies
+    above the exact one. Labels must be 0 or 1. Memory grows with the square of a page's clicks, of which there may be
+    2,000. Weights, correction and Hessian of "any" are those of the authors' code. There they stand in LambdaRank, and
+    the experiments leave the correction out, which is "ips" here. "independent" is ours.
 
     "unbiased_lambdamart" (Hu et al., WWW 2019): a pair weighs :math:`1 / (t^+_i t^-_j)`, by the positions of the
     clicked document i and the unclicked one j. :math:`t_1 = 1`; the others are estimated from the current scores, by
@@ -138,7 +138,7 @@ class Unbiased(Loss):
     max_position: int = 20
     p: float = 0.0
     ridge: float = 0.03
-    examination: Literal["independent", "sequential"] = "independent"
+    examination: Literal["any", "independent"] = "any"
 
     needs_position = True
 
@@ -197,7 +197,7 @@ class Unbiased(Loss):
         of_methods: dict[str, Space] = {
             "unbiased_lambdamart": {"p": Range(0.0, 3.0)},
             "additive": {"ridge": Range(1e-3, 1.0, log=True)},
-            "kurennoy": {"examination": ("independent", "sequential")},
+            "kurennoy": {"examination": ("any", "independent")},
         }
         drawn = {name: space for name, space in super().search_space.items() if name.startswith("base")}
         weight = {} if self.method == "additive" else {"max_weight": Range(2.0, 100.0, log=True)}

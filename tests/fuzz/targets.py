@@ -1068,7 +1068,7 @@ def set_positions(dice):
             ("[1.0, 0.5, 0.3]", "1 / np.arange(1.0, 9.0)", "[1.0]", "[0.0, 1.0]", "[2.0] * 8")
         )
     for name, values in (("max_weight", ("1", "1e9", "3.0")), ("p", ("0", "2", "1e9")), ("ridge", ("1e-9", "10.0")),
-                         ("max_position", ("1", "3", "200")), ("examination", ("'sequential'",))):  # fmt: skip
+                         ("max_position", ("1", "3", "200")), ("examination", ("'independent'",))):  # fmt: skip
         if dice.percent(20):
             given[name] = dice.one(HOSTILE) if dice.spoils() else dice.one(values)
     loss = f"bp.Unbiased({', '.join(f'{name}={text}' for name, text in given.items())})"

@@ -160,7 +160,7 @@ def test_relevance_that_small_scores_show_is_no_bias():
     assert loss.position_bias(np.zeros(8 * 3000), pages)["bias"][-1] < -2.0
 
 
-@pytest.mark.parametrize("examination", ["independent", "sequential"])
+@pytest.mark.parametrize("examination", ["any", "independent"])
 @pytest.mark.parametrize("name", BASES)
 def test_kurennoy_is_a_plain_loop(name, examination):
     base, rho = BASES[name]
@@ -173,7 +173,7 @@ def test_kurennoy_is_a_plain_loop(name, examination):
         rows = np.arange(queries.boundaries[q], queries.boundaries[q + 1])
         clicked = [int(i) for i in rows if queries.labels[i]]
         n_pairs = len(clicked) * (len(rows) - len(clicked)) or len(clicked) * (len(clicked) - 1)
-        if examination == "sequential" and len(clicked) == len(rows):
+        if examination == "any" and len(clicked) == len(rows):
             n_pairs //= 2  # one direction alone weighs something
         factor = len(rows) / n_pairs if base.normalization == "rows" and n_pairs else 1.0
         for i in clicked:
@@ -185,25 +185,44 @@ def test_kurennoy_is_a_plain_loop(name, examination):
     np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_kurennoy_is_unbiased_where_ips_is_not():
-    rng = np.random.default_rng(1)
+def clicks_of(relevance, theta, n, looks, seed=1):
+    """Return n pages with the same documents; "top down", nobody looks at a place without those above it."""
+    rng = np.random.default_rng(seed)
+    seen = rng.random((n, 1 if looks == "top down" else len(theta))) < theta
+    clicks = (rng.random((n, len(theta))) < relevance) & seen
+    position = np.tile(np.arange(1, len(theta) + 1), n)
+    return bp.Queries(clicks.ravel().astype(float), group=[len(theta)] * n, position=position)
+
+
+@pytest.mark.parametrize(("examination", "looks"), [("independent", "independent"), ("any", "top down")])
+def test_kurennoy_is_unbiased_where_ips_is_not(examination, looks):
     relevance, scores = np.array([0.9, 0.2, 0.6, 0.4]), np.array([0.3, 1.0, -0.5, 0.1])
-    theta = np.array([1.0, 0.6, 0.4, 0.3])
-    n = 40_000
-    clicks = (rng.random((n, 4)) < relevance) & (rng.random((n, 4)) < theta)
-    queries = bp.Queries(clicks.ravel().astype(float), group=[4] * n, position=np.tile([1, 2, 3, 4], n))
+    theta, n = np.array([1.0, 0.6, 0.4, 0.3]), 40_000
+    queries = clicks_of(relevance, theta, n, looks)
     true = sum(
         relevance[i] * (1.0 - relevance[j]) * np.log1p(np.exp(scores[j] - scores[i]))
         for i in range(4) for j in range(4) if i != j
     )  # fmt: skip
     means = {}
-    for method in ("ips", "kurennoy"):
-        value = bp.Unbiased(method=method, propensity=theta).value(np.tile(scores, n), queries)
+    for method, more in (("ips", {}), ("kurennoy", {"examination": examination})):
+        value = bp.Unbiased(method=method, propensity=theta, **more).value(np.tile(scores, n), queries)
         means[method] = value.mean(), value.std() / np.sqrt(n)
     mean, error = means["kurennoy"]
     assert abs(mean - true) < 4.0 * error
     mean, error = means["ips"]
     assert mean - true > 10.0 * error  # unclicked documents may be relevant
+
+
+@pytest.mark.parametrize("looks", ["independent", "top down"])
+def test_kurennoy_prefers_none_of_two_relevant_documents(looks):
+    theta, n = np.array([1.0, 0.6, 0.4, 0.3]), 40_000
+    queries = clicks_of(0.8, theta, n, looks)
+    for method, is_fair in (("ips", False), ("kurennoy", True)):
+        loss = bp.Unbiased(method=method, propensity=theta)
+        by_page = loss.gradient_hessian(np.zeros(4 * n), queries)[0].reshape(n, 4)
+        away = np.abs(by_page.mean(axis=0)) / (by_page.std(axis=0) / np.sqrt(n))
+        assert (away.max() < 4.0) == is_fair
+        assert is_fair or away[0] > 10.0
 
 
 @pytest.mark.parametrize("eta", [0.0, 1.0])
