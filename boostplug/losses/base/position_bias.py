@@ -16,9 +16,11 @@ Function = Callable[[Floats], Floats]
 
 _FURTHEST = 30.0  # of a difference: e^30 is large enough for any loss
 _CLOSE = 1e-8
+_CLOSE_BY_NEWTON = 1e-4  # the step that would follow is about the square of it
 _RATIO_ROUNDS = 200
 _NEWTON_STEPS = 50
 _LONGEST_STEP = 1.0
+_LARGEST_GROWTH = 3.0  # of the scale, beside what it is
 _LARGEST_SCALE = 10.0  # of scores, beside what they are
 
 
@@ -33,6 +35,8 @@ class PairCurve(NamedTuple):
 
 class PositionPairs(NamedTuple):
     """Pairs of different labels by the positions of both, in classes of about one score difference.
+
+    They are in the order of positions: the winner's, then the loser's.
 
     Attributes
     ----------
@@ -103,8 +107,8 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
     over the pairs, :math:`N_k` of which have a document at k. Early in a training scores are right in their order and
     small, and without a the bias would be made up of relevance that they do not show yet.
 
-    By Newton's method from b = 0 and a = 1, in steps of at most 1 for b and a doubling of a, until none is longer than
-    1e-8, at most 50.
+    By Newton's method from b = 0 and a = 1, in steps of at most 1 for b and 3 a for a, until none is longer than 1e-4,
+    at most 50.
     """
     of_position = np.bincount(pairs.winner, pairs.weight, pairs.n) + np.bincount(pairs.loser, pairs.weight, pairs.n)
     total = of_position.sum()
@@ -118,32 +122,38 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
         stuck = np.r_[np.zeros(pairs.n, bool), at[-1] == (_LARGEST_SCALE if gradient[-1] < 0.0 else 1.0)] | unused
         hessian[stuck] = hessian[:, stuck] = 0.0
         step = np.where(stuck, 0.0, np.linalg.solve(hessian + np.diag(stuck.astype(np.float64)), -gradient))
-        step /= max(1.0, float(np.abs(step[:-1]).max()) / _LONGEST_STEP, abs(step[-1]) / at[-1])
+        step /= max(1.0, float(np.abs(step[:-1]).max()) / _LONGEST_STEP, abs(step[-1]) / (_LARGEST_GROWTH * at[-1]))
         before, at = at, at + step
         at[-1] = np.clip(at[-1], 1.0, _LARGEST_SCALE)
-        if np.abs(at - before).max() <= _CLOSE:
+        if np.abs(at - before).max() <= _CLOSE_BY_NEWTON:
             break
     relative: Floats = (at[:-1] - at[0]) / curve.scale
     return relative
 
 
-class _BiasModel(NamedTuple):
+class _BiasModel:
     """The sum that `additive_bias` makes small."""
 
-    pairs: PositionPairs
-    curve: PairCurve
-    weight: Floats
-    strength: Floats
+    def __init__(self, pairs: PositionPairs, curve: PairCurve, weight: Floats, strength: Floats) -> None:
+        self._difference, self._curve, self._weight, self._strength = pairs.difference, curve, weight, strength
+        of_cell = pairs.winner * pairs.n + pairs.loser  # ascending
+        self._start = np.flatnonzero(np.r_[True, np.diff(of_cell) != 0])
+        self._cell = of_cell[self._start]
+        self._number = np.diff(np.r_[self._start, len(of_cell)])
 
     def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
         """Return gradient and Hessian by the biases and, last, the scale of the scores."""
-        n, d, bias = self.pairs.n, self.pairs.difference, at[:-1]
-        x = np.clip(at[-1] * d + bias[self.pairs.winner] - bias[self.pairs.loser], -_FURTHEST, _FURTHEST)
-        cell = self.pairs.winner * n + self.pairs.loser
-        first, second = self.weight * self.curve.first(x), self.weight * self.curve.second(x)
-        slope, bend, twist = (np.bincount(cell, by, n * n).reshape(n, n) for by in (first, second, second * d))
+        d, bias, n = self._difference, at[:-1], len(at) - 1
+        apart = (bias[:, None] - bias).ravel()[self._cell]
+        x = np.clip(at[-1] * d + np.repeat(apart, self._number), -_FURTHEST, _FURTHEST)
+        first, second = self._weight * self._curve.first(x), self._weight * self._curve.second(x)
+        of_cells = np.zeros((3, n * n))
+        of_cells[:, self._cell] = [np.add.reduceat(by, self._start) for by in (first, second, second * d)]
+        slope, bend, twist = of_cells.reshape(3, n, n)
         around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
-        gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self.strength * bias, (first * d).sum()]
-        of_bias = np.diag(around.sum(axis=1) + self.strength) - around
-        hessian = np.block([[of_bias, mixed[:, None]], [mixed[None, :], (second * d * d).sum()]])
+        gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self._strength * bias, first @ d]
+        hessian = np.zeros((n + 1, n + 1))
+        hessian[:n, :n] = np.diag(around.sum(axis=1) + self._strength) - around
+        hessian[:n, n] = hessian[n, :n] = mixed
+        hessian[n, n] = second @ (d * d)
         return gradient, hessian
