@@ -151,9 +151,9 @@ class _BiasModel:
         of_cells[:, self._cell] = [np.add.reduceat(by, self._start) for by in (first, second, second * d)]
         slope, bend, twist = of_cells.reshape(3, n, n)
         around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
-        gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self._strength * bias, first @ d]
+        gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self._strength * bias, (first * d).sum()]
         hessian = np.zeros((n + 1, n + 1))
         hessian[:n, :n] = np.diag(around.sum(axis=1) + self._strength) - around
         hessian[:n, n] = hessian[n, :n] = mixed
-        hessian[n, n] = second @ (d * d)
+        hessian[n, n] = (second * d * d).sum()
         return gradient, hessian
