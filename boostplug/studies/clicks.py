@@ -1,6 +1,6 @@
 """What clicks are worth: rankers from simulated logs, judged by the true labels; propensities; pairs beside labels.
 
-``python -m boostplug.studies.clicks DATA STORE RESULT.json PAGE.md`` trains about half an hour on two cores, fills the
+``python -m boostplug.studies.clicks DATA STORE RESULT.json PAGE.md`` trains about an hour on two cores, fills the
 tables of the page, and draws figures beside it. DATA is the folder that holds the data sets. STORE is a folder for
 finished parts; the command goes on from there.
 """
@@ -44,7 +44,9 @@ _LEAST_ROWS = 50
 _LEAST_WAY = 0.01  # from clicks as labels to true propensities, of which shares say something
 _BUILT_IN = ("lightgbm built-in with positions", "xgboost built-in with positions")
 _SHARES = (0.05, 0.2, 1.0)  # of the queries, with labels
+_WEIGHTS = (0.03, 0.1, 0.5)  # of pairs beside labels: preference_weight
 _PAGES = (1_000, 10_000, 100_000)
+_PAIRS, _ABOVE = "pairs only", "pairs by skip_above only"
 _ESTIMATORS = ("randomised", "swapped", "harvesting", "em")
 
 
@@ -152,28 +154,51 @@ def of_mixture(folder: Path, name: str, seed: int) -> dict[str, Any]:
     above = Pairs.from_clicks(log, rule="skip_above", row=log.document)
     rng = np.random.default_rng(seed)
     order = rng.permutation(train.n_queries)
-    values = {"pairs by skip_above": _of_qbrank(train.X, None, train.group, test, above)}
-    for share in (0.0, *_SHARES):
+    values = {
+        _ABOVE: _of_qbrank(train.X, None, train.group, test, above),
+        _PAIRS: _of_qbrank(train.X, None, train.group, test, pairs),
+    }
+    for share in _SHARES:
         chosen = np.zeros(train.n_queries, bool)
         chosen[order[: int(np.ceil(share * train.n_queries))]] = True
         labelled = np.repeat(chosen, train.group)
-        if share > 0.0:
-            rows = np.flatnonzero(labelled)
-            alone = RankingData(train.X[rows], train.y[rows], group=train.group[chosen])
-            values[f"labels {share:g}"] = _of_qbrank(alone.X, alone.y, alone.group, test)
-        values[f"pairs, labels {share:g}"] = _of_qbrank(
-            train.X, train.y if share else None, train.group, test, pairs=pairs, labelled=labelled if share else None
-        )
+        rows = np.flatnonzero(labelled)
+        values[_labels(share)] = _of_qbrank(train.X[rows], train.y[rows], train.group[chosen], test)
+        for weight in _WEIGHTS:
+            values[_mixed(share, weight)] = _of_qbrank(
+                train.X, train.y, train.group, test, pairs, labelled=labelled, weight=weight
+            )
     return {"set": name, "seed": seed, "values": values}
 
 
+def _labels(share: float) -> str:
+    return f"labels of {share:.0%}".replace("%", " %")
+
+
+def _mixed(share: float, weight: float) -> str:
+    return f"pairs (w = {weight:g}) and {_labels(share)}"
+
+
 def _of_qbrank(
-    X: Any, y: Any, group: Any, test: RankingData, pairs: Pairs | None = None, labelled: Any = None
+    X: Any,
+    y: Any,
+    group: Any,
+    test: RankingData,
+    pairs: Pairs | None = None,
+    *,
+    labelled: Any = None,
+    weight: float = 0.5,
 ) -> Floats:
     data = imported("lightgbm", "training needs").Dataset(X, y, group=group)
     if pairs is not None:
         set_pairs(data, pairs, labelled=labelled)
-    params = {"objective": QBRank(), "num_leaves": _LEAVES, "learning_rate": _RATE, "num_threads": 1, "verbosity": -1}
+    params = {
+        "objective": QBRank(preference_weight=weight),
+        "num_leaves": _LEAVES,
+        "learning_rate": _RATE,
+        "num_threads": 1,
+        "verbosity": -1,
+    }
     booster = imported("lightgbm", "training needs").train(params, data, _ROUNDS)
     found: Floats = NDCG(10).per_query(booster.predict(test.X), test.queries)
     return found
@@ -238,14 +263,15 @@ def summary(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
             logs = [parts[f"log-{name}-{eta:g}-{seed}"] for seed in range(_SEEDS)]
             for method in logs[0]["values"]:
                 framework = method.split()[0]
-                naive, built_in = (f"{framework} {other}" for other in ("clicks as labels", "built-in with positions"))
+                naive = "built-in, clicks as labels" if "built-in" in method else "clicks as labels"
+                built_in = f"{framework} built-in with positions"
                 rows.append(
                     {
                         "set": name,
                         "eta": eta,
                         "method": method,
                         "NDCG@10": _mean(logs, method),
-                        "beside clicks": _difference(logs, method, naive),
+                        "beside clicks": _difference(logs, method, f"{framework} {naive}"),
                         "beside built-in": _difference(logs, method, built_in),
                         "clicks": float(np.mean([log["n_clicks"] for log in logs])),
                     }
@@ -266,7 +292,7 @@ def summary(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _of_method(name: str, method: str, mixed: list[dict[str, Any]]) -> dict[str, Any]:
     """Return what one way of mixing pairs and labels gives, beside either alone."""
-    alone = method.removeprefix("pairs, ") if method.startswith("pairs, ") else ""
+    _, _, alone = method.partition(" and ")
     return {
         "set": name,
         "method": method,
@@ -275,7 +301,7 @@ def _of_method(name: str, method: str, mixed: list[dict[str, Any]]) -> dict[str,
             np.concatenate([part["values"][method] for part in mixed]),
             strata=np.repeat(np.arange(len(mixed)), [len(part["values"][method]) for part in mixed]),
         ),
-        "beside pairs": _difference(mixed, method, "pairs, labels 0"),
+        "beside pairs": _difference(mixed, method, _PAIRS),
         "beside labels": _difference(mixed, method, alone) if alone in mixed[0]["values"] else None,
     }
 
@@ -295,12 +321,12 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
         made[f"table: {name}"] = markdown(["method", *head], body, numbers=True)
         mixed = [row for row in found["mixtures"] if row["set"] == name]
         made[f"table: mixture {name}"] = markdown(
-            ["trained on", "NDCG@10", "Δ to pairs alone", "Δ to the same labels alone"],
+            ["trained on", "NDCG@10", "Δ to pairs only", "Δ to the same labels only"],
             [
                 [
                     row["method"],
                     _number(row["NDCG@10"]),
-                    "–" if row["method"] == "pairs, labels 0" else _signed(row["beside pairs"]),
+                    "–" if row["method"] == _PAIRS else _signed(row["beside pairs"]),
                     _signed(row["beside labels"]) if row["beside labels"] else "–",
                 ]
                 for row in mixed
@@ -335,13 +361,13 @@ def _recovered(rows: list[dict[str, Any]]) -> list[str]:
             low, high = (at[name, f"{framework} {end}"] for end in ("clicks as labels", "ips, true"))
             way = high - low
             cells.append(f"{(at[name, method] - low) / way:.0%}" if way >= _LEAST_WAY else "–")
-        if "true" not in method and not method.endswith(" clicks as labels"):
+        if not any(word in method for word in ("true", "built-in", "clicks as labels")):
             body.append([method, *cells])
     return markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)
 
 
 def _cost(rows: list[dict[str, Any]]) -> list[str]:
-    """Return, where there is no bias, the difference of each method to clicks as labels."""
+    """Return, where there is no bias, the difference of each method to clicks as labels, built-in ones to their own."""
     at = {(row["set"], row["method"]): row["beside clicks"] for row in rows if row["eta"] == 0.0}
     body = [
         [method, *(_signed(at[name, method]) for name in _SETS)]
@@ -380,9 +406,10 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
 def _plot_mixture(rows: list[dict[str, Any]], axes: Any) -> None:
     of = {row["method"]: row for row in rows}
     shares = np.array([100.0 * share for share in _SHARES])
-    for i, (name, prefix) in enumerate((("pairs and labels", "pairs, labels"), ("labels alone", "labels"))):
-        means = np.array([of[f"{prefix} {share:g}"]["NDCG@10"] for share in _SHARES])
-        ends = np.array([of[f"{prefix} {share:g}"]["interval"] for share in _SHARES])
+    lines = {f"pairs (w = {weight:g}) and labels": [_mixed(share, weight) for share in _SHARES] for weight in _WEIGHTS}
+    for i, (name, methods_of_line) in enumerate({**lines, "labels only": list(map(_labels, _SHARES))}.items()):
+        means = np.array([of[method]["NDCG@10"] for method in methods_of_line])
+        ends = np.array([of[method]["interval"] for method in methods_of_line])
         axes.errorbar(
             shares * (1.0 + 0.04 * i),
             means,
@@ -393,8 +420,8 @@ def _plot_mixture(rows: list[dict[str, Any]], axes: Any) -> None:
             capsize=3,
             label=name,
         )
-    alone = of["pairs, labels 0"]
-    axes.axhline(alone["NDCG@10"], color=COLOURS[-1], linestyle=":", label="pairs alone")
+    alone = of[_PAIRS]
+    axes.axhline(alone["NDCG@10"], color=COLOURS[-1], linestyle=":", label="pairs only")
     axes.axhspan(*alone["interval"], color=COLOURS[-1], alpha=0.12, linewidth=0)
     axes.set_xscale("log")
     axes.set_xticks(shares, [f"{share:g} %" for share in shares])
