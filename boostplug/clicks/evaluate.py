@@ -14,12 +14,11 @@ from boostplug.core.checks import (
     check_instance,
     check_integer,
     check_number,
-    numbers,
-    refuse_weights,
     refuse_where,
     scores_of_rows,
 )
 from boostplug.data.click_log import ClickLog
+from boostplug.data.positions import propensities_of
 from boostplug.data.queries import Queries
 from boostplug.datasets.synthetic import RandomState, generator
 from boostplug.metrics import DCG, Metric, Precision
@@ -195,7 +194,7 @@ def evaluate(
     1.3155
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
-    metric = _summed(metric)
+    metric = _metric_of_sums(metric)
     check_choice("method", method, ("ips", "snips", "clipped"))
     max_weight = check_number("max_weight", max_weight, least=1)
     n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 1)
@@ -225,20 +224,10 @@ def evaluate(
         filled = log.boundaries[:-1][log.group > 0]
         below[:] = sums(query[filled], times[filled], n_queries)
 
-    found, resampled = above.sum(axis=2) / below.sum(axis=1), None
-    together = np.concatenate([above.reshape(-1, n_queries), below])
-    if n_queries > 1:
-        rng = generator(random_state)
-        draws = np.empty((n_bootstrap, len(together)))
-        for b in range(n_bootstrap):
-            draws[b] = together @ np.bincount(rng.integers(n_queries, size=n_queries), minlength=n_queries).astype(
-                float
-            )
-        draws = draws[(draws[:, found.size :] > 0).all(axis=1)]  # a resample may have no clicks, for "snips"
-        resampled = draws[:, : found.size].reshape(-1, *found.shape) / draws[:, None, found.size :]
+    found, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
 
     def interval(value: float, of_resamples: Any) -> Estimate:
-        if resampled is None or not len(resampled):
+        if not len(resampled):
             return Estimate(float(value), np.nan, np.nan)
         low, high = np.quantile(of_resamples(resampled), [(1.0 - confidence) / 2, (1.0 + confidence) / 2])
         return Estimate(float(value), float(low), float(high))
@@ -263,7 +252,21 @@ def evaluate(
     return out if isinstance(scores, Mapping) else out[""]
 
 
-def _summed(metric: Metric | str) -> Metric:
+def _ratios_of_sums(above: Floats, below: Floats, n_bootstrap: int, random_state: RandomState) -> tuple[Floats, Floats]:
+    """Return the ratios of sums over queries, the last axis, and those of resamples, none of a single query."""
+    n_queries, found = below.shape[1], above.sum(axis=2) / below.sum(axis=1)
+    if n_queries < 2:
+        return found, np.empty((0, *found.shape))
+    together, rng = np.concatenate([above.reshape(-1, n_queries), below]), generator(random_state)
+    draws = np.empty((n_bootstrap, len(together)))
+    for draw in draws:
+        times = np.bincount(rng.integers(n_queries, size=n_queries), minlength=n_queries)
+        draw[:] = together @ times.astype(np.float64)
+    draws = draws[(draws[:, found.size :] > 0).all(axis=1)]  # a resample may have no clicks, for "snips"
+    return found, draws[:, : found.size].reshape(-1, *found.shape) / draws[:, None, found.size :]
+
+
+def _metric_of_sums(metric: Metric | str) -> Metric:
     """Return a metric that is a sum over documents by rank, refusing others."""
     found = Metric.parse(metric)
     if not isinstance(found, (DCG, Precision)):
@@ -292,14 +295,12 @@ def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, 
     if eta is not None:
         eta = check_number("eta", eta, least=0, most=20)
         return np.arange(1.0, deepest + 1) ** -eta
-    assert propensity is not None
-    theta = numbers("propensity", propensity.propensity if isinstance(propensity, Propensity) else propensity)
+    theta = propensities_of(propensity, deepest)
     if len(theta) < deepest:
         raise ValueError(
             f"propensity has {len(theta)} positions, but log has a click at position {deepest}; pass one value per "
             "position"
         )
-    refuse_weights("propensity", theta[:deepest], zero=False)
     return theta
 
 

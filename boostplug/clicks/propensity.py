@@ -16,7 +16,7 @@ from boostplug.clicks.shown import Items, Shown, shown_rows, sums
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen, refuse_where
 from boostplug.core.extras import imported, needed_by
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import positions_of
+from boostplug.data.positions import positions_of, refuse_without_propensity
 from boostplug.data.tables import features_of
 from boostplug.datasets.synthetic import RandomState, generator
 
@@ -78,9 +78,7 @@ class Propensity:
             If a position is no integer from 1, or beyond the last one.
         """
         found = positions_of(position, np.size(position))
-        refuse_where(
-            "position", found > len(self), found, f"has no propensity: the last position is {len(self)}; leave it out"
-        )
+        refuse_without_propensity(found, len(self))
         return self._clipped[found - 1]
 
     @property
@@ -186,7 +184,7 @@ def propensity(
     max_position : int, optional
         Rows below are left out. Default: the last position of the log.
     max_weight : float, default 10.0
-        At least 1: `Propensity.weights` clips 1/θ there.
+        At least 1: `Propensity.weights` and the printed table clip 1/θ there. Losses and pairs have their own.
     n_bootstrap : int, optional
         Resamples of the queries (of the pages, in a log without queries). Default: 50; 10 for "em".
     confidence : float, default 0.95

@@ -9,6 +9,7 @@ from boostplug.core.checks import check_choice, check_integer, check_number, fro
 from boostplug.core.threads import run_over_queries
 from boostplug.data.boundaries import row_weight_of
 from boostplug.data.click_log import ClickLog
+from boostplug.data.positions import propensities_of, refuse_without_propensity
 
 __all__ = ["PairArrays", "log_of", "pairs_of_clicks", "pairs_of_implicit"]
 
@@ -17,7 +18,6 @@ Ints = NDArray[np.int64]
 PairArrays = tuple[Ints, Ints, Floats | None]
 """Winners, losers, and the weights of the pairs, None where all are 1."""
 
-_MOST_SHARE = 1e3  # relative to position 1
 _ANY = 2**31  # more than two positions can be apart
 # Where the loser stands: from how many places below the winner to how many.
 _RULES = {"skip_above": (-_ANY, -1), "skip_next": (1, 1), "all_unclicked": (-_ANY, _ANY)}
@@ -143,18 +143,9 @@ def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike
     factor = row_weight_of(weight, log.boundaries)
     if propensity is None:
         return factor
-    shares = numbers("propensity", getattr(propensity, "propensity", propensity))
-    refuse_where(
-        "propensity",
-        ~((shares > 0) & (shares <= _MOST_SHARE)),
-        shares,
-        "is no chance of being looked at; pass numbers above 0, one for each position",
-    )
-    last = len(shares)
-    refuse_where(
-        "position", log.position > last, log.position, f"has no propensity, which ends at position {last}; pass more"
-    )
-    inverse: Floats = (1.0 / np.maximum(shares, 1.0 / max_weight))[log.position - 1]
+    theta = propensities_of(propensity)
+    refuse_without_propensity(log.position, len(theta))
+    inverse: Floats = (1.0 / np.maximum(theta, 1.0 / max_weight))[log.position - 1]
     return inverse if factor is None else factor * inverse
 
 

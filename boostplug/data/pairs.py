@@ -102,7 +102,8 @@ class Pairs:
             `propensity` does without it.
         rule : {"skip_above", "skip_next", "all_unclicked"}, default "skip_above"
             Which unclicked documents of the page a clicked one is preferred to. "skip_above": those above it, which the
-            user has probably seen. "skip_next": the one at the next position. "all_unclicked": all.
+            user has probably seen. "skip_next": the one at the next position. "all_unclicked": all, for `propensity`.
+            Used alone, "skip_above" teaches the reverse of the order that was shown: every pair contradicts it.
         row : array-like of int of shape (n_rows,), optional
             Index of each document in your data, the rows of ``X``. Pairs then number those rows. The same pair from
             several pages becomes one; its weights are added. Default: pairs number the rows of the log.

@@ -1,18 +1,22 @@
-"""Places of documents on the pages that users saw."""
+"""Positions of documents on the pages that users saw, and how likely users look there."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_where
 
-__all__ = ["numbers_of_rows", "positions_of"]
+__all__ = ["numbers_of_rows", "positions_of", "propensities_of", "refuse_without_propensity"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_MAX_PROPENSITY = 1e3
+
 
 def positions_of(position: ArrayLike, n_rows: int) -> Ints:
-    """Return the place of each row on its page, checked: integers from 1.
+    """Return the position of each row on its page, checked: integers from 1.
 
     Raises
     ------
@@ -23,6 +27,34 @@ def positions_of(position: ArrayLike, n_rows: int) -> Ints:
     bad = ~(np.isfinite(found) & (found >= 1) & (found == np.floor(found)) & (found < 2**31))
     refuse_where("position", bad, found, "is no place on a page; pass integers from 1, and leave out rows without one")
     return frozen(found.astype(np.int64))
+
+
+def propensities_of(propensity: Any, first: int | None = None) -> Floats:
+    """Return how likely users look at position 1, 2, …, relative to the first; the `first` ones, default all, checked.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is not above 0 or above 1000.
+    """
+    values = numbers("propensity", getattr(propensity, "propensity", propensity))
+    if not len(values):
+        raise ValueError("propensity is empty; pass one number for each position")
+    bad = ~((values[:first] > 0.0) & (values[:first] <= _MAX_PROPENSITY))
+    refuse_where(
+        "propensity", bad, values[:first], "is no propensity; pass numbers above 0, relative to position 1, up to 1000"
+    )
+    return values
+
+
+def refuse_without_propensity(position: Ints, n: int) -> None:
+    """Raise for the first row whose position is not among the first n."""
+    refuse_where(
+        "position",
+        position > n,
+        position,
+        f"has no propensity, which ends at position {n}; pass one for each position, or leave out such rows",
+    )
 
 
 def numbers_of_rows(name: str, values: ArrayLike, n_rows: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,22 +12,20 @@ from boostplug.core.checks import (
     check_integer,
     check_number,
     frozen,
-    numbers,
     refuse_where,
     scores_of_rows,
     shown,
 )
 from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeRuns
-from boostplug.data.pairs import Pairs
+from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import looked_up
-from boostplug.kernels.pairs.positions import HALF, pairs_by_position, placed_documents
+from boostplug.kernels.pairs.positions import PlacedDocuments, pairs_by_position, placed_documents
+from boostplug.losses.base.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds, subtracted
 from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs
-from boostplug.losses.base.pair_loss import PairLoss, runs_of
+from boostplug.losses.base.pair_loss import PairLoss
 from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additive_bias, click_ratios
-from boostplug.losses.base.relative import ScaledDerivatives, writable
-from boostplug.losses.base.sums import added
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
@@ -38,14 +36,11 @@ _T = TypeVar("_T")
 Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]
 
 _KNOWN = ("ips", "kurennoy")
-_MOST = 1e3  # of a propensity relative to the first position's
-_CROWD = 2000  # documents of a page; all pairs of them are 2 million
-_NOTHING = 1e-12  # of a weight, beside one of a click at position 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unbiased(Loss):
-    r"""A loss on pairs that learns relevance from clicks, of which documents at the top get more.
+    r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 
     Labels are clicks: 1 or 0 for each document that was shown. Pass where it was shown as `position`: to ``fit``,
     `Queries` or `boostplug.set_positions`. A query is one result page.
@@ -53,17 +48,19 @@ class Unbiased(Loss):
     Parameters
     ----------
     base : Loss, default RankNet()
-        A loss on pairs: `RankNet`, `LambdaRank`, `MPBoost`, `QBRank`, `NDCGBoost` or a `PairwiseLoss`. Of `QBRank` the
-        pairs are corrected, and the labels' own term is not.
+        A loss on pairs: `RankNet`, `LambdaRank`, `MPBoost`, `QBRank`, `NDCGBoost` or a `PairwiseLoss`. A sum of losses,
+        such as `CRR`, is refused. So are `LambdaRank` and `NDCGBoost` by "kurennoy". Of `QBRank` the pairs are
+        corrected, and the labels' own term is not.
     method : {"unbiased_lambdamart", "ips", "kurennoy", "additive"}
-        "unbiased_lambdamart" and "additive" estimate the bias, "ips" and "kurennoy" are told it (see Notes).
+        "ips" and "kurennoy" need propensities. "unbiased_lambdamart" and "additive" estimate the bias themselves.
+        "additive" ranked better in our study; "unbiased_lambdamart" is the default because it is the best known.
     propensity : array-like of shape (n_positions,), optional
         How likely users look at position 1, 2, …, relative to the first: above 0. Or what
         `boostplug.clicks.propensity` returns. Required by "ips" and "kurennoy", refused by the others. "kurennoy" takes
         those above 1 for 1.
     max_weight : float, default 10.0
-        The largest weight of a click relative to one at position 1, at least 1. Larger ones are cut: less variance, and
-        some bias.
+        The largest weight of a click relative to one at position 1, at least 1. Larger ones are clipped: less variance,
+        and some bias. The `max_weight` of what `boostplug.clicks.propensity` returns is not used.
     max_position : int, default 20
         Estimates are made for the positions up to here; those further down take that of the last one.
     p : float, default 0.0
@@ -71,23 +68,31 @@ class Unbiased(Loss):
     ridge : float, default 0.03
         For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias.
     examination : {"any", "independent"}
-        For "kurennoy": what is known of looks at two positions of a page. "any" is the paper's, and right however users
-        look. "independent" weighs more, and is exact where each position is looked at independently of the others.
+        For "kurennoy". "any" is the weight of the paper's authors. It is right even if looks at two positions depend
+        on each other. "independent" is exact if users look at each position independently of the others.
 
     Notes
     -----
     "ips" (Joachims, Swaminathan, Schnabel, WSDM 2017): a pair weighs 1/θ of its winner's position.
 
-    "kurennoy" (Kurennoy et al., ICTIR 2022): a clicked document i over an unclicked one weighs :math:`1/θ_i`, as with
-    "ips". But an unclicked document may be relevant and unseen, more often so further down: of two relevant documents
-    the upper one wins too much. So of two clicked ones i over j weighs :math:`1/θ_i - 1/θ_j < 0` where i was looked at
-    more, and j over i nothing. In the mean two relevant documents then weigh as much one over the other as the other
-    way round, whether looks at them depend on each other or not. That is "any". With "independent", i over j weighs
-    :math:`1/θ_i - 1/(θ_i θ_j)`, and j over i likewise: in the mean, relevant documents over irrelevant ones alone are
-    left. Pairs of negative weight enter the Hessian with its absolute value: the kind is "model", and the Hessian lies
-    above the exact one. Labels must be 0 or 1. Memory grows with the square of a page's clicks, of which there may be
-    2,000. Weights, correction and Hessian of "any" are those of the authors' code. There they stand in LambdaRank, and
-    the experiments leave the correction out, which is "ips" here. "independent" is ours.
+    "kurennoy" (Kurennoy et al., ICTIR 2022) weighs pairs of two clicked documents too. An unclicked document may be
+    relevant and unseen, so with "ips" the upper one of two relevant documents wins too often. A negative weight on
+    pairs of clicked documents removes that error in the mean:
+
+    =====================================  =======================  ================================
+    i over j                               "any"                    "independent"
+    =====================================  =======================  ================================
+    i clicked, j not                       :math:`1/θ_i`            :math:`1/θ_i`
+    both clicked, i looked at more         :math:`1/θ_i - 1/θ_j`    :math:`1/θ_i - 1/(θ_i θ_j)`
+    both clicked, i looked at less         0                        :math:`1/θ_i - 1/(θ_i θ_j)`
+    =====================================  =======================  ================================
+
+    In the mean, "any" weighs two relevant documents as much one over the other as the other way round. "independent"
+    leaves only relevant documents over irrelevant ones. Pairs of negative weight enter the Hessian with its absolute
+    value: the kind is "model", and the Hessian lies above the exact one. Labels must be 0 or 1. Memory grows with the
+    square of a page's clicks, of which there may be 2,000. Weights and Hessian of "any" are those of the authors' code.
+    There they stand in LambdaRank. The experiments leave the correction out, which is "ips" here. "independent" is
+    ours.
 
     "unbiased_lambdamart" (Hu et al., WWW 2019): a pair weighs :math:`1 / (t^+_i t^-_j)`, by the positions of the
     clicked document i and the unclicked one j. :math:`t_1 = 1`; the others are estimated from the current scores, by
@@ -99,10 +104,10 @@ class Unbiased(Loss):
     The bias that explains the pairs best is solved anew from the current scores. There the scores may count up to ten
     times, other than in LightGBM: early in a training they are small, and what they order rightly is no bias.
 
-    The two that estimate have no memory: each call looks at all pages at the current scores, so that training can be
-    resumed, and 4 rounds and 1 more give the model of 5. One page's weights then depend on all others
-    (`couples_queries`), summed over the workers of a job. Within a call weights and biases are constants; so the
-    gradient is not that of a function, and the Hessian's kind is "model".
+    These two keep no state between rounds. Each call estimates from the current scores of all pages, so you can resume
+    training: 4 rounds and 1 more give the model of 5. One page's weights then depend on all others (`couples_queries`),
+    summed over the workers of a job. Within a call weights and biases are constants, so the gradient is not that of a
+    function, and the Hessian's kind is "model".
 
     Estimates count the pairs in 81 classes of their score difference, narrow near 0, each taken at its mean. With
     logistic and hinge losses that costs less than .2 %. With `MPBoost` it is 1 % where differences reach 8, 11 % where
@@ -147,7 +152,9 @@ class Unbiased(Loss):
         if not isinstance(self.base, (PairLoss, LambdaRank)):
             raise ValueError(f"Unbiased: base must be a loss on pairs, such as RankNet(); got {shown(self.base)}")
         if getattr(self.base, "hessian", "") == "global":
-            raise ValueError(f"Unbiased: base={self.base!r} has a Hessian that knows no weights; take hessian='bound'")
+            raise ValueError(
+                f"Unbiased: base={self.base!r} has a Hessian that ignores weights of pairs; pass hessian='bound'"
+            )
         if self.method == "kurennoy" and not (self.base.takes_pairs and self._normalizes_queries):
             raise ValueError(
                 f"Unbiased: method='kurennoy' compares clicked documents too, which {self.base!r} cannot; take "
@@ -175,12 +182,7 @@ class Unbiased(Loss):
                 f"Unbiased: method={self.method!r} estimates the bias itself; leave out propensity, or take "
                 "method='ips' or 'kurennoy'"
             )
-        values = numbers("propensity", getattr(self.propensity, "propensity", self.propensity))
-        possible = (values > 0.0) & (values <= _MOST)
-        refuse_where("propensity", ~possible, values, "is no chance of being looked at; pass numbers above 0")
-        if not len(values):
-            raise ValueError("Unbiased: propensity is empty; pass one number for each position")
-        return tuple(values.tolist())
+        return tuple(propensities_of(self.propensity).tolist())
 
     @property
     def _pair_curve(self) -> PairCurve:
@@ -242,10 +244,10 @@ class Unbiased(Loss):
         """Return the base's; pages on which all documents were clicked count by their clicked pairs, for "kurennoy"."""
         self._positions(queries)
         number, weight = self.base.scale_terms(queries)
-        both = self._clicked_pairs(queries)
-        if both is None or both.alone is None:
+        clicked = self._clicked_pairs(queries)
+        if clicked is None or clicked.of_pages_without_others is None:
             return number, weight
-        more = self.base.scale_terms(both.alone)
+        more = self.base.scale_terms(clicked.of_pages_without_others)
         return number + more[0], weight + more[1]
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
@@ -279,10 +281,10 @@ class Unbiased(Loss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the base's value of each page, with these weights or biases."""
         bias = self._bias(self._table(scores, queries))
-        value = self.base.compute_value(*self._seen_by_base(scores, queries, bias))
-        both = self._clicked_pairs(queries)
-        if both is not None:
-            value = value - self.base.compute_value(frozen(scores[both.rows]), both.queries)
+        value = self.base.compute_value(*self._corrected(scores, queries, bias))
+        clicked = self._clicked_pairs(queries)
+        if clicked is not None:
+            value = value - self.base.compute_value(frozen(scores[clicked.rows]), clicked.queries)
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
@@ -292,27 +294,24 @@ class Unbiased(Loss):
     def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
         """Learn the pairs by position of all machines from the same question as the base's scale."""
         table = self._table(scores, queries)
+        if table is None:
+            return np.zeros(0), lambda scales, _: self._derivatives(scores, queries, float(scales[0]), None)
+        n, shape = len(table), (self.max_position, self.max_position, *table.shape[2:])
+        of_all_positions = np.zeros(shape)
+        of_all_positions[:n, :n] = table
 
-        def answered(scales: Floats, told: Floats) -> Outputs:
-            return self._derivatives(scores, queries, float(scales[0]), told.sum(axis=0))
+        def derivatives(scales: Floats, tables: Floats) -> Outputs:
+            return self._derivatives(scores, queries, float(scales[0]), tables.sum(axis=0).reshape(shape))
 
-        return table, answered
+        return of_all_positions.ravel(), derivatives
 
-    def _derivatives(self, scores: Floats, queries: Queries, scale: float, table: Floats) -> Outputs:
-        outputs = self.base._computed(*self._seen_by_base(scores, queries, self._bias(table)), scale)  # noqa: SLF001
-        both = self._clicked_pairs(queries)
-        if both is None:
+    def _derivatives(self, scores: Floats, queries: Queries, scale: float, table: Floats | None) -> Outputs:
+        outputs = self.base._computed(*self._corrected(scores, queries, self._bias(table)), scale)  # noqa: SLF001
+        clicked = self._clicked_pairs(queries)
+        if clicked is None:
             return outputs
-        negative = self.base._computed(frozen(scores[both.rows]), both.queries, scale)  # noqa: SLF001
-        if not isinstance(outputs, ScaledDerivatives) or not isinstance(negative, ScaledDerivatives):
-            return _without(outputs, both.rows, negative)
-        if not (outputs.shift.any() or negative.shift.any()):
-            gradient, hessian = _without(outputs, both.rows, negative)
-            return ScaledDerivatives(gradient, hessian, outputs.shift, outputs.top + negative.top)
-        everywhere = np.zeros((2, queries.n_rows))
-        everywhere[:, both.rows] = -negative.gradient, negative.hessian
-        negative = negative._replace(gradient=everywhere[0], hessian=everywhere[1])
-        return added([outputs, negative], [1.0, 1.0], queries)
+        negative = self.base._computed(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
+        return subtracted(outputs, clicked.rows, negative, queries)
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
         """Return the positions, checked once for these queries."""
@@ -331,13 +330,7 @@ class Unbiased(Loss):
                 "categories in the order of appearance; call boostplug.set_positions(dataset, positions)"
             )
         if self.propensity is not None:
-            refuse_where(
-                "position",
-                position > len(self.propensity),
-                position,
-                f"has no propensity, which ends at position {len(self.propensity)}; pass one for each, or leave "
-                "out documents further down",
-            )
+            refuse_without_propensity(position, len(self.propensity))
         elif queries.n_rows > queries.n_queries and position.max() == 1:
             raise ValueError(
                 "position is 1 in all rows, so that nothing can be learnt of other positions; pass where each document "
@@ -348,31 +341,34 @@ class Unbiased(Loss):
             refuse_where("labels", queries.judged & (y != 0) & (y != 1), y, "is no click; pass 0 or 1, or method='ips'")
         return position
 
-    def _table(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the counts of pairs by position that the estimates need; nothing where the propensities are known."""
-        position = self._positions(queries)
+    def _table(self, scores: Floats, queries: Queries) -> Floats | None:
+        """Return the counts of pairs by position that the estimates need; None where propensities are known."""
         if self.propensity is not None:
-            return np.zeros(0)
-        deepest = self._kept(queries, "deepest", build=lambda _: int(position.max(initial=1)))
-        runs, n = queries.grade_runs.unweighted(), min(self.max_position, deepest)
-        self._kept(queries, "crowds", n, build=lambda _: _refuse_crowds(queries, position <= n, f"positions up to {n}"))
-        documents = self._kept(queries, "documents", n, build=lambda _: placed_documents(runs.view, position, n))
-        table = np.zeros((self.max_position, self.max_position, 2 * HALF + 1, 2))
-        table[:n, :n] = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
-        table *= runs.unit
-        return table.ravel()
+            self._positions(queries)
+            return None
+        documents = self._kept(queries, "documents", self.max_position, build=self._placed)
+        table = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
+        table *= queries.grade_runs.unweighted().unit
+        return table
 
-    def _bias(self, table: Floats) -> tuple[Floats, ...]:
+    def _placed(self, queries: Queries) -> PlacedDocuments:
+        """Return the documents at the positions that estimates are made for."""
+        position = self._positions(queries)
+        n = min(self.max_position, int(position.max(initial=1)))
+        refuse_crowds(queries, position <= n, f"positions up to {n}")
+        return placed_documents(queries.grade_runs.unweighted().view, position, n)
+
+    def _bias(self, table: Floats | None) -> tuple[Floats, ...]:
         """Return θ, t⁺ and t⁻, or the added bias, by position."""
-        if self.propensity is not None:
+        if table is None:
             return (np.array(self.propensity),)
         pairs, curve = PositionPairs.of_table(table, self.max_position), self._pair_curve
         if self.method == "additive":
             return (additive_bias(pairs, curve, self.ridge),)
         return click_ratios(pairs, curve, self.p, 1.0 / self.max_weight)
 
-    def _seen_by_base(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
-        """Return the scores and the queries of which the base is to be reckoned."""
+    def _corrected(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
+        """Return scores and queries with weights or biases of positions, for the base."""
         n = len(bias[0])
         if self.method == "additive":
             of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
@@ -397,85 +393,14 @@ class Unbiased(Loss):
         """Return what depends on the data alone, built once; a sum of such losses asks for several of each."""
         return queries.remember((Unbiased, *key), lambda: build(queries), limit=32)
 
-    def _clicked_pairs(self, queries: Queries) -> "_ClickedPairs | None":
-        """Return the pairs of two clicked documents, weighing what they do without its sign; None if there are none."""
+    def _clicked_pairs(self, queries: Queries) -> ClickedPairs | None:
+        """Return the pairs of two clicked documents that "kurennoy" subtracts; None where there are none."""
         return self._kept(queries, "clicked", self, build=self._list_clicked_pairs) if self.binary_labels else None
 
-    def _list_clicked_pairs(self, queries: Queries) -> "_ClickedPairs | None":
-        weights = np.clip(1.0 / np.array(self.propensity), 1.0, self.max_weight)[self._positions(queries) - 1]
-        clicked = queries.judged & (queries.labels > 0)
-        n_clicked = np.bincount(queries.query_of_row[clicked], minlength=queries.n_queries)
-        _refuse_crowds(queries, clicked, "clicks")
-        rows = np.flatnonzero(clicked & (n_clicked[queries.query_of_row] > 1))
-        sizes = np.where(n_clicked > 1, n_clicked, 0)
-        n_others = np.repeat(sizes, sizes)
-        winner = np.repeat(np.arange(len(rows)), n_others)
-        first = np.repeat(np.cumsum(sizes) - sizes, sizes)  # of the same page
-        loser = np.arange(len(winner)) - np.repeat(np.cumsum(n_others) - n_others, n_others) + first[winner]
-        w = weights[rows]
-        if self.examination == "independent":
-            by = w[winner] * (w[loser] - 1.0)
-        else:
-            by = np.maximum(w[loser] - w[winner], 0.0)
-        kept = (by > _NOTHING) & (winner != loser)
-        if not kept.any():
-            return None
-        weight = None if queries.row_weight is None else queries.row_weight[rows]
-        winner, loser = winner[kept], loser[kept]
-        equal = Queries(None, group=sizes, weight=weight, pairs=Pairs(winner, loser))
-        page = equal.query_of_row[winner]
-        by = by[kept] * self._relative_factor(queries, equal)[page]
-        alone = ~np.isin(page, queries.grade_runs.query)
-
-        def of_pairs(chosen: NDArray[np.bool_]) -> Queries:
-            pairs = Pairs(winner[chosen], loser[chosen], weight=by[chosen])
-            return Queries(None, group=sizes, weight=weight, pairs=pairs)
-
-        every = of_pairs(np.ones(len(by), bool))
-        return _ClickedPairs(rows, every, of_pairs(alone) if alone.any() else None)
-
-    def _relative_factor(self, queries: Queries, both: Queries) -> Floats:
-        """Return by what each page's clicked pairs are to weigh more, to have the factor of its other pairs."""
+    def _list_clicked_pairs(self, queries: Queries) -> ClickedPairs | None:
         assert isinstance(self.base, PairLoss)
-        own, others = np.ones((2, queries.n_queries))
-        for factors, among in ((own, both), (others, queries)):
-            runs = runs_of(among)
-            factors[runs.query] = self.base.factors(among) / runs.unit
-        has_others = np.zeros(
-            queries.n_queries, bool
-        )  # pages on which all documents were clicked keep their own factor
-        has_others[queries.grade_runs.query] = True
-        return np.where(has_others, others / own, 1.0)
-
-
-class _ClickedPairs(NamedTuple):
-    """Clicked documents of pages with several clicks: their rows, and these alone as queries, with pairs.
-
-    `alone` has the pairs of pages on which all documents were clicked.
-    """
-
-    rows: NDArray[np.int64]
-    queries: Queries
-    alone: Queries | None
-
-
-def _without(outputs: Outputs, rows: NDArray[np.int64], negative: Outputs) -> tuple[Floats, Floats]:
-    """Return the derivatives with those of some rows taken back; the Hessian of what is negative counts as positive."""
-    gradient, hessian = writable(outputs)
-    gradient[rows] -= negative[0]
-    hessian[rows] += negative[1]
-    return gradient, hessian
-
-
-def _refuse_crowds(queries: Queries, counted: NDArray[np.bool_], what: str) -> None:
-    """Raise for a query of so many documents that it is no page, and that pairs of them would take minutes."""
-    found = np.bincount(queries.query_of_row[counted], minlength=queries.n_queries)
-    if (found > _CROWD).any():
-        q = int(np.argmax(found))
-        raise ValueError(
-            f"query {q} holds {found[q]:,} documents with {what}, and a page shows few: pass each result page as a "
-            "query of its own, with one document at each position"
-        )
+        weight = np.clip(1.0 / np.array(self.propensity), 1.0, self.max_weight)[self._positions(queries) - 1]
+        return clicked_pairs(queries, weight, self.base, independent=self.examination == "independent")
 
 
 def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:

@@ -193,7 +193,7 @@ def test_a_page_without_rows_does_not_count():
         ({"eta": None}, "give exactly one of propensity .* got neither"),
         ({"propensity": THETA}, "got both"),
         ({"eta": None, "propensity": [1.0, 0.5]}, "propensity has 2 positions, but log has a click at position 3"),
-        ({"eta": None, "propensity": [1.0, 0.5, 0.0]}, r"propensity\[2\] = 0.0 is not a finite number > 0"),
+        ({"eta": None, "propensity": [1.0, 0.5, 0.0]}, r"propensity\[2\] = 0.0 is no propensity"),
         ({"eta": -1}, "eta must be a finite number of at least 0"),
         ({"scores": NEW[:3]}, r"scores must have shape \(7,\)"),
         ({"scores": {"new": [np.nan] * 7}}, r"new: scores\[0\] is NaN"),

@@ -159,7 +159,7 @@ def test_the_result_is_an_array_a_table_and_weights(shuffled):
     lines = str(found).splitlines()
     assert len(lines) == 6
     assert lines[-1].startswith("largest weight 3.00; ")
-    with pytest.raises(ValueError, match=r"position\[1\] = 5 has no propensity: the last position is 4"):
+    with pytest.raises(ValueError, match=r"position\[1\] = 5 has no propensity, which ends at position 4"):
         found.weights([1, 5])
 
 

@@ -320,13 +320,13 @@ def test_wrong_parameters():
         bp.Unbiased(propensity=THETA)
     with pytest.raises(ValueError, match="needs propensity"):
         bp.Unbiased(method="ips")
-    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is no chance of being looked at"):
+    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is no propensity; pass numbers above 0"):
         bp.Unbiased(method="ips", propensity=[1.0, 0.0])
     with pytest.raises(ValueError, match="base must be a loss on pairs"):
         bp.Unbiased(base=bp.ListNet())
     with pytest.raises(ValueError, match="compares clicked documents too"):
         bp.Unbiased(base=bp.LambdaRank(), method="kurennoy", propensity=THETA)
-    with pytest.raises(ValueError, match="knows no weights"):
+    with pytest.raises(ValueError, match="ignores weights of pairs"):
         bp.Unbiased(base=bp.NDCGBoost(hessian="global"))
 
 

@@ -1055,21 +1055,27 @@ MUTANTS = [
         ["losses/test_unbiased.py"],
         (
             "pairs weigh by the loser's ratio of clicks",
-            "losses.unbiased.Unbiased._seen_by_base",
+            "losses.unbiased.Unbiased._corrected",
             "_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], place)",
             "_weighted(runs, 1.0 / bias[1], 1.0 / bias[0], place)",
         ),
         (
             "two clicked documents weigh as if one was certainly seen",
-            "losses.unbiased.Unbiased._list_clicked_pairs",
-            "w[winner] * (w[loser] - 1.0)",
-            "w[loser] - 1.0",
+            "losses.base.clicked_pairs.clicked_pairs",
+            "of_winner * (of_loser - 1.0)",
+            "of_loser - 1.0",
         ),
         (
             "clicked pairs do not have the factor of their page",
-            "losses.unbiased.Unbiased._relative_factor",
+            "losses.base.clicked_pairs._relative_factor",
             "others / own",
             "np.ones_like(own)",
+        ),
+        (
+            "what is subtracted lowers the Hessian",
+            "losses.base.clicked_pairs._subtracted_in_place",
+            "hessian[rows] += negative[1]",
+            "hessian[rows] -= negative[1]",
         ),
         (
             "a difference counts in the class below",

@@ -16,8 +16,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # Classes of differences, on either side of 0: .025 wide up to .3, .125 up to 1.3, .25 up to 4.3, .75 up to 10.3.
+_WIDTHS = (0.025, 0.125, 0.25, 0.75)
+_STARTS = (0.0, 0.3, 1.3, 4.3)
+_NUMBERS = (0.0, 12.0, 20.0, 32.0)  # of classes up to each start
 HALF = 40  # the outermost ones hold all that is further out
-_INNER = np.interp(np.arange(HALF) + 0.5, (0.0, 12.0, 20.0, 32.0, 40.0), (0.0, 0.3, 1.3, 4.3, 10.3))
+_INNER = np.interp(np.arange(HALF) + 0.5, (*_NUMBERS, HALF), (*_STARTS, 10.3))
 EDGES = np.r_[-np.inf, -_INNER[::-1], _INNER, np.inf]
 EDGES.setflags(write=False)
 
@@ -58,7 +61,9 @@ def placed_documents(runs: Runs, position: Ints, n: int) -> PlacedDocuments:
 def _class_of(d: float) -> int:
     """Return the class of a difference: `EDGES` holds the ends of each."""
     a = abs(d)
-    steps = min(a / 0.025, 12.0 + (a - 0.3) / 0.125, 20.0 + (a - 1.3) / 0.25, 32.0 + (a - 4.3) / 0.75, float(HALF))
+    steps = float(HALF)
+    for k in range(4):
+        steps = min(steps, _NUMBERS[k] + (a - _STARTS[k]) / _WIDTHS[k])
     return int(math.copysign(steps, d) + (HALF + 0.5))
 
 

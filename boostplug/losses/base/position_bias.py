@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.positions import EDGES, HALF
+from boostplug.kernels.pairs.positions import EDGES
 
 __all__ = ["PairCurve", "PositionPairs", "additive_bias", "click_ratios"]
 
@@ -57,8 +57,7 @@ class PositionPairs(NamedTuple):
 
     @classmethod
     def of_table(cls, table: Floats, n: int) -> "PositionPairs":
-        """Return the classes that hold something of a table from `pairs_by_position`, of any shape."""
-        table = table.reshape(n, n, 2 * HALF + 1, 2)
+        """Return the classes that hold something of a table from `pairs_by_position`, of n positions or fewer."""
         winner, loser, place = np.nonzero(table[..., 0] > 0.0)
         weight, moment = table[winner, loser, place].T
         # within its class, whatever rounding does to a quotient of small weights
@@ -67,7 +66,7 @@ class PositionPairs(NamedTuple):
 
 
 def click_ratios(pairs: PositionPairs, curve: PairCurve, p: float, least: float) -> tuple[Floats, Floats]:
-    r"""Return t⁺ and t⁻ of each position: how likely clicks, and their absence, are to mean what they say.
+    r"""Return the ratios t⁺ and t⁻ of each position: what pairs cost there, of clicks and of their absence.
 
     .. math:: t^+_k = \Bigl(\frac{\sum_l L_{kl} / t^-_l}{\sum_l L_{1l} / t^-_l}\Bigr)^{1/(p+1)}, \qquad
               t^-_l = \Bigl(\frac{\sum_k L_{kl} / t^+_k}{\sum_k L_{k1} / t^+_k}\Bigr)^{1/(p+1)}
@@ -100,7 +99,7 @@ def _ratios(sums: Floats, p: float, least: float) -> Floats:
 
 
 def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Floats:
-    r"""Return the bias of each position, that of the first is 0: what scores lack to explain the pairs, however scaled.
+    r"""Return the bias of each position that, added to the scores, explains the pairs best; that of the first is 0.
 
     .. math:: \min_{b, 1 \le a \le 10} \sum_{k,l} \sum_{d} \rho(a d + b_k - b_l) + \frac{λ}{2} \sum_k N_k b_k^2
 

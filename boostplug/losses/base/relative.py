@@ -54,7 +54,7 @@ def rescale(outputs: ScaledDerivatives, queries: Queries, totals: Collective) ->
     if largest < _BY_POWER:
         halvings = max(0, math.ceil((largest - _LOG_LARGEST - _SLACK) / math.log(2.0)))
         multipliers = [np.exp(np.minimum(shift, 700.0)) * 2.0**-halvings]
-    else:  # in two steps, for the whole may leave the range of floats where the product with it does not
+    else:  # the square root of the factor twice, because the factor itself can overflow
         multipliers = 2 * [np.exp(0.5 * (shift - furthest - (beyond - _LOG_LARGEST + (largest - own))))]
     for multiplier in multipliers:
         of_row = multiplier[queries.query_of_row]
@@ -74,13 +74,13 @@ def times(
 
 
 def writable(outputs: tuple[Floats, Floats] | ScaledDerivatives) -> tuple[Floats, Floats]:
-    """Return what a loss has returned as arrays to write to: a user's may be frozen, views, or one array twice."""
+    """Return gradient and Hessian as separate arrays to write to; copies of a user's that are frozen, views or one."""
     gradient, hessian = (array if array.flags.carray else array.copy() for array in outputs[:2])
     return gradient, hessian.copy() if np.may_share_memory(gradient, hessian) else hessian
 
 
 def zero_underflowed(gradient: Floats, hessian: Floats, queries: Queries) -> None:
-    """Take no step where the Hessian has lost its digits; nowhere in a query whose gradients then lack something."""
+    """Set both to 0 where the Hessian underflowed, and in all of a query that would lose much of its gradient."""
     no_step = hessian < MIN_HESSIAN
     if not gradient[no_step].any():
         hessian[no_step] = 0.0
