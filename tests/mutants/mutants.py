@@ -1005,8 +1005,8 @@ MUTANTS = [
         (
             "weights by propensity have no limit",
             "data.click_pairs._factor",
-            "np.maximum(shares, 1.0 / max_weight)",
-            "shares",
+            "np.maximum(theta, 1.0 / max_weight)",
+            "theta",
         ),
         (
             "a position twice on a page is only found in neighbouring rows",
