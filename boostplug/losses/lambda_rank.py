@@ -84,6 +84,7 @@ class LambdaRank(Loss):
     References
     ----------
     Burges, Ragno, Le. Learning to rank with nonsmooth cost functions. NIPS 2006.
+
     Burges. From RankNet to LambdaRank to LambdaMART: an overview. MSR-TR-2010-82.
 
     Examples

@@ -120,7 +120,9 @@ class Unbiased(Loss):
     References
     ----------
     Hu, Wang, Peng, Li. Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW 2019.
+
     Joachims, Swaminathan, Schnabel. Unbiased learning-to-rank with biased feedback. WSDM 2017.
+
     Kurennoy, Coleman, Harris, Lynch, Mac Fhearaí, Tsatsoulis. A general framework for pairwise unbiased learning to
     rank. ICTIR 2022.
 
