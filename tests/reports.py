@@ -1,6 +1,6 @@
 """Reports of comparisons from documents as JSON has them, which tests can change; and results of invented runs."""
 
-from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.report import page as pages
 from boostplug.comparison.report import text as texts
 from boostplug.comparison.result import CompareResult

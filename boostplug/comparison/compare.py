@@ -22,8 +22,8 @@ from boostplug.comparison.arguments import (
     store_of,
     suited_losses,
 )
-from boostplug.comparison.folds import LoadedData
-from boostplug.comparison.frames import Columns
+from boostplug.comparison.inputs.folds import LoadedData
+from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.live import live_table
 from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, merge_repeated, pooled_test, standard_error
 from boostplug.comparison.sweep import Sweep
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part

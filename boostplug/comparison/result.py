@@ -9,7 +9,7 @@ import numpy as np
 
 from boostplug.comparison import recommendation
 from boostplug.comparison.document import as_json, plain, versions
-from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, Runs
 from boostplug.comparison.report.details import details

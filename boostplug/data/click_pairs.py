@@ -53,7 +53,7 @@ def pairs_of_clicks(
     min_impressions: int,
 ) -> PairArrays:
     """Return the pairs of a log, as `Pairs.from_clicks` says."""
-    from boostplug.kernels.pairs.clicked import count_pairs, list_pairs  # numba is slow to import
+    from boostplug.kernels.pairs.clicks.listing import count_pairs, list_pairs  # numba is slow to import
 
     least = check_integer("min_impressions", min_impressions, 1)
     factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight)
@@ -89,7 +89,7 @@ def pairs_of_clicks(
 
 def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, random_state: Any) -> tuple[Ints, Ints]:
     """Return winners and losers, as `Pairs.from_implicit` says."""
-    from boostplug.kernels.pairs.clicked import list_drawn  # numba is slow to import
+    from boostplug.kernels.pairs.clicks.listing import list_drawn  # numba is slow to import
 
     amounts = numbers("consumed", consumed)
     refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is no amount; pass numbers from 0")
@@ -165,7 +165,7 @@ def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, In
 
 def _shared_pages(row: Ints, boundaries: Ints, winner: Ints, loser: Ints) -> Ints:
     """Return on how many pages both rows of each pair were shown."""
-    from boostplug.kernels.pairs.clicked import count_shared_pages
+    from boostplug.kernels.pairs.clicks.listing import count_shared_pages
 
     rows, code = np.unique(row, return_inverse=True)
     start = np.searchsorted(np.searchsorted(rows, winner), np.arange(len(rows) + 1))

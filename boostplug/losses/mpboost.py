@@ -12,10 +12,10 @@ from boostplug.core import buffers
 from boostplug.core.checks import frozen, shown
 from boostplug.data.grade_groups import GradeRuns, PairRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs import exponential as kernels
-from boostplug.kernels.pairs import grade_boxes
-from boostplug.kernels.pairs.exponential import Table
-from boostplug.kernels.pairs.exponential_query import Curvature, Sums
+from boostplug.kernels.pairs.exponential_loss import by_grade as kernels
+from boostplug.kernels.pairs.exponential_loss import grade_boxes
+from boostplug.kernels.pairs.exponential_loss.by_grade import Table
+from boostplug.kernels.pairs.exponential_loss.one_query import Curvature, Sums
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import Normalization, PairLoss, runs_of
 from boostplug.losses.base.position_bias import PairCurve

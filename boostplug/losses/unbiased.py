@@ -21,7 +21,7 @@ from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import looked_up
-from boostplug.kernels.pairs.positions import PlacedDocuments, pairs_by_position, placed_documents
+from boostplug.kernels.pairs.clicks.by_position import PlacedDocuments, pairs_by_position, placed_documents
 from boostplug.losses.base.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds, subtracted
 from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs
 from boostplug.losses.base.pair_loss import PairLoss

@@ -21,7 +21,7 @@ from scipy import stats
 
 from boostplug.comparison.compare import compare
 from boostplug.comparison.document import as_json, versions
-from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome

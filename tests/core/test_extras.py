@@ -39,7 +39,7 @@ import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
 from boostplug.comparison.report.drawing import require_matplotlib
-from boostplug.comparison.folds import LoadedData
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.result import CompareResult
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test

@@ -9,7 +9,7 @@ import pytest
 from losses.functions import root_distance
 
 import boostplug as bp
-from boostplug.kernels.pairs import exponential, grade_boxes
+from boostplug.kernels.pairs.exponential_loss import by_grade, grade_boxes
 from boostplug.losses import directed_distance, mpboost
 
 DISTANCES = [bp.BinaryDistance(), bp.LinearDistance(alpha=0.3), bp.LogDistance(), bp.LogisticDistance(), root_distance]
@@ -87,7 +87,7 @@ def test_few_grades_get_the_same_by_boxes(distance, labels, monkeypatch):
     loops.assert_equal(loss, scores, queries)
 
 
-RARE = ((exponential, "_sum_any_range"), (exponential, "_sum_running_any_range"), (grade_boxes, "_sum_queries"))
+RARE = ((by_grade, "_sum_any_range"), (by_grade, "_sum_running_any_range"), (grade_boxes, "_sum_queries"))
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -872,7 +872,7 @@ MUTANTS = [
         ["losses/test_mpboost.py"],
         (
             "differences of distant scores lose their rounding error",
-            "kernels.pairs.exponential._difference",
+            "kernels.pairs.exponential_loss.by_grade._difference",
             "a - (high + back) + (back - b)",
             "0.0",
         ),
@@ -974,19 +974,19 @@ MUTANTS = [
         ["data/test_pairs_from_clicks.py"],
         (
             "documents of equal click rates make pairs",
-            "kernels.pairs.clicked._beats",
+            "kernels.pairs.clicks.listing._beats",
             "rate[j] < rate[i]",
             "(rate[j] <= rate[i]) & (i != j)",
         ),
         (
             "a pair's common pages count only where the loser stands first",
-            "kernels.pairs.clicked.count_shared_pages",
+            "kernels.pairs.clicks.listing.count_shared_pages",
             "loser[low] == row[j]",
             "loser[low] == row[j] and j < i",
         ),
         (
             "negatives are drawn with replacement",
-            "kernels.pairs.clicked.list_drawn",
+            "kernels.pairs.clicks.listing.list_drawn",
             "others[t], others[u] = others[u], others[t]",
             "others[t] = others[u]",
         ),
@@ -1079,13 +1079,13 @@ MUTANTS = [
         ),
         (
             "a difference counts in the class below",
-            "kernels.pairs.positions._class_of",
+            "kernels.pairs.clicks.by_position._class_of",
             "HALF + 0.5",
             "HALF",
         ),
         (
             "row weights do not count in the estimates",
-            "kernels.pairs.positions._count",
+            "kernels.pairs.clicks.by_position._count",
             "len(documents.winner) > 0",
             "False",
         ),

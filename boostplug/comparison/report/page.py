@@ -5,16 +5,16 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from boostplug.comparison.report.curves import curves, cutoffs
-from boostplug.comparison.report.forest import differences
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.outcomes import queries
-from boostplug.comparison.report.positions import positions
-from boostplug.comparison.report.reliability import reliability
-from boostplug.comparison.report.setup import reproduce, setup
-from boostplug.comparison.report.trade_off import trade_off
-from boostplug.comparison.report.trees import features, time
-from boostplug.comparison.report.verdict import caveats, frameworks, methods, recommendation
+from boostplug.comparison.report.sections.curves import curves, cutoffs
+from boostplug.comparison.report.sections.forest import differences
+from boostplug.comparison.report.sections.outcomes import queries
+from boostplug.comparison.report.sections.positions import positions
+from boostplug.comparison.report.sections.reliability import reliability
+from boostplug.comparison.report.sections.setup import reproduce, setup
+from boostplug.comparison.report.sections.trade_off import trade_off
+from boostplug.comparison.report.sections.trees import features, time
+from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
 from boostplug.comparison.summary import Comparison, Details
 

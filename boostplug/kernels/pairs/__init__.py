@@ -3,7 +3,6 @@
 Smooth functions of the score difference: read `smooth`, the driver, then `pair_task` (documents and pair weights),
 `pair_loop` and `pair_by_pair` for short lists. Long lists: `tables` describes a function by polynomials, `boxes` groups
 scores, `blocks` sums over boxes block by block of grades, `cells` grade by grade, and `cost_model` chooses.
-The exponential loss: `exponential` factorises by grade, `grade_boxes` serves many grades, `exponential_query` is what
-both share. The squared hinge: `hinge` sums by sorting. `masses` sums weights of pairs.
-`clicked` sums nothing: it lists the pairs of click logs.
+The squared hinge: `hinge` sums by sorting. The exponential loss: `exponential_loss` factorises.
+`masses` sums weights of pairs. `clicks` is for the pairs of click logs.
 """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.positions import EDGES
+from boostplug.kernels.pairs.clicks.by_position import EDGES
 
 __all__ = ["PairCurve", "PositionPairs", "additive_bias", "click_ratios"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boostplug.core.collective import Collective
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import multiply_queries
-from boostplug.kernels.pairs.exponential_query import MAX_LOST_SHARE, MIN_HESSIAN
+from boostplug.kernels.pairs.exponential_loss.one_query import MAX_LOST_SHARE, MIN_HESSIAN
 
 __all__ = ["ScaledDerivatives", "rescale", "times", "writable", "zero_underflowed"]
 

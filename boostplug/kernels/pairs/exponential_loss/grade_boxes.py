@@ -1,6 +1,6 @@
 r"""Sums of :math:`w_{ij} = a_i b_j e^{-d(r_i - r_j)(F_i - F_j)}` over many different grades, box by box of grades.
 
-For one distance the sum factorises, whatever the scores (`exponential`). Between two boxes, of which
+For one distance the sum factorises, whatever the scores (`by_grade`). Between two boxes, of which
 one holds the higher grades, the distance is a smooth function of the gap, so there
 
 .. math:: w_{ij} = \sum_k \ell_k(r_i - r_j)\; a_i e^{-d(\gamma_k) F_i}\; b_j e^{d(\gamma_k) F_j}
@@ -15,7 +15,7 @@ at the largest and at the smallest difference of the boxes' scores. So every pai
 in the right order keeps its digits. Where an exponent changes by more than `_CHANGE` between the boxes, or `_MOST`
 nodes are too few, the wider box is cut. A few documents are summed pair by pair, two grades take one node: exactly.
 
-Range. As in `exponential`: past ±600 each pair of boxes takes its extreme scores for references, and
+Range. As in `by_grade`: past ±600 each pair of boxes takes its extreme scores for references, and
 results are held relative to e^shift, which comes from a first walk over the boxes.
 """
 
@@ -41,7 +41,7 @@ from boostplug.kernels.base.simd import (
     sum_of,
 )
 from boostplug.kernels.base.views import Runs
-from boostplug.kernels.pairs.exponential_query import (
+from boostplug.kernels.pairs.exponential_loss.one_query import (
     LINEAR,
     LOG,
     SAFE_EXPONENT,

@@ -29,7 +29,7 @@ from boostplug.kernels.base.arithmetic import exponential
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, load, store, sum_of
 from boostplug.kernels.base.views import Listed, Runs
-from boostplug.kernels.pairs.exponential_query import (
+from boostplug.kernels.pairs.exponential_loss.one_query import (
     BINARY,
     LARGEST_POWER,
     SAFE_EXPONENT,

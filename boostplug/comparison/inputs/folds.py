@@ -12,8 +12,8 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.data import PARTS, folds_of, name_of_folder
-from boostplug.comparison.frames import Columns
+from boostplug.comparison.inputs.data import PARTS, folds_of, name_of_folder
+from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.summary import Data, DataPart, Size
 from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.kept import print_of_part

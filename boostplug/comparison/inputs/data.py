@@ -5,7 +5,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.frames import Columns, features_only, is_table_file, parts_of, read_table, refuse_unusable
+from boostplug.comparison.inputs.frames import (
+    Columns,
+    features_only,
+    is_table_file,
+    parts_of,
+    read_table,
+    refuse_unusable,
+)
 from boostplug.comparison.training.frameworks import Part
 from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import Table, align_columns, is_frame, refuse_uncomputed, split_columns, table_of
