@@ -36,12 +36,12 @@ class PairCurve(NamedTuple):
 class PositionPairs(NamedTuple):
     """Pairs of different labels by the positions of both, in classes of about one score difference.
 
-    They are in the order of positions: the winner's, then the loser's.
-
     Attributes
     ----------
-    winner, loser : ndarray of shape (n_classes,), int64
-        Positions from 0.
+    winner, loser : ndarray of shape (n_cells,), int64
+        Positions from 0 that have pairs, in the order of the winner's, then the loser's.
+    start : ndarray of shape (n_cells,), int64
+        Where the classes of each begin.
     weight : ndarray of shape (n_classes,)
     difference : ndarray of shape (n_classes,)
         Their mean, times the scale of the loss.
@@ -51,6 +51,7 @@ class PositionPairs(NamedTuple):
 
     winner: Ints
     loser: Ints
+    start: Ints
     weight: Floats
     difference: Floats
     n: int
@@ -58,11 +59,22 @@ class PositionPairs(NamedTuple):
     @classmethod
     def of_table(cls, table: Floats, n: int) -> "PositionPairs":
         """Return the classes that hold something of a table from `pairs_by_position`, of n positions or fewer."""
-        winner, loser, place = np.nonzero(table[..., 0] > 0.0)
-        weight, moment = table[winner, loser, place].T
+        of_classes = table.reshape(-1, 2)
+        used = np.flatnonzero(of_classes[:, 0] > 0.0)
+        weight, moment = of_classes[used].T
+        cell, place = np.divmod(used, table.shape[2])
+        start = np.flatnonzero(np.r_[True, cell[1:] != cell[:-1]][: len(cell)])
+        winner, loser = np.divmod(cell[start], len(table))
         # within its class, whatever rounding does to a quotient of small weights
         mean = np.clip(moment / weight, EDGES[place], EDGES[place + 1])
-        return cls(winner, loser, weight, np.clip(mean, -_FURTHEST, _FURTHEST), n)
+        return cls(winner, loser, start, weight, np.clip(mean, -_FURTHEST, _FURTHEST), n)
+
+    def sums(self, *of_class: Floats) -> Floats:
+        """Return the sums of some numbers of each class, by positions, of shape (len(of_class), n, n)."""
+        out = np.zeros((len(of_class), self.n, self.n))
+        if len(self.start):
+            out[:, self.winner, self.loser] = [np.add.reduceat(numbers, self.start) for numbers in of_class]
+        return out
 
 
 def click_ratios(pairs: PositionPairs, curve: PairCurve, p: float, least: float) -> tuple[Floats, Floats]:
@@ -75,8 +87,7 @@ def click_ratios(pairs: PositionPairs, curve: PairCurve, p: float, least: float)
     28), taken in turn from 1 until neither changes by more than 1e-8, at most 200 times. A position without pairs has
     the ratio of the last one above that has some. Ratios lie between `least` and 1/`least`.
     """
-    loss = np.bincount(pairs.winner * pairs.n + pairs.loser, pairs.weight * curve.value(pairs.difference), pairs.n**2)
-    loss = loss.reshape(pairs.n, pairs.n)
+    loss = pairs.sums(pairs.weight * curve.value(pairs.difference))[0]
     clicked, unclicked = np.ones((2, pairs.n))
     for _ in range(_RATIO_ROUNDS):
         before = np.r_[clicked, unclicked]
@@ -109,7 +120,8 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
     By Newton's method from b = 0 and a = 1, in steps of at most 1 for b and 3 a for a, until none is longer than 1e-4,
     at most 50.
     """
-    of_position = np.bincount(pairs.winner, pairs.weight, pairs.n) + np.bincount(pairs.loser, pairs.weight, pairs.n)
+    of_positions = pairs.sums(pairs.weight)[0]
+    of_position = of_positions.sum(axis=1) + of_positions.sum(axis=0)
     total = of_position.sum()
     if total == 0.0:
         return np.zeros(pairs.n)
@@ -134,21 +146,16 @@ class _BiasModel:
     """The sum that `additive_bias` makes small."""
 
     def __init__(self, pairs: PositionPairs, curve: PairCurve, weight: Floats, strength: Floats) -> None:
-        self._difference, self._curve, self._weight, self._strength = pairs.difference, curve, weight, strength
-        of_cell = pairs.winner * pairs.n + pairs.loser  # ascending
-        self._start = np.flatnonzero(np.r_[True, np.diff(of_cell) != 0])
-        self._cell = of_cell[self._start]
-        self._number = np.diff(np.r_[self._start, len(of_cell)])
+        self._pairs, self._curve, self._weight, self._strength = pairs, curve, weight, strength
+        self._number = np.diff(np.r_[pairs.start, len(weight)])
 
     def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
         """Return gradient and Hessian by the biases and, last, the scale of the scores."""
-        d, bias, n = self._difference, at[:-1], len(at) - 1
-        apart = (bias[:, None] - bias).ravel()[self._cell]
+        pairs, d, bias, n = self._pairs, self._pairs.difference, at[:-1], len(at) - 1
+        apart = bias[pairs.winner] - bias[pairs.loser]
         x = np.clip(at[-1] * d + np.repeat(apart, self._number), -_FURTHEST, _FURTHEST)
         first, second = self._weight * self._curve.first(x), self._weight * self._curve.second(x)
-        of_cells = np.zeros((3, n * n))
-        of_cells[:, self._cell] = [np.add.reduceat(by, self._start) for by in (first, second, second * d)]
-        slope, bend, twist = of_cells.reshape(3, n, n)
+        slope, bend, twist = pairs.sums(first, second, second * d)
         around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
         gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self._strength * bias, (first * d).sum()]
         hessian = np.zeros((n + 1, n + 1))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_over_queries
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.views import Runs
 
@@ -15,8 +16,8 @@ __all__ = ["EDGES", "HALF", "PlacedDocuments", "pairs_by_position", "placed_docu
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Classes of differences, on either side of 0: .025 wide up to .3, .125 up to 1.3, .25 up to 4.3, .75 up to 10.3.
-_WIDTHS = (0.025, 0.125, 0.25, 0.75)
+# Classes of differences, on either side of 0: 1/40 wide up to .3, 1/8 up to 1.3, 1/4 up to 4.3, 3/4 up to 10.3.
+_PER_UNIT = (40.0, 8.0, 4.0, 4.0 / 3.0)
 _STARTS = (0.0, 0.3, 1.3, 4.3)
 _NUMBERS = (0.0, 12.0, 20.0, 32.0)  # of classes up to each start
 HALF = 40  # the outermost ones hold all that is further out
@@ -63,7 +64,7 @@ def _class_of(d: float) -> int:
     a = abs(d)
     steps = float(HALF)
     for k in range(4):
-        steps = min(steps, _NUMBERS[k] + (a - _STARTS[k]) / _WIDTHS[k])
+        steps = min(steps, _NUMBERS[k] + (a - _STARTS[k]) * _PER_UNIT[k])
     return int(math.copysign(steps, d) + (HALF + 0.5))
 
 
@@ -74,16 +75,20 @@ def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, la
     weighted = len(documents.winner) > 0
     for part in range(first, last):
         for q in range(edges[part], edges[part + 1]):
-            for i in range(start[q], start[q + 1]):
-                score = scores[rows[i]]
-                for j in range(start[q], i):
+            begin, end = unsigned(start[q]), unsigned(start[q + 1])
+            for i in range(begin, end):
+                if run[i] == run[begin]:
+                    continue
+                score = scores[unsigned(rows[i])]
+                counts = table[part, place[i]]
+                for j in range(begin, i):
                     if run[j] == run[i]:
                         break
                     w = documents.winner[i] * documents.loser[j] if weighted else 1.0
-                    d = min(max(scale * (score - scores[rows[j]]), -1e100), 1e100)
-                    at = _class_of(d)
-                    table[part, place[i], place[j], at, 0] += w
-                    table[part, place[i], place[j], at, 1] += w * d
+                    d = min(max(scale * (score - scores[unsigned(rows[j])]), -1e100), 1e100)
+                    at = unsigned(_class_of(d))
+                    counts[unsigned(place[j]), at, 0] += w
+                    counts[unsigned(place[j]), at, 1] += w * d
 
 
 def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) -> Floats:
