@@ -374,20 +374,18 @@ class Unbiased(Loss):
         n = len(bias[0])
         if self.method == "additive":
             of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
-            moved = looked_up(bias[0], of_row)
-            moved += scores
-            return frozen(moved), queries
+            return frozen(looked_up(bias[0], of_row, scores)), queries
         runs = queries.grade_runs
-        place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[runs.rows], n))
+        places = self._kept(queries, "pairs", n, build=lambda _: _places_in_pairs(self._positions(queries), runs, n))
         if self.method == "unbiased_lambdamart":
-            return scores, queries.with_grade_runs(_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], place))
+            return scores, queries.with_grade_runs(_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], places))
         cut = np.clip(1.0 / bias[0], 1.0 if self.binary_labels else 0.0, self.max_weight)
         known = self._kept(
             queries,
             "weighted",
             self.propensity,
             self.max_weight,
-            build=lambda _: _weighted(runs, cut, np.ones(n), place),
+            build=lambda _: _weighted(runs, cut, np.ones(n), places),
         )
         return scores, queries.with_grade_runs(known)
 
@@ -410,9 +408,24 @@ def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     return frozen((np.minimum(position, n) - 1).astype(np.int32))
 
 
-def _weighted(runs: GradeRuns, winner: Floats, loser: Floats, place: NDArray[np.int32]) -> GradeRuns:
+def _places_in_pairs(position: NDArray[np.int64], runs: GradeRuns, n: int) -> tuple[NDArray[np.int32], ...]:
+    """Return each document's place as a winner and as a loser, in a table of n losers and then n winners."""
+    loser = _places(position[runs.rows], n)
+    if (runs.n_grades > 2).any():
+        return frozen(loser + np.int32(n)), loser
+    # Each query has a lower and an upper run, and a document is always the one or the other.
+    is_upper = np.repeat(np.arange(len(runs.run_grade)) % 2 == 1, np.diff(runs.run_start))
+    either = frozen(np.where(is_upper, loser + np.int32(n), loser))
+    return either, either
+
+
+def _weighted(runs: GradeRuns, winner: Floats, loser: Floats, places: tuple[NDArray[np.int32], ...]) -> GradeRuns:
     """Return the documents in pairs, weighing by the position of the winner and of the loser."""
-    of_winner, of_loser = looked_up(winner, place), looked_up(loser, place)
-    if len(runs.sqrt_weight):
-        of_winner, of_loser = of_winner * runs.sqrt_weight, of_loser * runs.sqrt_weight
-    return runs.weighted(of_winner, of_loser)
+    table, (as_winner, as_loser) = np.r_[loser, winner], places
+
+    def weights(place: NDArray[np.int32]) -> Floats:
+        of_position = looked_up(table, place)
+        return of_position * runs.sqrt_weight if len(runs.sqrt_weight) else of_position
+
+    of_winner = weights(as_winner)
+    return runs.weighted(of_winner, of_winner if as_loser is as_winner else weights(as_loser))

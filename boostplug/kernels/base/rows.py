@@ -13,6 +13,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _BLOCK = 65_536  # rows
+_NOTHING = np.empty(0)
+_NOTHING.setflags(write=False)  # as scores are
 
 
 @compiled()
@@ -30,14 +32,14 @@ def multiply_queries(gradient: Floats, hessian: Floats, factor: Floats, boundari
 
 
 @compiled()
-def _look_up(table: Floats, place: NDArray[np.int32], out: Floats, first: int, last: int) -> None:
+def _look_up(table: Floats, place: NDArray[np.int32], plus: Floats, out: Floats, first: int, last: int) -> None:
     for i in range(unsigned(first), unsigned(last)):
-        out[i] = table[unsigned(place[i])]
+        out[i] = table[unsigned(place[i])] + (plus[i] if len(plus) else 0.0)
 
 
-def looked_up(table: Floats, place: NDArray[np.int32]) -> Floats:
-    """Return ``table[place]``, with several threads; no place is checked."""
+def looked_up(table: Floats, place: NDArray[np.int32], plus: Floats = _NOTHING) -> Floats:
+    """Return ``table[place] + plus``, with several threads; no place is checked."""
     out = np.empty(len(place))
     edges = np.r_[0 : len(place) : _BLOCK, len(place)].astype(np.int64)
-    run_over_queries(lambda a, b: _look_up(table, place, out, edges[a], edges[b]), edges)
+    run_over_queries(lambda a, b: _look_up(table, place, plus, out, edges[a], edges[b]), edges)
     return out
