@@ -30,8 +30,10 @@ _MOST_THREADS = 1024
 _BENCHES = (
     "gradients",
     "rounds",
+    "convergence",
     "rankers",
     "scaling",
+    "clicks",
     "import",
     "cold",
     "out-of-core",

@@ -265,6 +265,16 @@ def test_long_lists_are_summed_as_short_ones():
     np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
 
 
+def test_a_document_of_a_middle_grade_wins_and_loses():
+    scores, clicked = pages()
+    bought = (np.random.default_rng(2).random(len(scores)) < 0.3) & (clicked.labels > 0)
+    queries = bp.Queries(clicked.labels + bought, group=np.diff(clicked.boundaries), position=clicked.position)
+    loss = bp.Unbiased()
+    curve, place = loss.position_bias(scores, queries), queries.position - 1
+    w = queries.with_pair_weights(1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
+    np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
+
+
 METHODS = [
     bp.Unbiased(),
     bp.Unbiased(method="additive", base=bp.QBRank()),

@@ -1056,8 +1056,14 @@ MUTANTS = [
         (
             "pairs weigh by the loser's ratio of clicks",
             "losses.unbiased.Unbiased._corrected",
-            "_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], place)",
-            "_weighted(runs, 1.0 / bias[1], 1.0 / bias[0], place)",
+            "_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], places)",
+            "_weighted(runs, 1.0 / bias[1], 1.0 / bias[0], places)",
+        ),
+        (
+            "documents of a middle grade win only, or lose only",
+            "losses.unbiased._places_in_pairs",
+            "(runs.n_grades > 2).any()",
+            "False",
         ),
         (
             "two clicked documents weigh as if one was certainly seen",
@@ -1073,9 +1079,9 @@ MUTANTS = [
         ),
         (
             "what is subtracted lowers the Hessian",
-            "losses.base.clicked_pairs._subtracted_in_place",
-            "hessian[rows] += negative[1]",
-            "hessian[rows] -= negative[1]",
+            "kernels.base.rows._subtract_rows",
+            "hessian[i] += more[k]",
+            "hessian[i] -= more[k]",
         ),
         (
             "a difference counts in the class below",

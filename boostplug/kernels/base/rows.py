@@ -7,12 +7,12 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 
-__all__ = ["looked_up", "multiply_queries"]
+__all__ = ["looked_up", "multiply_queries", "subtract_rows"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_BLOCK = 65_536  # rows
+_BLOCK = 16_384  # rows
 _NOTHING = np.empty(0)
 _NOTHING.setflags(write=False)  # as scores are
 
@@ -40,6 +40,28 @@ def _look_up(table: Floats, place: NDArray[np.int32], plus: Floats, out: Floats,
 def looked_up(table: Floats, place: NDArray[np.int32], plus: Floats = _NOTHING) -> Floats:
     """Return ``table[place] + plus``, with several threads; no place is checked."""
     out = np.empty(len(place))
-    edges = np.r_[0 : len(place) : _BLOCK, len(place)].astype(np.int64)
+    edges = _edges(len(place))
     run_over_queries(lambda a, b: _look_up(table, place, plus, out, edges[a], edges[b]), edges)
     return out
+
+
+@compiled()
+def _subtract_rows(
+    gradient: Floats, hessian: Floats, rows: Ints, less: Floats, more: Floats, first: int, last: int
+) -> None:
+    for k in range(unsigned(first), unsigned(last)):
+        i = unsigned(rows[k])
+        gradient[i] -= less[k]
+        hessian[i] += more[k]
+
+
+def subtract_rows(gradient: Floats, hessian: Floats, rows: Ints, less: Floats, more: Floats) -> None:
+    """Subtract `less` from the gradient of some rows and add `more` to their Hessian, in place; no row stands twice."""
+    edges = _edges(len(rows))
+    run_over_queries(lambda a, b: _subtract_rows(gradient, hessian, rows, less, more, edges[a], edges[b]), edges)
+
+
+def _edges(n: int) -> Ints:
+    """Return the ends of blocks of numbers."""
+    edges: Ints = np.r_[0:n:_BLOCK, n].astype(np.int64)
+    return edges

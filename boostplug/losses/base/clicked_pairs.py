@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
+from boostplug.kernels.base.rows import subtract_rows
 from boostplug.losses.base.loss import Outputs
 from boostplug.losses.base.pair_loss import PairLoss, runs_of
 from boostplug.losses.base.relative import ScaledDerivatives, writable
@@ -108,8 +109,7 @@ def subtracted(outputs: Outputs, rows: Ints, negative: Outputs, queries: Queries
 
 def _subtracted_in_place(outputs: Outputs, rows: Ints, negative: Outputs) -> tuple[Floats, Floats]:
     gradient, hessian = writable(outputs)
-    gradient[rows] -= negative[0]
-    hessian[rows] += negative[1]
+    subtract_rows(gradient, hessian, rows, *negative[:2])
     return gradient, hessian
 
 

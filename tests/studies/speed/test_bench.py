@@ -162,6 +162,11 @@ def test_what_is_finished_is_shown(error, status, toy, monkeypatch, tmp_path):
     assert ("a process died" if status == 1 else "interrupted") in done.stderr
 
 
+def test_the_help_names_every_benchmark():
+    shown = " ".join(runner.invoke(app, ["bench", "--help"]).stdout.split())
+    assert f"{', '.join(BENCHES)}, or all." in shown
+
+
 def test_unknown_benchmark():
     done = runner.invoke(app, ["bench", "everything"])
     assert done.exit_code == 2
