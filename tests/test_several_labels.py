@@ -227,6 +227,8 @@ def test_set_labels_refuses_what_is_none():
         bp.set_labels(DATA.X, sale=SALE)
     with pytest.raises(ValueError, match="set_labels got no labels"):
         bp.set_labels(data)
+    with pytest.raises(ValueError, match="the label 'sale' twice"):
+        bp.set_labels(data, {"sale": SALE}, sale=SALE)
     bp.set_labels(data, sale=SALE[:-1])
     with pytest.raises(ValueError, match="'sale' must hold one number per row"):
         lgb.train({"objective": bp.RankNet().on("sale"), "verbose": -1}, data, 2)

@@ -81,7 +81,8 @@ def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labe
     TypeError
         If `dataset` is no dataset of LightGBM or XGBoost.
     ValueError
-        If a name or a value is impossible; at the first call of the loss, if the number of values is not that of rows.
+        If a name or a value is impossible, or a name is given twice. At the first call of the loss, if the number of
+        values is not that of the rows.
 
     Examples
     --------
@@ -93,7 +94,11 @@ def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labe
     >>> loss = bp.QBRank().on("click") + 2 * bp.QBRank().on("sale")
     """
     _refuse_no_dataset(dataset, "on Dask, pass labels= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker")
-    given = named_labels({} if mapping is None else mapping) | named_labels(labels)
+    by_mapping = named_labels({} if mapping is None else mapping)
+    twice = by_mapping.keys() & labels.keys()
+    if twice:
+        raise ValueError(f"set_labels got the label {min(twice)!r} twice, in mapping and by name; pass it once")
+    given = by_mapping | named_labels(labels)
     if not given:
         raise ValueError("set_labels got no labels; pass them by name: set_labels(dataset, sale=values)")
     known = attached_to(dataset) or Attached()

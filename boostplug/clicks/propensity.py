@@ -175,7 +175,8 @@ def propensity(
         - "harvesting": several rankers have shown a document of one query at different positions (AllPairs). Needs
           `query` and `document`. Which ranker answers must not depend on who asks.
         - "em": no randomness. A model of relevance separates attraction from position; where the model is poor, so are
-          the propensities. Needs `X`, or documents that were shown at several positions.
+          the propensities. Needs `X`, or documents that were shown at several positions. Without `X` the propensities
+          come out too large if each document was seen a few times only (see Notes); prefer "harvesting".
     X : features, optional
         For "em": one row per row of the log; or one row per document, if `document` holds row numbers of `X`. With as
         many rows as the log, X is taken as the former. Relevance is then learnt by scikit-learn's
@@ -213,6 +214,10 @@ def propensity(
     search" (WSDM 2018); each document counts once as relevant and once as not, weighted by expected numbers, where
     the paper draws one of the two.
 
+    "em" without `X` has one unknown relevance per document. In simulated logs of 300 queries and 5 positions its
+    propensities were 18 to 28 % too large with 8,000 pages and 14 to 15 % with 128,000. The intervals do not show this
+    error. On the same logs a weaker prior of relevance was better with many pages and far worse with few.
+
     Examples
     --------
     >>> import boostplug as bp
@@ -243,6 +248,14 @@ def propensity(
     n = rows.n_queries
     found = estimate(np.ones(n))
     found[0] = 1.0
+    if (found == 0.0).any():
+        first = int(np.argmin(found)) + 1
+        warnings.warn(
+            f"log.clicked: nobody clicked at position {first}, so its propensity is 0, which losses and pairs refuse; "
+            f"pass max_position={first - 1}",
+            UserWarning,
+            stacklevel=2,
+        )
     low = high = np.full(rows.n_positions, np.nan)
     if n > 1:
         drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_bootstrap))

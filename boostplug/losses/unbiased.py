@@ -59,8 +59,8 @@ class Unbiased(Loss):
         `boostplug.clicks.propensity` returns. Required by "ips" and "kurennoy", refused by the others. "kurennoy" takes
         those above 1 for 1.
     max_weight : float, default 10.0
-        The largest weight of a click relative to one at position 1, at least 1. Larger ones are clipped: less variance,
-        and some bias. The `max_weight` of what `boostplug.clicks.propensity` returns is not used.
+        The largest weight of a click divided by that of one at position 1, at least 1. Larger ones are clipped: less
+        variance, and some bias. The `max_weight` of what `boostplug.clicks.propensity` returns is not used.
     max_position : int, default 20
         Estimates are made for the positions up to here; those further down take that of the last one.
     p : float, default 0.0
@@ -112,10 +112,11 @@ class Unbiased(Loss):
     Estimates count the pairs in 81 classes of their score difference, narrow near 0, each taken at its mean. With
     logistic and hinge losses that costs less than .2 %. With `MPBoost` it is 1 % where differences reach 8, 11 % where
     they reach 12, and more beyond. Of more than 100,000 documents at the positions up to `max_position`, pages at
-    regular distances are looked at: every second, every third, and so on. A query that holds more than 2,000 such
-    documents is refused.
+    regular distances are looked at: every second, every third, and so on. Each worker of a job chooses its own pages,
+    so two workers with more documents than that equal one machine in the mean only. A query that holds more than 2,000
+    such documents is refused.
 
-    Weights of 1 are those of a click at position 1, so the scale is the base's.
+    The scale is the base's if the propensity of position 1 is 1.
 
     References
     ----------
@@ -333,10 +334,10 @@ class Unbiased(Loss):
             )
         if self.propensity is not None:
             refuse_without_propensity(position, len(self.propensity))
-        elif queries.n_rows > queries.n_queries and position.max() == 1:
+        elif queries.n_rows > queries.n_queries and position.min() == position.max():
             raise ValueError(
-                "position is 1 in all rows, so that nothing can be learnt of other positions; pass where each document "
-                "stood on its page, or train on the base loss"
+                f"position is {position[0]} in all rows, so that nothing can be learnt of other positions; pass where "
+                "each document stood on its page, or train on the base loss"
             )
         if self.binary_labels:
             y = queries.labels
@@ -379,7 +380,7 @@ class Unbiased(Loss):
         places = self._kept(queries, "pairs", n, build=lambda _: _places_in_pairs(self._positions(queries), runs, n))
         if self.method == "unbiased_lambdamart":
             return scores, queries.with_grade_runs(_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], places))
-        cut = np.clip(1.0 / bias[0], 1.0 if self.binary_labels else 0.0, self.max_weight)
+        cut = self._known_weights()
         known = self._kept(
             queries,
             "weighted",
@@ -388,6 +389,11 @@ class Unbiased(Loss):
             build=lambda _: _weighted(runs, cut, np.ones(n), places),
         )
         return scores, queries.with_grade_runs(known)
+
+    def _known_weights(self) -> Floats:
+        """Return 1/θ of each position, clipped relative to that of position 1; for "kurennoy" 1 at least."""
+        weight = 1.0 / np.array(self.propensity)
+        return np.clip(weight, 1.0 if self.binary_labels else 0.0, max(self.max_weight * weight[0], 1.0))
 
     def _kept(self, queries: Queries, *key: Hashable, build: Callable[[Queries], _T]) -> _T:
         """Return what depends on the data alone, built once; a sum of such losses asks for several of each."""
@@ -399,7 +405,7 @@ class Unbiased(Loss):
 
     def _list_clicked_pairs(self, queries: Queries) -> ClickedPairs | None:
         assert isinstance(self.base, PairLoss)
-        weight = np.clip(1.0 / np.array(self.propensity), 1.0, self.max_weight)[self._positions(queries) - 1]
+        weight = self._known_weights()[self._positions(queries) - 1]
         return clicked_pairs(queries, weight, self.base, independent=self.examination == "independent")
 
 

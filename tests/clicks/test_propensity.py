@@ -177,6 +177,12 @@ def test_equal_calls_are_equal(of_two_rankers):
     assert not np.array_equal(one.low, propensity(log, method="harvesting", random_state=1).low)
 
 
+def test_positions_without_clicks_are_named():
+    log = bp.clicks.ClickLog([1, 1, 0] * 20, group=[3] * 20, position=[1, 2, 3] * 20)
+    with pytest.warns(UserWarning, match=r"nobody clicked at position 3, .*; pass max_position=2"):
+        bp.clicks.propensity(log)
+
+
 def test_one_query_has_no_interval():
     log = ClickLog([1, 0, 1, 1], group=[4], position=[1, 2, 3, 4])
     assert np.isnan(propensity(log).low).all()

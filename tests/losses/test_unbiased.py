@@ -306,9 +306,47 @@ def test_resumed_training_is_uninterrupted_training(loss):
     np.testing.assert_allclose(other.predict(matrix), one.predict(matrix), rtol=0, atol=1e-6)
 
 
+def test_clipping_is_relative_to_the_first_position():
+    scores, queries = pages()
+    of_ips = [bp.Unbiased(method="ips", propensity=p, max_weight=3.0) for p in (THETA, 0.08 * THETA)]
+    relative, absolute = (loss.gradient_hessian(scores, queries)[0] for loss in of_ips)
+    np.testing.assert_allclose(absolute, relative / 0.08, rtol=1e-12)
+
+
+def test_large_workers_count_as_much_as_small_ones():
+    n, first = 24_000, 22_000  # of the first worker's pages every third is looked at, of the second's all
+    rng = np.random.default_rng(0)
+    position, scores = np.tile(np.arange(1, 11), n), rng.normal(size=10 * n)
+    eta = np.repeat(np.where(np.arange(n) < first, 0.3, 2.0), 10)
+    clicks = (rng.random(10 * n) < 0.5 / position**eta).astype(float)
+
+    def cut(begin, end):
+        rows = slice(10 * begin, 10 * end)
+        return scores[rows], bp.Queries(clicks[rows], group=[10] * (end - begin), position=position[rows])
+
+    class Recorded:  # what a worker adds, and the bias that the sum of all says
+        def __init__(self, others=()):
+            self.others, self.said = list(others), None
+
+        def gather(self, values):
+            self.said = values
+            return np.array([*self.others, values])
+
+        def largest(self, value):
+            return value
+
+    loss, (one, whole) = bp.Unbiased(), cut(0, n)
+    alone = Recorded()
+    loss.gradient_hessian(*cut(0, first), totals=alone)
+    both = Recorded([alone.said])
+    found = loss.gradient_hessian(*cut(first, n), totals=both)[0]
+    expected = loss.gradient_hessian(one, whole)[0][10 * first :]
+    assert np.abs(found - expected).max() <= 0.1 * np.abs(expected).max()
+
+
 def test_what_is_no_page_is_refused():
     n = 2500
-    crowd = bp.Queries(np.arange(n) % 2, group=[3, n - 3], position=np.full(n, 2))
+    crowd = bp.Queries(np.arange(n) % 2, group=[3, n - 3], position=1 + np.arange(n) % 2)
     with pytest.raises(ValueError, match=r"query 1 holds 2,497 documents with positions up to 2, and a page shows few"):
         bp.Unbiased().gradient_hessian(np.zeros(n), crowd)
     bp.Unbiased(method="ips", propensity=THETA).gradient_hessian(np.zeros(n), crowd)  # which needs no pairs of them
@@ -345,9 +383,10 @@ def test_wrong_data():
     without = bp.Queries(queries.labels, group=np.diff(queries.boundaries))
     with pytest.raises(ValueError, match=r"there are none; pass position= to fit"):
         bp.Unbiased().gradient_hessian(scores, without)
-    flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.ones(queries.n_rows))
-    with pytest.raises(ValueError, match="position is 1 in all rows"):
-        bp.Unbiased().gradient_hessian(scores, flat)
+    for place in (1, 7):
+        flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.full(queries.n_rows, place))
+        with pytest.raises(ValueError, match=f"position is {place} in all rows"):
+            bp.Unbiased().gradient_hessian(scores, flat)
     with pytest.raises(ValueError, match=r"position\[\d+\] = \d+ has no propensity, which ends at position 3"):
         bp.Unbiased(method="ips", propensity=THETA[:3]).value(scores, queries)
     graded = bp.Queries(2.0 * queries.labels, group=np.diff(queries.boundaries), position=queries.position)

@@ -33,7 +33,7 @@ _MOST = 100_000  # documents; of more, every second page is looked at, or every 
 class PlacedDocuments(NamedTuple):
     """Documents at the first positions, by query and then by grade: query q is ``start[q]:start[q + 1]``.
 
-    `winner` and `loser` are their weights in pairs, empty where all are 1.
+    `winner` and `loser` are their weights in pairs, empty where all are 1. Every `step`-th page was taken.
     """
 
     rows: Ints
@@ -43,6 +43,7 @@ class PlacedDocuments(NamedTuple):
     winner: Floats
     loser: Floats
     n: int
+    step: int
 
 
 def placed_documents(runs: Runs, position: Ints, n: int) -> PlacedDocuments:
@@ -55,7 +56,7 @@ def placed_documents(runs: Runs, position: Ints, n: int) -> PlacedDocuments:
     kept = kept[of_query[kept] % step == 0]
     start = np.searchsorted(of_query[kept], np.arange(len(runs.query_run)))
     winner, loser = (weight[kept] if len(weight) else weight for weight in (runs.winner, runs.loser))
-    return PlacedDocuments(runs.rows[kept], run[kept], place[kept], start, winner, loser, n)
+    return PlacedDocuments(runs.rows[kept], run[kept], place[kept], start, winner, loser, n, step)
 
 
 @inlined()
@@ -105,7 +106,7 @@ def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) 
     -------
     ndarray of shape (n, n, 2 HALF + 1, 2)
         By the winner's position, the loser's, and the class of the difference: the weight of the pairs, and
-        their sum of weight times difference.
+        their sum of weight times difference, both times `documents.step`, so that tables of several workers add up.
     """
     start, n = documents.start, documents.n
     parts = 1 if start[-1] < _SMALL else _PARTS
@@ -113,5 +114,5 @@ def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) 
     edges[0], edges[-1] = 0, len(start) - 1
     table = np.zeros((parts, n, n, 2 * HALF + 1, 2))
     run_over_queries(lambda first, last: _count(documents, scores, scale, edges, first, last, table), start[edges])
-    total: Floats = table.sum(axis=0)
+    total: Floats = documents.step * table.sum(axis=0)
     return total
