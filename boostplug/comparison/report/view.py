@@ -1,11 +1,11 @@
 """What all sections of the page look at: the methods, their order and colours; and pieces that several have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html
+from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
 from boostplug.core.threads import Computed
@@ -19,6 +19,7 @@ __all__ = [
     "folded",
     "key_of",
     "label",
+    "legend",
     "mark",
     "method_table",
     "of_framework",
@@ -30,7 +31,7 @@ __all__ = [
 N = TypeVar("N", bound=Named)
 
 _COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
-_REFERENCE, _NO_COLOUR = "cr", "c0"
+_REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Shown:
     def full_name(self) -> str:
         """Its own name and its framework's."""
         return f"{self.name} ({self.framework})"
+
+    @property
+    def coloured(self) -> bool:
+        """Whether it has a colour from the start."""
+        return self.colour != _NO_COLOUR
 
     @property
     def classes(self) -> str:
@@ -189,10 +195,15 @@ class View:
         """How many folds there are."""
         return self.document.data.folds
 
-    def with_details(self, entries: Sequence[N]) -> list[tuple[Shown, N]]:
-        """Return the methods that a part of the details lists, and what it says of each, the best first."""
-        of_method = {entry.key: entry for entry in entries}
+    def entries(self, part: Callable[[Details], Sequence[N]]) -> list[tuple[Shown, N]]:
+        """Return the methods that a part of the details lists, each with its entry there, the best first."""
+        of_method = {} if self.details is None else {entry.key: entry for entry in part(self.details)}
         return [(m, of_method[m.summary.key]) for m in self.methods if m.summary.key in of_method]
+
+    def training_time(self, method: Shown) -> Cell:
+        """Return a cell of the seconds that a training of a method takes."""
+        seconds = {m.number: entry.training for m, entry in self.entries(lambda details: details.seconds)}
+        return number(seconds.get(method.number), ".2f")
 
 
 def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
@@ -223,7 +234,7 @@ def method_table(
     return as_html(Table(heads, cells, caption), **options)
 
 
-def figure(name: str, caption: str, chart: Markup, key: Markup) -> Markup:
+def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:
     """Return a chart with its caption and the key to its lines."""
     return el(
         "figure",
@@ -249,21 +260,35 @@ def pairs(given: Sequence[tuple[str, Child]]) -> Markup:
     return el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in given], class_="pairs")
 
 
-def key_of(view: View, coloured: Sequence[Shown], all_of_them: Sequence[Shown]) -> Markup:
-    """Return the lines of those in colour, beside a figure that has no choice of its own."""
+def key_of(view: View, methods: Sequence[Shown]) -> Markup:
+    """Return the lines of the methods in colour, beside a figure that has no choice of its own."""
+    items = [_key_entry(view, method, class_=f"{method.classes} if-chosen") for method in methods]
     return el(
-        "ul",
-        [
-            el(
-                "li",
-                swatch(method),
-                el("span", label(method, framework=view.several)),
-                class_=f"{method.classes} if-chosen",
-                data_m=method.number,
-                data_framework=method.framework,
-            )
-            for method in all_of_them
-        ],
-        class_="key-list",
-        aria_label=f"Methods in colour: {len(coloured)}",
+        "ul", items, class_="key-list", aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}"
+    )
+
+
+def legend(view: View, methods: Sequence[Shown]) -> Markup:
+    """Return the methods with their lines, those in colour first; the script makes each one a choice."""
+    items = [
+        _key_entry(
+            view,
+            method,
+            el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True),
+            class_=method.classes,
+        )
+        for method in sorted(methods, key=lambda method: not method.coloured)
+    ]
+    return el("fieldset", el("legend", "Methods in colour"), el("ul", items), class_="legend")
+
+
+def _key_entry(view: View, method: Shown, choice: Child = None, *, class_: str) -> Markup:
+    """Return a method's line and name, in a label where there is a `choice`."""
+    content = [choice, swatch(method), el("span", label(method, framework=view.several))]
+    return el(
+        "li",
+        content if choice is None else el("label", content),
+        class_=class_,
+        data_m=method.number,
+        data_framework=method.framework,
     )

@@ -15,7 +15,7 @@ __all__ = ["queries"]
 
 def queries(view: View) -> Child:
     """Return wins and losses per query, the worst and best queries of each method, and the hardest of all."""
-    found = [] if view.details is None else view.with_details(view.details.queries.methods)
+    found = view.entries(lambda details: details.queries.methods)
     if not found:
         return None
     return [_outcomes(view, found), _named_queries(view, found), _hardest(view)]

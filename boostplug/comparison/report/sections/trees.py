@@ -13,11 +13,9 @@ _MOST_FEATURES = 20
 
 def features(view: View) -> Child:
     """Return what the trees split on, the methods side by side."""
-    if view.details is None:
-        return None
-    part = view.details.importances
-    found = view.with_details(part.methods)
-    if not found or not part.features:
+    found = view.entries(lambda details: details.importances.methods)
+    part = view.details.importances if view.details else None
+    if not found or part is None or not part.features:
         return None
     shown = part.features[:_MOST_FEATURES]
     largest = max((s for _, e in found for s in e.shares[: len(shown)] if s is not None), default=0.0) or 1.0
@@ -62,7 +60,6 @@ def time(view: View) -> Child:
         described=f"Points: milliseconds per round against {view.metric} on test for {len(timed)} methods; the table "
         "below has the figures.",
     )
-    seconds = {} if view.details is None else {entry.key: entry.training for entry in view.details.seconds}
     columns = [
         *(Column(head, descending=False) for head in ("ms/round", "rounds", "whole training, s")),
         Column(f"{view.metric} on test", descending=view.sign > 0),
@@ -73,7 +70,7 @@ def time(view: View) -> Child:
             [
                 number(ms, ".1f"),
                 number(m.summary.rounds, ".0f"),
-                number(seconds.get(m.summary.key), ".2f"),
+                view.training_time(m),
                 value(mean),
             ],
         )
@@ -83,8 +80,7 @@ def time(view: View) -> Child:
     shapes = [name for name, _ in of_frameworks(methods)]
     forms = f" Discs are {shapes[0]}, diamonds {' and '.join(shapes[1:])}." if len(shapes) > 1 else ""
     best = "Further up and to the left" if view.sign > 0 else "Further down and to the left"
-    key = key_of(view, [m for m in methods if m.colour != "c0"], methods)
     return [
-        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key),
+        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods)),
         folded("Times as a table", method_table("Time per round and per training", columns, rows)),
     ]

@@ -3,7 +3,7 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, interval, number, probability, short, signed, value
+from boostplug.comparison.report.tables import NONE, Cell, Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.report.view import Shown, View, copyable, method_table
 from boostplug.comparison.report.words import (
@@ -93,7 +93,7 @@ def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
 
 
 def _outcome_figures(view: View, method: Shown) -> list[tuple[str, Child]]:
-    for other, entry in [] if view.details is None else view.with_details(view.details.queries.methods):
+    for other, entry in view.entries(lambda details: details.queries.methods):
         if other is method and entry.wins is not None:
             return [("Queries won / tied / lost", f"{entry.wins:,} / {entry.ties:,} / {entry.losses:,}")]
     return []
@@ -106,7 +106,6 @@ def frameworks(view: View) -> Child:
         return None
     recommended = next(m for m in view.methods if m.recommended)
     shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
-    seconds = {} if view.details is None else {entry.key: entry.training for entry in view.details.seconds}
     columns = [
         Column("validation", descending=view.sign > 0),
         Column(f"{view.metric} on test", descending=view.sign > 0),
@@ -121,7 +120,7 @@ def frameworks(view: View) -> Child:
                 value(m.summary.validation.mean),
                 value(m.summary.test[view.metric].mean),
                 *_beside_recommended(found.get(m.summary.key), view.sign),
-                number(seconds.get(m.summary.key), ".2f"),
+                view.training_time(m),
             ],
         )
         for m in shown
