@@ -9,15 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log10
-from typing import TypeVar
 
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import without_zero
 from boostplug.comparison.report.view import Shown, mark
 
 __all__ = ["Scale", "Series", "axis_texts", "line_chart", "percent_of", "scatter", "ticks"]
-
-_T = TypeVar("_T")
 
 _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
@@ -131,7 +128,8 @@ def line_chart(
         Points of one more line, in grey.
     """
     lines, marks, ends = [], [], []
-    for of_one in _with_the_best_on_top(series, [one.method for one in series]):
+    best_first = sorted(series, key=lambda one: not one.method.coloured)
+    for of_one in best_first[::-1]:  # the best is drawn on top
         method = of_one.method
         title = el("title", f"{method.full_name}{of_one.note}")
         lines.append(
@@ -201,7 +199,8 @@ def scatter(
     shifts = _label_shifts(places, [_span_of_label(place, names[method.number]) for method, place, _ in named])
     heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
     marks, labels = [], []
-    for method, a, b, note in _with_the_best_on_top(points, [method for method, *_ in points]):
+    best_first = sorted(points, key=lambda point: not point[0].coloured)
+    for method, a, b, note in best_first[::-1]:  # the best is drawn on top
         place = x.at(a), 1 - y.at(b)
         shift = heights.get(method.number)
         at = {"x": percent_of(place[0]), "y": percent_of(place[1])}
@@ -260,13 +259,6 @@ def _framed(
         role="img",
         aria_label=described,
     )
-
-
-def _with_the_best_on_top(items: Sequence[_T], methods: Sequence[Shown]) -> list[_T]:
-    """Return what is drawn in its order: first what has no colour, last what is the most important."""
-    coloured = [item for item, method in zip(items, methods, strict=True) if method.coloured]
-    others = [item for item, method in zip(items, methods, strict=True) if not method.coloured]
-    return [*reversed(others), *reversed(coloured)]
 
 
 def _apart(wanted: Sequence[float]) -> list[float]:

@@ -11,9 +11,10 @@ from boostplug.comparison.summary import Comparison, Details, MethodSummary, Nam
 from boostplug.core.threads import Computed
 
 __all__ = [
+    "MethodColumn",
     "Shown",
     "View",
-    "by_validation",
+    "columns_table",
     "copyable",
     "figure",
     "folded",
@@ -29,6 +30,9 @@ __all__ = [
 ]
 
 N = TypeVar("N", bound=Named)
+T = TypeVar("T")
+MethodColumn = tuple[Column, Callable[["Shown", T], Cell]]
+"""A column, and how to make its cell of a method and what was found of it."""
 
 _COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
@@ -87,7 +91,7 @@ class Shown:
         return self.cells[-2]
 
 
-def by_validation(document: Comparison) -> list[Shown]:
+def _by_validation(document: Comparison) -> list[Shown]:
     """Return all methods, the best on validation first, those without a value there last.
 
     In colour are the recommended one, the frameworks' own LambdaMARTs (which share one), the best of each framework,
@@ -101,7 +105,7 @@ def by_validation(document: Comparison) -> list[Shown]:
     if found and found.is_reference:
         referred.add(found.key)
     references = [i for i in best_first if methods[i].key in referred]
-    frameworks = list(dict.fromkeys(m.framework for m in methods))
+    frameworks = document.frameworks
     firsts = {methods[i].framework: i for i in reversed(best_first)}
     coloured = list(
         dict.fromkeys([*chosen, *references, *(firsts[name] for name in frameworks if name in firsts), *best_first])
@@ -173,7 +177,7 @@ class View:
     @Computed
     def methods(self) -> list[Shown]:
         """All methods, the best on validation first."""
-        return by_validation(self.document)
+        return _by_validation(self.document)
 
     @property
     def metric(self) -> str:
@@ -188,7 +192,7 @@ class View:
     @property
     def several(self) -> bool:
         """Whether there is more than one framework."""
-        return len({method.framework for method in self.methods}) > 1
+        return len(self.document.frameworks) > 1
 
     @property
     def folds(self) -> int:
@@ -232,6 +236,12 @@ def method_table(
         for m, others in rows
     ]
     return as_html(Table(heads, cells, caption), **options)
+
+
+def columns_table(caption: str, found: Sequence[tuple[Shown, T]], columns: Sequence[MethodColumn[T]]) -> Markup:
+    """Return a `method_table` whose columns say how to make a cell of a method and what was found of it."""
+    rows = [(method, [cell(method, entry) for _, cell in columns]) for method, entry in found]
+    return method_table(caption, [column for column, _ in columns], rows)
 
 
 def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:

@@ -7,7 +7,17 @@ from statistics import fmean
 from boostplug.comparison.report.charts import Scale, Series, line_chart
 from boostplug.comparison.report.markup import Child, Markup
 from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
-from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, legend, method_table
+from boostplug.comparison.report.view import (
+    MethodColumn,
+    Shown,
+    View,
+    columns_table,
+    figure,
+    folded,
+    key_of,
+    legend,
+    method_table,
+)
 from boostplug.comparison.summary import MethodCurves
 
 __all__ = ["curves", "cutoffs"]
@@ -25,26 +35,17 @@ def curves(view: View) -> Child:
     if not found:
         return None
     metric = view.metric
-    rows = []
-    for method, entry in found:
-        last = [run.values[-1] for run in entry.runs if run.values]
-        best_round = method.summary.rounds
-        rows.append(
-            (
-                method,
-                [
-                    value(method.summary.validation.mean),
-                    number(best_round, ".0f"),
-                    Cell(_span([run.best_round for run in entry.runs]), best_round),
-                    value(fmean(known) if (known := [end for end in last if end is not None]) else None),
-                ],
-            )
-        )
-    columns = [
-        Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
-        Column("best round", descending=False),
-        Column("of the runs", descending=False),
-        Column("at the end", descending=view.sign > 0),
+    columns: list[MethodColumn[MethodCurves]] = [
+        (
+            Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
+            lambda m, _: value(m.summary.validation.mean),
+        ),
+        (Column("best round", descending=False), lambda m, _: number(m.summary.rounds, ".0f")),
+        (
+            Column("of the runs", descending=False),
+            lambda m, entry: Cell(_span([run.best_round for run in entry.runs]), m.summary.rounds),
+        ),
+        (Column("at the end", descending=view.sign > 0), lambda _, entry: value(_mean_of_ends(entry))),
     ]
     several = len(view.document.settings.seeds) * view.folds > 1
     caption = (
@@ -55,7 +56,7 @@ def curves(view: View) -> Child:
     )
     return [
         figure("curves", caption, _chart(metric, found), legend(view, [method for method, _ in found])),
-        folded("Best values and rounds as a table", method_table("Best rounds", columns, rows)),
+        folded("Best values and rounds as a table", columns_table("Best rounds", found, columns)),
     ]
 
 
@@ -95,6 +96,12 @@ def _about_marks(view: View, *, several: bool) -> str:
         return "The mark is at the best round. "
     beyond = "higher" if view.sign > 0 else "lower"
     return f"The mark is at the mean best round; the runs' own best values, in the table, are {beyond} on average. "
+
+
+def _mean_of_ends(entry: MethodCurves) -> float | None:
+    """Return the mean over the runs of the value after the last round."""
+    known = [end for run in entry.runs if run.values and (end := run.values[-1]) is not None]
+    return fmean(known) if known else None
 
 
 def _span(values: Sequence[int | None]) -> str:

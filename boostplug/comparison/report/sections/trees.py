@@ -3,7 +3,16 @@
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
-from boostplug.comparison.report.view import View, figure, folded, key_of, method_table, of_frameworks
+from boostplug.comparison.report.view import (
+    MethodColumn,
+    View,
+    columns_table,
+    figure,
+    folded,
+    key_of,
+    method_table,
+    of_frameworks,
+)
 from boostplug.comparison.report.words import about_times
 
 __all__ = ["features", "time"]
@@ -45,42 +54,32 @@ def features(view: View) -> Child:
 def time(view: View) -> Child:
     """Return the time of a round against the metric."""
     timed = [
-        (m, 1e3 * m.summary.seconds_per_round, mean)
+        (m, (1e3 * m.summary.seconds_per_round, mean))
         for m in view.methods
         if m.summary.seconds_per_round and (mean := m.summary.test[view.metric].mean) is not None
     ]
     if not timed:
         return None
     chart = scatter(
-        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, ms, mean in timed],
-        Scale.around([ms for _, ms, _ in timed], logarithmic=True),
-        Scale.around([mean for *_, mean in timed]),
+        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, (ms, mean) in timed],
+        Scale.around([ms for _, (ms, _) in timed], logarithmic=True),
+        Scale.around([mean for _, (_, mean) in timed]),
         x_label="milliseconds per round (logarithmic)",
         y_label=f"{view.metric} on test",
         described=f"Points: milliseconds per round against {view.metric} on test for {len(timed)} methods; the table "
         "below has the figures.",
     )
-    columns = [
-        *(Column(head, descending=False) for head in ("ms/round", "rounds", "whole training, s")),
-        Column(f"{view.metric} on test", descending=view.sign > 0),
+    columns: list[MethodColumn[tuple[float, float]]] = [
+        (Column("ms/round", descending=False), lambda _, found: number(found[0], ".1f")),
+        (Column("rounds", descending=False), lambda m, _: number(m.summary.rounds, ".0f")),
+        (Column("whole training, s", descending=False), lambda m, _: view.training_time(m)),
+        (Column(f"{view.metric} on test", descending=view.sign > 0), lambda _, found: value(found[1])),
     ]
-    rows = [
-        (
-            m,
-            [
-                number(ms, ".1f"),
-                number(m.summary.rounds, ".0f"),
-                view.training_time(m),
-                value(mean),
-            ],
-        )
-        for m, ms, mean in timed
-    ]
-    methods = [m for m, *_ in timed]
+    methods = [m for m, _ in timed]
     shapes = [name for name, _ in of_frameworks(methods)]
     forms = f" Discs are {shapes[0]}, diamonds {' and '.join(shapes[1:])}." if len(shapes) > 1 else ""
     best = "Further up and to the left" if view.sign > 0 else "Further down and to the left"
     return [
         figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods)),
-        folded("Times as a table", method_table("Time per round and per training", columns, rows)),
+        folded("Times as a table", columns_table("Time per round and per training", timed, columns)),
     ]
