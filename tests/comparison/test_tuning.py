@@ -185,12 +185,12 @@ def test_what_is_given_to_a_framework_is_not_drawn(of, own, fixed):
         assert all((fixed in parameters) == there for _, parameters in training.settings[1:])
 
 
-def test_a_framework_without_names_draws_rate_and_leaves():
+def test_a_framework_without_parameters_draws_all_that_it_has_names_for():
     training = Training()
-    other = SimpleNamespace(name="catboost", leaves="num_leaves")
+    other = SimpleNamespace(name="catboost", tree_names={"learning_rate": "learning_rate", "num_leaves": "leaves"})
     given = {"trials": 2, "seed": 0, "run": training, "rounds": ROUNDS, "greater_is_better": True}
     tuning.tune(other, "YetiRank", Trees(), **given)
-    assert set(training.settings[1][1]) == {"learning_rate", "num_leaves"}
+    assert set(training.settings[1][1]) == {"learning_rate", "leaves"}
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
