@@ -40,6 +40,11 @@ _BENCHES = (
 )  # in full here, as the help is not to import them
 _PLAIN = dict(zip("─│–…±Δ×≥≤→↓", "-|-.~Dx><>v", strict=True))  # for terminals that know ASCII alone
 
+_Threads = Annotated[
+    int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
+]
+_ResultFile = Annotated[Path | None, typer.Option(help="Write the result as JSON.")]
+
 app = typer.Typer(
     help="Learning-to-rank losses in LightGBM and XGBoost, and reference rankers.",
     invoke_without_command=True,
@@ -186,9 +191,7 @@ def compare(
     tune: Annotated[
         int, typer.Option(min=0, help="Settings tried per method on the validation part before its runs (optuna).")
     ] = 0,
-    threads: Annotated[
-        int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
-    ] = None,
+    threads: _Threads = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -201,7 +204,7 @@ def compare(
         Path | None,
         typer.Option(help="Write an HTML page to send: recommendation, figures, tables, how to make it again."),
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
+    json: _ResultFile = None,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -301,10 +304,8 @@ def bench(
         typer.Option(help="Documents, calls and rounds relative to the benchmark's own, from 0 to 1000. Default: 1."),
     ] = None,
     repeat: Annotated[int | None, typer.Option(min=1, help="Runs of it all. Default: 3.")] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, max=_MOST_THREADS, help="Threads. Default: OMP_NUM_THREADS, or all cores.")
-    ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the result as JSON.")] = None,
+    threads: _Threads = None,
+    json: _ResultFile = None,
 ) -> None:
     """Measure what things cost on this machine: time and memory of gradients, rounds, rankers, imports, first calls.
 

@@ -24,7 +24,7 @@ from boostplug.core.files import write_file
 from boostplug.core.text import visible
 from boostplug.version import __version__
 
-__all__ = ["N_TRIALS", "Diagnosis", "doctor", "tried"]
+__all__ = ["N_TRIALS", "Diagnosis", "doctor", "run_trial"]
 
 SCHEMA = "boostplug.doctor/1"
 
@@ -36,12 +36,12 @@ _PACKAGES = str(Path(__file__).parents[1])  # where this boostplug is imported f
 N_TRIALS = 3 + len(_FRAMEWORKS)
 """What `doctor` tries."""
 
-_PATIENCE = 120.0  # seconds: compiling takes some on a slow machine, and waits for another process that compiles
-_QUICK = 10.0
+_TIMEOUT = 120.0  # seconds: compiling takes some on a slow machine, and waits for another process that compiles
+_GPU_TIMEOUT = 10.0
 _MARK = "boostplug-doctor:"  # before what a process answers, among what libraries print
-_PROGRAM = "import sys; from boostplug.doctor import tried; tried(*sys.argv[1:])"
+_PROGRAM = "import sys; from boostplug.doctor import run_trial; run_trial(*sys.argv[1:])"
 _FEATURES = ("avx2", "avx512f", "amx-bf16", "neon", "sve")  # of processors, as LLVM calls them
-_FALLEN_OUT = {"libomp", "libiomp"}  # OpenMP runtimes that end or hang a process that holds both
+_CONFLICTING = {"libomp", "libiomp"}  # OpenMP runtimes that end or hang a process that holds both
 
 
 class Diagnosis:
@@ -115,10 +115,10 @@ def doctor(progress: Callable[[str, int], object] | None = None) -> Diagnosis:
     return Diagnosis({**document, "problems": [*_problems(document)], "hints": [*_hints(document)]})
 
 
-# What is tried, each in a process of its own: `tried` says each answer as soon as there is one.
+# What is tried, each in a process of its own: `run_trial` says each answer as soon as there is one.
 
 
-def tried(what: str, *names: str) -> None:
+def run_trial(what: str, *names: str) -> None:
     """Try something in this process, and print what was found, a line of JSON each."""
     trial = {"imports": _try_imports, "kernels": _try_kernels, "lightgbm": _try_lightgbm, "xgboost": _try_xgboost}
     for answer in trial[what](*names):
@@ -134,7 +134,7 @@ def _try_imports(*names: str) -> Iterator[dict[str, Any]]:
         if error is None:
             yield {name: {"version": str(getattr(sys.modules[name], "__version__", ""))}}
         else:
-            yield {name: _told(name, error)}
+            yield {name: _import_failure(name, error)}
     with suppress(Exception):  # it comes with scikit-learn
         from threadpoolctl import threadpool_info
 
@@ -231,7 +231,7 @@ def _gpus() -> list[str]:
     query = ["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(  # noqa: S603 (the driver's own)
-            [command, *query], capture_output=True, text=True, timeout=_QUICK, check=True
+            [command, *query], capture_output=True, text=True, timeout=_GPU_TIMEOUT, check=True
         )
         return [line.strip() for line in done.stdout.splitlines() if line.strip()]
     return []
@@ -253,25 +253,25 @@ def _imports(names: Iterable[str]) -> dict[str, Any]:
 
 
 def _answers(what: str, *names: str) -> dict[str, Any]:
-    """Return what `tried` says in a process of its own; ``error`` where it does not come to its end."""
+    """Return what `run_trial` says in a process of its own; ``error`` where it does not come to its end."""
     paths = [_PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONWARNINGS": "ignore"}
     command = [sys.executable, "-P", "-c", _PROGRAM, what, *names]
     found: dict[str, Any] = {}
     try:
         done = subprocess.run(  # noqa: S603 (our own program)
-            command, env=environment, capture_output=True, timeout=_PATIENCE, check=False
+            command, env=environment, capture_output=True, timeout=_TIMEOUT, check=False
         )
-        output, error = done.stdout, _end(done.returncode, done.stderr.decode(errors="replace"))
+        output, error = done.stdout, _reason_of_failure(done.returncode, done.stderr.decode(errors="replace"))
     except subprocess.TimeoutExpired as late:
-        output, error = late.stdout or b"", f"no end within {_PATIENCE:g} seconds"
+        output, error = late.stdout or b"", f"no end within {_TIMEOUT:g} seconds"
     for line in output.decode(errors="replace").splitlines():
         if line.startswith(_MARK):
             found |= json.loads(line.removeprefix(_MARK))
     return {**found, "error": error} if error else found
 
 
-def _end(status: int, said: str) -> str:
+def _reason_of_failure(status: int, said: str) -> str:
     """Return why a process has failed; empty where it has not."""
     if status == 0:
         return ""
@@ -282,7 +282,7 @@ def _end(status: int, said: str) -> str:
     return last.strip()
 
 
-def _told(name: str, error: Exception) -> dict[str, str]:
+def _import_failure(name: str, error: Exception) -> dict[str, str]:
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return {"error": reason, "remedy": remedy_of(_DISTRIBUTIONS.get(name, name), error)}
 
@@ -303,9 +303,7 @@ def _version(name: str, imported: Mapping[str, Any]) -> str | None:
     """Return what version of a library is there; None for none, empty where it cannot be told."""
     if found := imported.get(name, {}).get("version"):
         return str(found)
-    with suppress(metadata.PackageNotFoundError):
-        return metadata.version(_DISTRIBUTIONS.get(name, name)) if is_installed(name) else None
-    return "" if is_installed(name) else None
+    return (_installed_version(_DISTRIBUTIONS.get(name, name)) or "") if is_installed(name) else None
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -343,9 +341,9 @@ def _problems(document: Mapping[str, Any]) -> Iterator[str]:
         elif found["ndcg"] != 1.0:
             yield f"{what} not learn what is given away (NDCG@10 {found['ndcg']:.3f}, not 1): report it with this text"
     runtimes = {library["runtime"] for library in trials["imports"].get("openmp", ())}
-    if runtimes >= _FALLEN_OUT:
+    if runtimes >= _CONFLICTING:
         yield (
-            f"two OpenMP runtimes that do not get on are loaded together ({' and '.join(sorted(_FALLEN_OUT))}), which "
+            f"two OpenMP runtimes that do not get on are loaded together ({' and '.join(sorted(_CONFLICTING))}), which "
             "ends or hangs processes: install all libraries by pip alone or by conda alone"
         )
 
@@ -373,16 +371,17 @@ def _hints(document: Mapping[str, Any]) -> Iterator[str]:
             f"{threads} threads share the time of {most:g} cores and wait for each other: set "
             f"OMP_NUM_THREADS={max(1, int(most))}"
         )
-    installed = _installed()
+    installed = _installed_version("boostplug")
     if installed is None:
         yield "boostplug is not installed but imported from a folder: the oldest versions it takes are not known here"
     elif installed != __version__:
         yield f"version {installed} is installed and {__version__} imported: pip install the folder anew"
 
 
-def _installed() -> str | None:
+def _installed_version(distribution: str) -> str | None:
+    """Return the version that a library is installed in; None where nothing says it."""
     with suppress(metadata.PackageNotFoundError):
-        return metadata.version("boostplug")
+        return metadata.version(distribution)
     return None
 
 

@@ -118,8 +118,16 @@ def _calls() -> Iterator[tuple[str, Callable[[], None]]]:
     for name, losses in LOSSES.items():
         settings = (changed for loss in losses for changed in _settings(loss))
         yield name, partial(_each, partial(_call_loss, data=data), settings)
-    yield "LambdaRank(truncation)", partial(_each, partial(_call_loss, data=data), _truncated())
-    yield "PairwiseLoss", partial(_each, partial(_call_loss, data=data), _pairwise())
+    # With ties in row order, which the registry does not have: it breaks a property of losses.
+    truncated = [LambdaRank(metric=metric, truncation=30, norm=True) for metric in (NDCG(), MAP())]
+    yield "LambdaRank(truncation)", partial(_each, partial(_call_loss, data=data), truncated)
+    softplus = (  # a user's own function, with its derivatives, with and without weights of pairs
+        lambda d: np.logaddexp(0.0, -d),
+        lambda d: -0.5 * (1.0 - np.tanh(0.5 * d)),
+        lambda d: 0.25 * (1.0 - np.tanh(0.5 * d) ** 2),
+    )
+    pairwise = [PairwiseLoss(*softplus, weight=weight) for weight in (None, np.subtract)]
+    yield "PairwiseLoss", partial(_each, partial(_call_loss, data=data), pairwise)
     for name, kind in METRICS.items():
         yield name, partial(_each, partial(_call_metric, data=data), _variants(kind))
     for name, rankers in RANKERS.items():
@@ -192,34 +200,6 @@ def _call_loss(loss: Loss, data: list[_Data]) -> None:
     if not loss.needs_position:  # which arrays alone do not have
         queries, (scores, *_) = data[0 if loss.largest_label >= _GRADES - 1 else 2]  # all grades, or two
         loss(queries.labels, scores, None, np.diff(queries.boundaries))
-
-
-def _truncated() -> Iterator[LambdaRank]:
-    """Yield LambdaRank with ties in row order, which the registry does not have: it breaks a property of losses."""
-    for metric in (NDCG(), MAP()):
-        yield LambdaRank(metric=metric, truncation=30, norm=True)
-
-
-def _pairwise() -> Iterator[PairwiseLoss]:
-    """Yield losses of a user's own function, with and without weights of pairs."""
-    for weight in (None, _gap):
-        yield PairwiseLoss(_softplus, _slope, _curvature, weight=weight)
-
-
-def _softplus(d: Floats) -> Floats:
-    return np.logaddexp(0.0, -d)
-
-
-def _slope(d: Floats) -> Floats:
-    return -0.5 * (1.0 - np.tanh(0.5 * d))
-
-
-def _curvature(d: Floats) -> Floats:
-    return 0.25 * (1.0 - np.tanh(0.5 * d) ** 2)
-
-
-def _gap(higher: Floats, lower: Floats) -> Floats:
-    return higher - lower
 
 
 def _variants(kind: type[Metric]) -> Iterator[Metric]:

@@ -39,7 +39,7 @@ def diagnose(monkeypatch, installed=None, environment=None, **changed):
     monkeypatch.setattr(doctor, "_answers", lambda what, *_: answers[what])
     monkeypatch.setattr(doctor, "_gpus", lambda: ["a card"])
     monkeypatch.setattr(doctor, "_least", lambda: {"numpy": "1.26", "lightgbm": "4.6", "scikit-learn": "1.6"})
-    monkeypatch.setattr(doctor, "_installed", lambda: bp.__version__)
+    monkeypatch.setattr(doctor, "_installed_version", lambda _: bp.__version__)
     for name in ("OMP_NUM_THREADS", "NUMBA_DISABLE_JIT"):
         monkeypatch.delenv(name, raising=False)
     for name, value in (environment or {}).items():

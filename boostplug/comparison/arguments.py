@@ -26,13 +26,13 @@ from boostplug.metrics import Metric
 
 __all__ = [
     "Losses",
+    "as_tuple",
     "check_trainable",
     "frameworks_of",
     "is_small",
     "limits_of",
     "methods_of",
     "metrics_of",
-    "names_of",
     "note_on_clicks",
     "note_on_weights",
     "parse_losses",
@@ -85,7 +85,7 @@ def is_small(folds: Folds) -> bool:
     return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
 
 
-def names_of(given: Any) -> Any:
+def as_tuple(given: Any) -> Any:
     """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
@@ -206,36 +206,30 @@ def metrics_of(
 
 
 def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tuple[list[Method], list[str]]:
-    """Return the methods without those that "all" stands for and that refuse the labels, and a note on them."""
+    """Return the methods without those that "all" stands for and that cannot learn from the data, and notes on them."""
+    left, notes = list(methods), list[str]()
     if losses != ALL:
-        return list(methods), []
-    methods, notes = _with_positions(methods, folds)
+        return left, notes
     labels = [part.queries.labels[part.queries.judged] for fold in folds for part in fold[:2]]
     least, largest = (float(f(np.concatenate(labels), initial=0.0)) for f in (np.min, np.max))
-    refused = [
-        method
-        for method in methods
-        if isinstance(loss := method.objective, Loss)
-        and (_largest(loss) < largest or (least < 0.0 and not loss.takes_negative_labels))
-    ]
-    names = ", ".join(dict.fromkeys(method.name for method in refused))
-    note = f"Left out, since they do not take labels from {least:g} to {largest:g}: {names}."
-    return [method for method in methods if method not in refused], [*notes, *([note] if refused else [])]
+    without_positions = any(fold[0].queries.position is None for fold in folds)
 
+    def lacks_positions(loss: Loss) -> bool:
+        return loss.needs_position and without_positions
 
-def _largest(loss: Loss) -> float:
-    return 1.0 if loss.binary_labels else loss.largest_label
+    def refuses_labels(loss: Loss) -> bool:
+        most = 1.0 if loss.binary_labels else loss.largest_label
+        return most < largest or (least < 0.0 and not loss.takes_negative_labels)
 
-
-def _with_positions(methods: Sequence[Method], folds: Folds) -> tuple[list[Method], list[str]]:
-    """Return the methods without those that need positions which the data has not, and a note on them."""
-    refused = [method for method in methods if isinstance(loss := method.objective, Loss) and loss.needs_position]
-    if not refused or all(fold[0].queries.position is not None for fold in folds):
-        return list(methods), []
-    names = ", ".join(dict.fromkeys(method.name for method in refused))
-    return [method for method in methods if method not in refused], [
-        f"Left out, since they learn from clicks at positions, and the data has no positions: {names}."
-    ]
+    for is_unsuited, why in (
+        (lacks_positions, "they learn from clicks at positions, and the data has no positions"),
+        (refuses_labels, f"they do not take labels from {least:g} to {largest:g}"),
+    ):
+        refused = [method for method in left if isinstance(loss := method.objective, Loss) and is_unsuited(loss)]
+        left = [method for method in left if method not in refused]
+        names = ", ".join(dict.fromkeys(method.name for method in refused))
+        notes += [f"Left out, since {why}: {names}."] if refused else []
+    return left, notes
 
 
 def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:

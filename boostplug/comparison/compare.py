@@ -1,19 +1,19 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from os import PathLike
 from typing import Any
 
 from boostplug.comparison.arguments import (
     Losses,
+    as_tuple,
     check_trainable,
     frameworks_of,
     is_small,
     limits_of,
     methods_of,
     metrics_of,
-    names_of,
     note_on_clicks,
     note_on_weights,
     parse_losses,
@@ -24,7 +24,7 @@ from boostplug.comparison.arguments import (
 )
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
-from boostplug.comparison.live import live_table
+from boostplug.comparison.live import Board, live_table
 from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.sweep import sweep_of
@@ -189,15 +189,15 @@ def compare(
     """
     columns_of_frames = Columns(
         label, qid, weight, position,
-        names_of(labels) or (), names_of(features), names_of(drop) or (), names_of(split),
+        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split),
     )  # fmt: skip
     loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
-    along = None
+    pair = None
     if sweep is not None:
-        along = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
-        losses = along.beside({} if losses is None else parse_losses(losses))
-        metrics = [*along.metrics] if metrics is METRICS else [*along.metrics, *parse_metrics(metrics)]
+        pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
+        losses = pair.beside({} if losses is None else parse_losses(losses))
+        metrics = [*pair.metrics] if metrics is METRICS else [*pair.metrics, *parse_metrics(metrics)]
     main, columns, left_out = metrics_of(folds, metric, metrics)
     small = is_small(folds)
     jobs, minutes = limits_of(jobs, minutes, small=small)
@@ -220,33 +220,32 @@ def compare(
     if jobs > 1:
         check_picklable(plan, methods)
     notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods), *note_on_clicks(folds, methods)]
-    result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=along, minutes=minutes, notes=notes)
+    result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
     kept = None
     if folder is not None:
         depends = what_runs_depend_on(loaded.fingerprints, names, columns, plan.settings(jobs, minutes))
         kept = Kept(folder, depends, methods, loaded.tests, columns, resume=resume)
-    budget = Budget(minutes)
-    with live_table(progress, plan, methods, len(folds), jobs=jobs, minutes=minutes) as (advance, show):
-        try:
-            _add_in_order(result, outcomes_of(plan, folds, methods, kept, advance, jobs, budget), show)
-            result.out_of_time = budget.limited and bool(result.not_run)
-        except KeyboardInterrupt:
-            result.interrupted = True
-        finally:
-            if kept is not None:
-                result.kept = kept.close()
+    _train(result, kept, progress, minutes)
     return result
 
 
-def _add_in_order(result: CompareResult, outcomes: Iterator[RunOutcome], show: Callable[[RunOutcome], None]) -> None:
-    """Show outcomes as they come, and add them by fold, seed and method; where Ctrl-C ends it, those that there are."""
-    seeds, place = result.runs.plan.seeds, {id(method): i for i, method in enumerate(result.runs.methods)}
-    found: list[RunOutcome] = []
-    try:
-        with closing(outcomes) as running:  # type: ignore[type-var]
-            for run in running:
-                found.append(run)
-                show(run)
-    finally:
-        for run in sorted(found, key=lambda run: (run.fold, seeds.index(run.seed), place[id(run.method)])):
-            result.add(run)
+def _train(result: CompareResult, kept: Kept | None, progress: bool | None, minutes: float | None) -> None:
+    """Train, and add outcomes to the result by fold, seed and method; where Ctrl-C ends it, those that there are."""
+    runs, budget, found = result.runs, Budget(minutes), list[RunOutcome]()
+    plan, folds, methods, jobs = runs.plan, runs.data.folds, runs.methods, runs.jobs
+    board = Board(plan, methods, len(folds), jobs=jobs, minutes=minutes)
+    with live_table(progress, board) as (advance, show):
+        try:
+            with closing(outcomes_of(plan, folds, methods, kept, advance, jobs, budget)) as outcomes:
+                for run in outcomes:
+                    found.append(run)
+                    show(run)
+        except KeyboardInterrupt:
+            result.interrupted = True
+        finally:
+            place = {id(method): i for i, method in enumerate(methods)}
+            for run in sorted(found, key=lambda run: (run.fold, plan.seeds.index(run.seed), place[id(run.method)])):
+                result.add(run)
+            result.out_of_time = budget.limited and not result.interrupted and bool(result.not_run)
+            if kept is not None:
+                result.kept = kept.close()

@@ -86,14 +86,14 @@ def _lines(total: int, completed: int) -> Iterator[Callable[[str, int], None]]:
         nonlocal doing, done
         doing, done = description or doing, done + steps
 
-    def say() -> None:
+    def write_lines() -> None:
         while not end.wait(_SECONDS):
             elapsed = timedelta(seconds=int(monotonic() - start))
             with suppress(OSError, ValueError):  # nobody listens any more
                 sys.stderr.write(f"boostplug: {elapsed}, {done} of {total} done; now {visible(doing)}\n")
                 sys.stderr.flush()
 
-    thread = Thread(target=say, daemon=True)
+    thread = Thread(target=write_lines, daemon=True)
     thread.start()
     try:
         yield advance

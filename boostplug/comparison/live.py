@@ -28,34 +28,16 @@ _BAR = 30
 
 @contextmanager
 def live_table(
-    shown: bool | None,
-    plan: Plan,
-    methods: Sequence[Method],
-    n_folds: int,
-    *,
-    jobs: int = 1,
-    minutes: float | None = None,
+    shown: bool | None, board: "Board"
 ) -> Iterator[tuple[Callable[[str, int], None], Callable[[RunOutcome], None]]]:
     """Yield ``advance(description, steps)`` and ``add(cell)`` of a table on stderr that goes when the work is done.
 
     Where stderr is no terminal, or `shown` is False, it is as `progress_bar` has it.
-
-    Parameters
-    ----------
-    shown : bool or None
-    plan : Plan
-    methods : sequence of Method
-    n_folds : int
-    jobs : int
-        Trainings at once.
-    minutes : float or None
-        After which none begins.
     """
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True)
-    board = Board(plan, methods, n_folds, jobs=jobs, minutes=minutes)
     if shown is not False and console.is_terminal and not console.is_dumb_terminal:
         with Live(board, console=console, transient=True, refresh_per_second=_PER_SECOND):
             yield board.advance, board.add
@@ -75,7 +57,9 @@ class Board:
     methods : sequence of Method
     n_folds : int
     jobs : int
+        Trainings at once.
     minutes : float or None
+        After which none begins.
     clock : callable
         Seconds.
     """
@@ -163,7 +147,7 @@ class Board:
         best = (max if self._plan.metric.greater_is_better else min)(known, default=None)
         lines = []
         for method in rows:
-            now = [self._said(name) for name in self._at_work if self._runs[name][0] == method]
+            now = [self._run_label(name) for name in self._at_work if self._runs[name][0] == method]
             mean, cells = means[method], self._outcomes[method]
             failed = mean is None and any(cell.error is not None for cell in cells)
             value = ("failed" if failed else "") if mean is None else f"{mean:.4f}"
@@ -195,7 +179,7 @@ class Board:
         more = f"and {len(left)} more, {done} of them finished; shown: at work, then the best so far"
         return Group(table, Text(more, "dim", no_wrap=True, overflow="ellipsis")) if left else table
 
-    def _said(self, name: str) -> str:
+    def _run_label(self, name: str) -> str:
         method, seed, fold = self._runs[name]
         of_fold = f", fold {fold + 1}" if self._n_folds > 1 else ""
         tunes = self._plan.tune and not any(cell.fold == fold for cell in self._outcomes[method])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.significance import Pooled, merge_repeated, pooled_test, standard_error
+from boostplug.comparison.significance import Pooled, pooled_differences, pooled_test, standard_error
 from boostplug.comparison.sweep import Sweep
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
@@ -25,7 +25,6 @@ Done = dict[Run, RunOutcome]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
-_LEAST = float(np.finfo(np.float64).tiny)  # of a sum of weights that is divided by
 
 
 @dataclass(eq=False)
@@ -108,22 +107,25 @@ class Runs:
             return None
         key = (method, reference, common)
         if key not in self._tested:
-            folds = sorted({f for f, _ in common})
-            name = self.plan.metric.name
-            a, b = (
-                [np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for f in folds]
-                for done in (ours, theirs)
-            )
+            a, b = (self.fold_means(done, common) for done in (ours, theirs))
             self._tested[key] = pooled_test(
-                a,
-                b,
-                weight=[_weight(self.tests[f]) for f in folds],
-                codes=None if self.codes is None else [self.codes[f] for f in folds],
+                [*a.values()],
+                [*b.values()],
+                weight=[_weight(self.tests[f]) for f in a],
+                codes=None if self.codes is None else [self.codes[f] for f in a],
                 counts="sets",
                 level=LEVEL,
                 flips=FLIPS,
             )
         return self._tested[key]
+
+    def fold_means(self, done: Done, common: Sequence[Run]) -> dict[int, Floats]:
+        """Return by fold the metric of each test query, mean over those of some runs that are in the fold."""
+        name = self.plan.metric.name
+        return {
+            fold: np.mean([done[run].per_query[name] for run in common if run[0] == fold], axis=0)
+            for fold in sorted({fold for fold, _ in common})
+        }
 
     def best(self, *, partial: bool) -> tuple[Method, dict[Method, float], list[Run]] | None:
         """Return the method that is best on validation, what all candidates have there, and by which runs."""
@@ -184,27 +186,18 @@ class Runs:
 
     def is_close(self, best: Method, other: Method, runs: Sequence[Run]) -> bool:
         """Return whether another method is within one standard error of the best on validation, by its queries."""
-        differences, weight, strata, codes = [], [], [], []
-        for fold in sorted({f for f, _ in runs}):
-            values = [
-                [self.finished(method)[run].validation_per_query for run in runs if run[0] == fold]
-                for method in (best, other)
-            ]
-            if any(of_run is None for of_method in values for of_run in of_method):
-                return False
-            a, b = (np.mean(of_method, axis=0) for of_method in values)  # type: ignore[arg-type]
-            differences.append(a - b)
-            of_queries = _weight(self.data.folds[fold][1])
-            weight.append(of_queries / max(_LEAST, of_queries[~np.isnan(a)].sum()))
-            strata.append(np.full(len(a), fold))
-            codes.append(np.arange(len(a)) if self._valid_codes is None else self._valid_codes[fold])
-        d, v, s, c = map(np.concatenate, (differences, weight, strata, codes))
-        if self._valid_codes is not None:
-            there = ~np.isnan(d)
-            d, v, s = merge_repeated(d[there], v[there], s[there], c[there])
-        error = standard_error(d, weight=v, strata=s)
-        mean = float(np.nansum(v * d) / v[~np.isnan(d)].sum())
-        return abs(mean) <= error
+        folds = sorted({f for f, _ in runs})
+        values = [
+            [[self.finished(method)[run].validation_per_query for run in runs if run[0] == f] for f in folds]
+            for method in (best, other)
+        ]
+        if any(of_run is None for of_method in values for of_fold in of_method for of_run in of_fold):
+            return False
+        a, b = ([np.mean(of_fold, axis=0) for of_fold in of_method] for of_method in values)  # type: ignore[arg-type]
+        weight = [_weight(self.data.folds[f][1]) for f in folds]
+        codes = None if self._valid_codes is None else [self._valid_codes[f] for f in folds]
+        d, v, strata = pooled_differences(a, b, weight, codes)
+        return bool(abs(v @ d) <= standard_error(d, weight=v, strata=strata))
 
 
 def _weight(part: Part) -> Floats:

@@ -46,7 +46,7 @@ def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], 
         The last for XGBoost's regression, which its rankers refuse; its `fit` takes no queries.
     """
     kind = _kind(framework, objective)
-    return kind(objective=objective, n_estimators=rounds, **_in_its_words(kind, framework, params))
+    return kind(objective=objective, n_estimators=rounds, **_under_its_names(kind, framework, params))
 
 
 def code(
@@ -58,7 +58,7 @@ def code(
     """
     kind = _kind(framework, objective)
     own = kind().get_params()
-    given = {"n_estimators": rounds, **_in_its_words(kind, framework, params)}
+    given = {"n_estimators": rounds, **_under_its_names(kind, framework, params)}
     shown = {
         name: value
         for name, value in given.items()
@@ -83,7 +83,7 @@ def _kind(framework: str, objective: Loss | str) -> Any:
     return XGBRanker
 
 
-def _in_its_words(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters under the names that an estimator knows them by, of which its defaults would win otherwise."""
     own = kind().get_params()
     groups = (LIGHTGBM if framework == "lightgbm" else XGBOOST).values()
@@ -140,8 +140,8 @@ def call(runs: Runs) -> str:
         "frameworks": repr(_frameworks(runs)),
         "rounds": repr(plan.rounds),
         "seeds": repr(_seeds(plan.seeds)),
-        "metrics": f"[{', '.join(map(_metric, plan.metrics))}]",
-        "metric": _metric(plan.metric),
+        "metrics": f"[{', '.join(map(_metric_text, plan.metrics))}]",
+        "metric": _metric_text(plan.metric),
         "early_stopping_rounds": repr(plan.patience),
         **({"params": repr(trees)} if trees else {}),
         **({"tune": repr(plan.tune)} if plan.tune else {}),
@@ -164,14 +164,14 @@ def command(runs: Runs) -> str | None:
         or list(plan.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), plan.metric]))
         or not _is_read_back(plan.metric)
         or list(losses) != distinct_names(list(losses.values()))
-        or not all(map(_is_spelt, losses.values()))
+        or not all(map(_is_read_by_command, losses.values()))
         or not losses
         or not (names := _baselines(runs))
     ):
         return None
     known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
     everything = list(dict.fromkeys(loss for variants in LOSSES.values() for loss in variants))
-    chosen, spelt = list(losses.values()), map(_spelt, losses.values())
+    chosen, spelt = list(losses.values()), map(_command_text, losses.values())
     options = {
         **paths,
         **_columns_of(runs),
@@ -228,7 +228,7 @@ def _differing(trees: Trees) -> dict[str, Any]:
     return {name: value for name, value in asdict(trees).items() if value != default[name]}
 
 
-def _metric(metric: Metric) -> str:
+def _metric_text(metric: Metric) -> str:
     return repr(metric.name) if _is_read_back(metric) else expression(metric)
 
 
@@ -239,14 +239,14 @@ def _is_read_back(metric: Metric) -> bool:
         return False
 
 
-def _spelt(loss: Loss) -> str:
+def _command_text(loss: Loss) -> str:
     return expression(loss, place="")
 
 
-def _is_spelt(loss: Loss) -> bool:
+def _is_read_by_command(loss: Loss) -> bool:
     """Return whether the command reads a loss from how it is spelt."""
     try:
-        return Loss.parse(_spelt(loss)) == (loss,)
+        return Loss.parse(_command_text(loss)) == (loss,)
     except ValueError:
         return False
 

@@ -16,7 +16,7 @@ from boostplug.comparison.report.details import details
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.text import latex, markdown, render, text
 from boostplug.comparison.report.words import advice
-from boostplug.comparison.significance import holm
+from boostplug.comparison.significance import Pooled, holm
 from boostplug.comparison.summary import (
     Comparison,
     Details,
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 __all__ = ["CompareResult"]
+
+_NUMBERS = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap")
+"""Of a method's summary: what stands in the table under the same name."""
 
 
 class CompareResult:
@@ -166,7 +169,7 @@ class CompareResult:
         return Recommendation(
             framework=method.framework,
             method=method.name,
-            objective=_spelt(of_estimator["objective"]),
+            objective=_objective_text(of_estimator["objective"]),
             validation=means[method],
             test=float(np.mean([self.runs.finished(method)[run].test[self.runs.plan.metric.name] for run in runs])),
             runs=len(runs),
@@ -178,9 +181,7 @@ class CompareResult:
             ],
             is_reference=method.is_reference,
             reference=None if reference is None else reference.name,
-            difference=None if found is None else found.difference,
-            interval=None if found is None else list(found.interval),
-            p=None if found is None or not self.runs.has_verdict(method) else found.p,
+            **_difference(found, has_verdict=self.runs.has_verdict(method)),
             queries=None if found is None else found.n_queries,
             rounds=of_estimator["rounds"],
             params=of_estimator["params"],
@@ -196,9 +197,7 @@ class CompareResult:
                 method=other.name,
                 reference_framework=best[0].framework,
                 reference=best[0].name,
-                difference=found.difference,
-                interval=list(found.interval),
-                p=found.p,
+                **_difference(found),
                 queries=found.n_queries,
             )
             for other in best[1:]
@@ -260,17 +259,7 @@ class CompareResult:
                 flat |= {name: value.mean, f"{name} ±": value.spread}
             flat |= {"validation": row.validation.mean, "difference": row.difference}
             flat["interval_low"], flat["interval_high"] = row.interval or (None, None)
-            numbers = (
-                "z",
-                "p",
-                "p_holm",
-                "seconds_per_round",
-                "rounds",
-                "runs_finished",
-                "runs_planned",
-                "runs_at_cap",
-            )
-            rows.append(flat | {name: getattr(row, name) for name in numbers} | {"error": "; ".join(row.errors)})
+            rows.append(flat | {name: getattr(row, name) for name in _NUMBERS} | {"error": "; ".join(row.errors)})
         return pd.DataFrame(rows)
 
     @property
@@ -335,12 +324,12 @@ class CompareResult:
 
 
 def _summary(runs: Runs, method: Method) -> MethodSummary:
-    done, mine = list(runs.finished(method).values()), [run for run in runs.outcomes if run.method == method]
+    done, outcomes = list(runs.finished(method).values()), [run for run in runs.outcomes if run.method == method]
     reference, found = runs.reference_of(method), runs.contrast(method)
     return MethodSummary(
         framework=method.framework,
         method=method.name,
-        objective=_spelt(method.objective),
+        objective=_objective_text(method.objective),
         built_in=isinstance(method.objective, str),
         reference=None if reference is None or reference == method else reference.name,
         runs_planned=runs.n_planned,
@@ -348,16 +337,21 @@ def _summary(runs: Runs, method: Method) -> MethodSummary:
         runs_at_cap=runs.n_at_cap(method),
         validation=_mean_and_spread([run.validation for run in done]),
         test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in runs.plan.metrics},
-        difference=None if found is None else found.difference,
-        interval=None if found is None else list(found.interval),
+        **_difference(found, has_verdict=runs.has_verdict(method)),
         z=None if found is None else found.z,
-        p=None if found is None or not runs.has_verdict(method) else found.p,
         p_holm=None,
         seconds_per_round=_mean([s for run in done if (s := run.seconds_per_round) is not None]),
         rounds=_mean([run.rounds for run in done]),
-        errors=list(dict.fromkeys(run.error for run in mine if run.error)),
-        runs=[RunSummary(**{f.name: getattr(run, f.name) for f in fields(RunSummary)}) for run in mine],
+        errors=list(dict.fromkeys(run.error for run in outcomes if run.error)),
+        runs=[RunSummary(**{f.name: getattr(run, f.name) for f in fields(RunSummary)}) for run in outcomes],
     )
+
+
+def _difference(found: Pooled | None, *, has_verdict: bool = True) -> dict[str, Any]:
+    """Return the fields that a difference to a reference has in summaries; without a verdict there is no p."""
+    if found is None:
+        return {"difference": None, "interval": None, "p": None}
+    return {"difference": found.difference, "interval": [*found.interval], "p": found.p if has_verdict else None}
 
 
 def _written(text: str, path: str | Path | None) -> str | None:
@@ -377,7 +371,7 @@ def _mean_and_spread(values: Sequence[float]) -> Mean:
     return Mean(mean=_mean(values), spread=float(np.std(values, ddof=1)) if len(values) > 1 else None)
 
 
-def _spelt(objective: Loss | str) -> str:
+def _objective_text(objective: Loss | str) -> str:
     return repr(objective) if isinstance(objective, Loss) else objective
 
 

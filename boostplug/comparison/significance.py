@@ -18,6 +18,7 @@ __all__ = [
     "bootstrap_interval",
     "holm",
     "merge_repeated",
+    "pooled_differences",
     "pooled_test",
     "randomisation_test",
     "standard_error",
@@ -295,28 +296,11 @@ def pooled_test(
     >>> round(found.difference, 3), found.p  # the mean of .3 and .1
     (0.2, 0.25)
     """
-    of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
     check_choice("interval", interval, ("t", "bca"))
-    given = [None] * len(a) if weight is None else list(weight)
-    if not len(a) == len(b) == len(given):
-        raise ValueError(f"a, b and weight must hold one array per set, got {len(a)}, {len(b)} and {len(given)}")
-    sets = []
-    for i, of_set in enumerate(zip(a, b, given, strict=True)):
-        try:
-            d, v = _differences(*of_set)
-        except ValueError as error:
-            raise ValueError(f"set {i}: {error}") from None
-        of_queries = np.zeros(0, np.int64) if codes is None else np.asarray(codes[i])[~np.isnan(of_set[0])]
-        if v.sum() > 0:
-            sets.append((d, v / (v.sum() if of_sets else 1.0), of_queries))
-    if not sets:
+    d, v, strata = pooled_differences(a, b, weight, codes, counts)
+    if not len(d):
         nan = float("nan")
         return Pooled(nan, nan, nan, (nan, nan), 0)
-    d, v, c = (np.concatenate(of_all) for of_all in zip(*sets, strict=True))
-    strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, *_ in sets])
-    if codes is not None:
-        d, v, strata = merge_repeated(d, v, strata, c)
-    v /= v.sum()
     difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
     ends = t_interval(d, weight=v, strata=strata, level=level)[1:]
     if interval == "bca":
@@ -330,6 +314,39 @@ def pooled_test(
         ends if np.isfinite(ends).all() else (float("nan"), float("nan")),
         len(d),
     )
+
+
+def pooled_differences(
+    a: Sequence[ArrayLike],
+    b: Sequence[ArrayLike],
+    weight: Sequence[ArrayLike] | None,
+    codes: Sequence[ArrayLike] | None,
+    counts: str = "sets",
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return the differences of all queries that `pooled_test` tests, their weights, which sum to 1, and their strata.
+
+    The parameters are those of `pooled_test`. All three are empty where no query is defined.
+    """
+    of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
+    given = [None] * len(a) if weight is None else list(weight)
+    if not len(a) == len(b) == len(given):
+        raise ValueError(f"a, b and weight must hold one array per set, got {len(a)}, {len(b)} and {len(given)}")
+    sets = []
+    for i, of_set in enumerate(zip(a, b, given, strict=True)):
+        try:
+            d, v = _differences(*of_set)
+        except ValueError as error:
+            raise ValueError(f"set {i}: {error}") from None
+        of_queries = np.zeros(0, np.int64) if codes is None else np.asarray(codes[i])[~np.isnan(of_set[0])]
+        if v.sum() > 0:
+            sets.append((d, v / (v.sum() if of_sets else 1.0), of_queries))
+    if not sets:
+        return np.zeros(0), np.zeros(0), np.zeros(0, np.int64)
+    d, v, c = (np.concatenate(of_all) for of_all in zip(*sets, strict=True))
+    strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, *_ in sets])
+    if codes is not None:
+        d, v, strata = merge_repeated(d, v, strata, c)
+    return d, v / v.sum(), strata
 
 
 def merge_repeated(

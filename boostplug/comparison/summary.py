@@ -193,11 +193,6 @@ class MethodSummary(Named):
     errors: list[str]
     runs: list[RunSummary]
 
-    @property
-    def contrast(self) -> "Contrast | None":
-        """The difference to the reference, with the p that the table shows: Holm's, but the recommended one's own."""
-        return Contrast.of(self, self.p_holm)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation(Named):
@@ -219,11 +214,6 @@ class Recommendation(Named):
     params: dict[str, Any]
     code: str
 
-    @property
-    def contrast(self) -> "Contrast | None":
-        """The difference to the reference, with its own p."""
-        return Contrast.of(self, self.p)
-
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkDifference(Named):
@@ -236,11 +226,6 @@ class FrameworkDifference(Named):
     p: float
     queries: int
 
-    @property
-    def contrast(self) -> "Contrast | None":
-        """The difference to the recommended method, with its own p."""
-        return Contrast.of(self, self.p)
-
 
 class Contrast(NamedTuple):
     """A difference to the reference, where there is one."""
@@ -251,10 +236,11 @@ class Contrast(NamedTuple):
     p: float  # NaN: no verdict, since a training ended at the cap of rounds
 
     @classmethod
-    def of(cls, found: MethodSummary | Recommendation | FrameworkDifference, p: float | None) -> "Contrast | None":
-        """Return the difference of a method; None where there is none."""
+    def of(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
+        """Return the difference of a method, with Holm's p in the table, and else its own; None where there is none."""
         if found.reference is None or found.difference is None:
             return None
+        p = found.p_holm if isinstance(found, MethodSummary) else found.p
         low, high = found.interval or (None, None)
         ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
         return cls(found.reference, found.difference, ends, nan if p is None else p)
@@ -291,6 +277,11 @@ class Comparison:
     def is_partial(self) -> bool:
         """Whether Ctrl-C or a budget has left out runs."""
         return self.interrupted or self.out_of_time
+
+    @property
+    def frameworks(self) -> list[str]:
+        """The frameworks of the methods, in their order."""
+        return list(dict.fromkeys(method.framework for method in self.methods))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -301,14 +301,14 @@ def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
     return entries
 
 
-def _entries(name: str, values: Any, of_what: str, remedy: str) -> list[Any]:
+def _entries(name: str, values: Any, description: str, remedy: str) -> list[Any]:
     if values is None:
         return []
     if hasattr(values, "__dask_graph__"):
-        raise ValueError(f"{name} must be a list of {of_what}, got a {type(values).__name__}; {remedy}")
+        raise ValueError(f"{name} must be a list of {description}, got a {type(values).__name__}; {remedy}")
     single = getattr(values, "ndim", 1) == 0 or not isinstance(values, Iterable)
     if single or isinstance(values, (str, bytes, Mapping)):
-        raise ValueError(f"{name} must be a list of {of_what}, got {shown(values)}; {remedy}")
+        raise ValueError(f"{name} must be a list of {description}, got {shown(values)}; {remedy}")
     return list(values)
 
 

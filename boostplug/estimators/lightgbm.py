@@ -227,7 +227,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
-            raise RefusedByLightGBMError(_in_words(error)) from error
+            raise RefusedByLightGBMError(_with_remedy(error)) from error
         finally:
             del self._fit_queries
         self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
@@ -446,7 +446,7 @@ class _Evaluating:
         raise AssertionError("LightGBM passed labels of a Dataset that its Booster does not know")
 
 
-def _in_words(error: lgb.basic.LightGBMError) -> str:
+def _with_remedy(error: lgb.basic.LightGBMError) -> str:
     """Return LightGBM's message, with what is to be done where it names its own source alone."""
     if "num_features()" in str(error):
         return f"X has no column in which LightGBM could split; pass features that differ between rows ({error})"

@@ -216,15 +216,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self._checked_feature_weights(feature_weights, columns.n_columns)
         matrix = self._matrix(train, feature_weights=feature_weights)
-        evals = []
-        for one in sets:
-            if one.same_as(train):
-                evals.append(matrix)
-            else:
-                if self.missing != 0:
-                    refuse_sparse_beside_dense(one.table, columns, f"{one.where}X")
-                evals.append(self._matrix(one, ref=matrix))
-
+        evals = [matrix if one.same_as(train) else self._validation_matrix(one, columns, matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
@@ -344,6 +336,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 matrix = xgb.DMatrix(given.X, **fields)
         assign(matrix, given.queries)
         return matrix
+
+    def _validation_matrix(self, given: CheckedSet, fitted: Table, ref: xgb.DMatrix) -> xgb.DMatrix:
+        if self.missing != 0:
+            refuse_sparse_beside_dense(given.table, fitted, f"{given.where}X")
+        return self._matrix(given, ref=ref)
 
     def _objective_and_metrics(self, eval_metric: Any) -> tuple[Loss | None, list[Any]]:
         """Return the loss, if it is one of ours, and the metrics; refuse what is none, and options without effect."""

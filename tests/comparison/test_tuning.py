@@ -24,7 +24,7 @@ def framework(name="lightgbm", trees=None):
     """Return what tuning asks a framework for."""
     trees = trees or Trees()
     params = trees.for_lightgbm(1) if name == "lightgbm" else trees.for_xgboost(1)
-    return SimpleNamespace(name=name, leaves="leaves", tree_names=FRAMEWORKS[name].tree_names, params=params)
+    return SimpleNamespace(name=name, tree_names=FRAMEWORKS[name].tree_names, params=params)
 
 
 class Training:
@@ -61,6 +61,12 @@ def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of
     )  # fmt: skip
 
 
+def best_of(training):
+    """Return the objective and parameters of the best training that was not pruned."""
+    _, i = max((outcome.value, -i) for i, outcome in enumerate(training.outcomes) if not outcome.pruned)
+    return training.settings[-i]
+
+
 def test_hopeless_settings_are_ended_early_and_count():
     training = Training()
     best = tuned(training)
@@ -69,7 +75,7 @@ def test_hopeless_settings_are_ended_early_and_count():
     assert pruned
     assert min(pruned) > 5
     assert training.rounds < 25 * ROUNDS
-    assert best.validation == max(outcome.value for outcome in training.outcomes if not outcome.pruned)
+    assert best.parameters == best_of(training)[1]
     tops = [np.maximum.accumulate(outcome.values) for outcome in training.outcomes]
     for i in pruned:
         end = len(tops[i]) - 1
@@ -143,9 +149,9 @@ def test_what_was_drawn_makes_the_loss_again(loss):
     """From JSON, which is what the store and the document have of it."""
     training = Training()
     best = tuned(training, loss, trials=6)
-    drawn = json.loads(json.dumps(best.setting.drawn))
+    drawn = json.loads(json.dumps(best.drawn))
     assert best.parameters  # not the given setting
-    assert tuned_objective(loss, drawn) == best.objective
+    assert tuned_objective(loss, drawn) == best_of(training)[0]
     assert set(drawn) == set(loss.search_space)
 
 
@@ -179,12 +185,12 @@ def test_what_is_given_to_a_framework_is_not_drawn(of, own, fixed):
         assert all((fixed in parameters) == there for _, parameters in training.settings[1:])
 
 
-def test_a_framework_without_names_draws_rate_and_leaves():
+def test_a_framework_without_parameters_draws_all_that_it_has_names_for():
     training = Training()
-    other = SimpleNamespace(name="catboost", leaves="num_leaves")
+    other = SimpleNamespace(name="catboost", tree_names={"learning_rate": "learning_rate", "num_leaves": "leaves"})
     given = {"trials": 2, "seed": 0, "run": training, "rounds": ROUNDS, "greater_is_better": True}
     tuning.tune(other, "YetiRank", Trees(), **given)
-    assert set(training.settings[1][1]) == {"learning_rate", "num_leaves"}
+    assert set(training.settings[1][1]) == {"learning_rate", "leaves"}
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)

@@ -126,14 +126,14 @@ def _data(data: Any, name: str, columns: Columns) -> RankingData:
     try:
         refuse_uncomputed(data, name)
         if is_frame(data):
-            return _of_frame(data, columns)
+            return _from_frame(data, columns)
         _refuse_columns(columns, data, name)
-        return _of_tuple(data, columns.qid) if isinstance(data, (tuple, list)) else _of_fields(data)
+        return _from_tuple(data, columns.qid) if isinstance(data, (tuple, list)) else _from_fields(data)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _of_frame(data: Any, columns: Columns) -> RankingData:
+def _from_frame(data: Any, columns: Columns) -> RankingData:
     if columns.label is None:
         raise ValueError(
             f"Which column holds the labels? Pass label=, one of {shown(column_names(data))}; or a tuple (DataFrame, "
@@ -152,7 +152,7 @@ def _of_frame(data: Any, columns: Columns) -> RankingData:
     return found
 
 
-def _of_tuple(data: Any, qid: str) -> RankingData:
+def _from_tuple(data: Any, qid: str) -> RankingData:
     if len(data) == 2 and is_frame(data[0]) and qid in column_names(data[0]):
         features, (ids,) = split_columns(data[0], [qid])
         refuse_unusable(features)
@@ -165,7 +165,7 @@ def _of_tuple(data: Any, qid: str) -> RankingData:
     return RankingData(X, y, qid=ids)
 
 
-def _of_fields(data: Any) -> RankingData:
+def _from_fields(data: Any) -> RankingData:
     def get(key: str) -> Any:
         return data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
 

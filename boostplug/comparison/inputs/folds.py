@@ -194,13 +194,15 @@ def content_hashes(part: Part) -> Content:
     """Return the hashes of a part."""
     queries = part.queries
     rows = _mixed(_feature_hashes(part.X) + _LABEL * _bits(queries.labels))
-    starts = queries.boundaries[:-1]
-    sizes = np.diff(queries.boundaries)
-    sums = np.zeros(queries.n_queries, np.uint64)
-    there = sizes > 0
-    if there.any():
-        sums[there] = np.add.reduceat(rows, starts[there])
-    return Content(rows, _mixed(sums + sizes.astype(np.uint64)), part.ids)
+    sizes = np.diff(queries.boundaries).astype(np.uint64)
+    return Content(rows, _mixed(_sums(rows, queries.boundaries) + sizes), part.ids)
+
+
+def _sums(values: Hashes, boundaries: NDArray[Any]) -> Hashes:
+    """Return the sums of consecutive slices; 0 of empty ones."""
+    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])  # modulo 2**64
+    sums: Hashes = running[boundaries[1:]] - running[boundaries[:-1]]
+    return sums
 
 
 def query_codes(contents: Sequence[Content]) -> list[NDArray[np.int64]]:
@@ -278,12 +280,7 @@ def _feature_hashes(X: Any) -> Hashes:
     factors = np.random.default_rng(0).integers(2**63, 2**64, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
     if hasattr(X, "tocsr"):
         sparse = X.tocsr()
-        terms = _bits(sparse.data) * factors[sparse.indices]
-        hashes = np.zeros(X.shape[0], np.uint64)
-        there = np.diff(sparse.indptr) > 0
-        if there.any():
-            hashes[there] = np.add.reduceat(terms, sparse.indptr[:-1][there])
-        return hashes
+        return _sums(_bits(sparse.data) * factors[sparse.indices], sparse.indptr)
     if hasattr(X, "iloc"):
         hashes = np.zeros(len(X), np.uint64)
         for i, factor in enumerate(factors):

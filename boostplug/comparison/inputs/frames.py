@@ -132,12 +132,13 @@ def parts_of(frame: Any, columns: Columns) -> list[Any]:
     """
     refuse_uncomputed(frame, "train")
     _refuse_missing(frame, [("qid", columns.qid)])
-    _, query = np.unique(np.asarray(frame[columns.qid]).astype(str), return_inverse=True)
-    n_queries = int(query.max(initial=-1)) + 1
+    ids = np.asarray(frame[columns.qid]).astype(str)
+    _, first, query = np.unique(ids, return_index=True, return_inverse=True)
+    n_queries = len(first)
     split = DEFAULT_SPLIT if columns.split is None else columns.split
     if isinstance(split, str):
         _refuse_missing(frame, [("split", split)])
-        part = _parts_by_name(np.asarray(frame[split]), query, n_queries, split)
+        part = _parts_by_name(np.asarray(frame[split]), query, split)
         frame = split_columns(frame, [split])[0]
     else:
         if n_queries < 3:
@@ -149,13 +150,11 @@ def parts_of(frame: Any, columns: Columns) -> list[Any]:
         edges = np.clip(np.round(np.cumsum(split)[:2] * n_queries).astype(int), [1, 2], [n_queries - 2, n_queries - 1])
         place = np.random.default_rng(_SEED).permutation(n_queries)
         part = np.searchsorted(edges, place, side="right")[query]
-    first = np.full(n_queries, len(query))
-    np.minimum.at(first, query, np.arange(len(query)))
     order = np.argsort(first[query], kind="stable")  # queries as they come, their rows together
     return [_rows(frame, order[part[order] == k]) for k in range(3)]
 
 
-def _parts_by_name(names: NDArray[Any], query: Ints, n_queries: int, column: str) -> Ints:
+def _parts_by_name(names: NDArray[Any], query: Ints, column: str) -> Ints:
     part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
     if (part < 0).any():
         wrong = names[np.argmin(part)]
@@ -163,12 +162,10 @@ def _parts_by_name(names: NDArray[Any], query: Ints, n_queries: int, column: str
     missing = [name for k, name in enumerate(("train", "valid", "test")) if not (part == k).any()]
     if missing:
         raise ValueError(f"column {column!r} names no row for {' and '.join(missing)}; give each part some queries")
-    low, high = np.full(n_queries, 3), np.full(n_queries, -1)
-    np.minimum.at(low, query, part)
-    np.maximum.at(high, query, part)
-    if (low != high).any():
+    n_parts = np.bincount(np.unique(3 * query + part) // 3)  # of each query
+    if (n_parts > 1).any():
         raise ValueError(
-            f"column {column!r} puts {int((low != high).sum())} queries into several parts; give all rows of a query "
+            f"column {column!r} puts {int((n_parts > 1).sum())} queries into several parts; give all rows of a query "
             "the same part"
         )
     return part

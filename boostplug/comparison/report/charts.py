@@ -5,19 +5,16 @@ reader, with a text in place of it; the numbers stand in the table below it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log10
-from typing import TypeVar
 
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import without_zero
 from boostplug.comparison.report.view import Shown, mark
 
 __all__ = ["Scale", "Series", "axis_texts", "line_chart", "percent_of", "scatter", "ticks"]
-
-_T = TypeVar("_T")
 
 _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
@@ -87,7 +84,7 @@ class Series:
     points: list[tuple[float, float]]
     marked: tuple[float, float] | None = None
     note: str = ""
-    every: bool = field(default=False)  # whether all its points are marked
+    every: bool = False  # whether all its points are marked
 
 
 def percent_of(place: float) -> str:
@@ -106,9 +103,9 @@ def axis_texts(values: Sequence[float]) -> list[str]:
 
 def line_chart(
     series: Sequence[Series],
+    x: Scale,
     y: Scale,
-    across: Callable[[float], float],
-    x_ticks: Sequence[tuple[float, str]],
+    x_ticks: Sequence[tuple[float, str]] | None = None,
     *,
     x_label: str,
     y_label: str,
@@ -121,10 +118,9 @@ def line_chart(
     ----------
     series : sequence of Series
         The most important first.
-    y : Scale
-    across : callable
-        From a point's first number to its place.
-    x_ticks : sequence of (number, text)
+    x, y : Scale
+    x_ticks : sequence of (number, text), optional
+        Default: round numbers.
     x_label, y_label : str
     described : str
         In place of the figure, for who does not see it.
@@ -132,19 +128,25 @@ def line_chart(
         Points of one more line, in grey.
     """
     lines, marks, ends = [], [], []
-    for of_one in _with_the_best_on_top(series, [one.method for one in series]):
+    best_first = sorted(series, key=lambda one: not one.method.coloured)
+    for of_one in best_first[::-1]:  # the best is drawn on top
         method = of_one.method
-        points = " ".join(f"{1000 * across(a):.0f},{1000 * (1 - y.at(value)):.0f}" for a, value in of_one.points)
         title = el("title", f"{method.full_name}{of_one.note}")
         lines.append(
-            el("g", title, el("polyline", points=points, class_="curve"), class_=method.classes, data_m=method.number)
+            el(
+                "g",
+                title,
+                el("polyline", points=_line(of_one.points, x, y), class_="curve"),
+                class_=method.classes,
+                data_m=method.number,
+            )
         )
         marked = of_one.points if of_one.every else [] if of_one.marked is None else [of_one.marked]
-        places = [(across(a), 1 - y.at(value)) for a, value in marked]
+        places = [(x.at(a), 1 - y.at(value)) for a, value in marked]
         shown = [mark(method, percent_of(a), percent_of(b), title) for a, b in places if 0 <= b <= 1]
         if shown:
             marks.append(el("g", shown, class_=f"marks {method.classes}", data_m=method.number))
-    named = [one for one in series if one.method.colour != "c0" and one.points]
+    named = [one for one in series if one.method.coloured and one.points]
     names = _short_names([one.method for one in named])
     wanted = [_HEIGHT * (1 - y.within(one.points[-1][1])) for one in named]
     for one, at, wish in zip(named, _apart(wanted), wanted, strict=True):
@@ -157,14 +159,17 @@ def line_chart(
                 data_m=one.method.number,
             )
         )
-    drawn = [_joined(joined, across, y.at), _stretched(lines, "curves"), marks]
-    return _framed(drawn, y, [(across(a), text) for a, text in x_ticks], x_label, y_label, described, ends)
+    drawn = [_joined(joined, x, y), _stretched(lines, "curves"), marks]
+    return _framed(drawn, x, y, x_ticks, x_label, y_label, described, ends)
 
 
-def _joined(points: Sequence[tuple[float, float]], x: Callable[[float], float], y: Callable[[float], float]) -> Markup:
+def _joined(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> Markup:
     """Return a grey line through some points."""
-    line = " ".join(f"{1000 * x(a):.0f},{1000 * (1 - y(b)):.0f}" for a, b in points)
-    return _stretched(el("polyline", points=line), "joined")
+    return _stretched(el("polyline", points=_line(points, x, y)), "joined")
+
+
+def _line(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
+    return " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in points)
 
 
 def _stretched(lines: Child, class_: str) -> Markup:
@@ -188,13 +193,14 @@ def scatter(
 
     A line joins the points `joined`.
     """
-    named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.colour != "c0"]
+    named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.coloured]
     names = _short_names([method for method, *_ in named])
     places = [(place, height) for _, place, height in named]
     shifts = _label_shifts(places, [_span_of_label(place, names[method.number]) for method, place, _ in named])
     heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
     marks, labels = [], []
-    for method, a, b, note in _with_the_best_on_top(points, [method for method, *_ in points]):
+    best_first = sorted(points, key=lambda point: not point[0].coloured)
+    for method, a, b, note in best_first[::-1]:  # the best is drawn on top
         place = x.at(a), 1 - y.at(b)
         shift = heights.get(method.number)
         at = {"x": percent_of(place[0]), "y": percent_of(place[1])}
@@ -207,15 +213,15 @@ def scatter(
         shown = mark(method, *at.values(), title)
         marks.append(el("g", shown, class_=f"marks point {method.classes}", data_m=method.number))
     n_grey = len(points) - len(named)
-    drawn = [_joined(joined, x.at, y.at), marks[:n_grey], labels, marks[n_grey:]]
-    ticks = [(x.at(value), f"{value:g}") for value in x.ticks]
-    return _framed(drawn, y, ticks, x_label, y_label, described)
+    drawn = [_joined(joined, x, y), marks[:n_grey], labels, marks[n_grey:]]
+    return _framed(drawn, x, y, None, x_label, y_label, described)
 
 
 def _framed(
     drawn: Child,
+    x: Scale,
     y: Scale,
-    x_ticks: Sequence[tuple[float, str]],
+    x_ticks: Sequence[tuple[float, str]] | None,
     x_label: str,
     y_label: str,
     described: str,
@@ -225,12 +231,15 @@ def _framed(
     values = y.ticks
     rows = [(percent_of(1 - y.at(value)), text) for value, text in zip(values, axis_texts(values), strict=True)]
     grid = [el("line", x1=0, x2="100%", y1=at, y2=at, class_="grid") for at, _ in rows]
+    places = [
+        (percent_of(x.at(value)), text) for value, text in x_ticks or [(value, f"{value:g}") for value in x.ticks]
+    ]
     columns = [
         [
-            el("line", x1=percent_of(at), x2=percent_of(at), y1="100%", y2=_HEIGHT + 5, class_="axis"),
-            el("text", text, x=percent_of(at), y=_HEIGHT + 18, class_="across"),
+            el("line", x1=at, x2=at, y1="100%", y2=_HEIGHT + 5, class_="axis"),
+            el("text", text, x=at, y=_HEIGHT + 18, class_="across"),
         ]
-        for at, text in x_ticks
+        for at, text in places
     ]
     base = el("line", x1=0, x2="100%", y1="100%", y2="100%", class_="axis")
     left = [el("text", text, x=44, y=at, class_="upright") for at, text in rows]
@@ -250,13 +259,6 @@ def _framed(
         role="img",
         aria_label=described,
     )
-
-
-def _with_the_best_on_top(items: Sequence[_T], methods: Sequence[Shown]) -> list[_T]:
-    """Return what is drawn in its order: first what has no colour, last what is the most important."""
-    coloured = [item for item, method in zip(items, methods, strict=True) if method.colour != "c0"]
-    others = [item for item, method in zip(items, methods, strict=True) if method.colour == "c0"]
-    return [*reversed(others), *reversed(coloured)]
 
 
 def _apart(wanted: Sequence[float]) -> list[float]:

@@ -1,7 +1,7 @@
 """What a comparison's report shows beside its table: curves, cut-offs, importances, single queries, times, the call."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,6 @@ from boostplug.comparison.summary import (
     Reliability,
     Reproduce,
 )
-from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.runs import CUTOFFS, Method
 from boostplug.metrics import NDCG
 
@@ -79,18 +78,18 @@ def details(runs: Runs) -> Details:
     return Details(
         curves=_curves(runs, finished),
         cutoffs=_cutoffs(runs, finished),
-        reliability=Reliability(methods=_reliability(finished)),
-        positions=Positions(methods=_positions(finished)),
+        reliability=Reliability(methods=[*_reliability(finished)]),
+        positions=Positions(methods=[*_positions(finished)]),
         importances=_importances(runs, finished),
         queries=Queries(
             metric=runs.plan.metric.name,
             tied_below=_TIED,
-            methods=[_of_queries(runs, method, finished) for method in finished],
+            methods=[_method_queries(runs, method, finished) for method in finished],
         ),
         hardest=_hardest(runs, finished),
         seconds=[
             MethodSeconds(
-                **_named(method),
+                **_name_fields(method),
                 training=_median([cell.seconds for cell in done.values()]),
                 per_round=_median([cell.seconds_per_round for cell in done.values()]),
             )
@@ -103,7 +102,7 @@ def details(runs: Runs) -> Details:
 Finished = dict[Method, Done]
 
 
-def _named(method: Method) -> dict[str, str]:
+def _name_fields(method: Method) -> dict[str, str]:
     return {"framework": method.framework, "method": method.name}
 
 
@@ -115,7 +114,7 @@ def _median(values: Sequence[float | None]) -> float | None:
 def _curves(runs: Runs, finished: Finished) -> Curves:
     methods = [
         MethodCurves(
-            **_named(method),
+            **_name_fields(method),
             runs=[
                 Curve(
                     fold=cell.fold,
@@ -131,64 +130,53 @@ def _curves(runs: Runs, finished: Finished) -> Curves:
     return Curves(metric=runs.plan.metric.name, methods=methods)
 
 
+def _by_method(finished: Finished, field: str) -> Iterator[tuple[dict[str, str], list[Floats]]]:
+    """Yield each method, and a field of those of its runs that have it, where there are any."""
+    for method, done in finished.items():
+        known = [value for run in done.values() if (value := getattr(run, field)) is not None]
+        if known:
+            yield _name_fields(method), known
+
+
 def _cutoffs(runs: Runs, finished: Finished) -> Cutoffs:
     name = re.sub("@[^(]*", "", runs.plan.metric.name) if isinstance(runs.plan.metric, NDCG) else "NDCG"
-    methods = []
-    for method, done in finished.items():
-        known = [cell.cutoffs for cell in done.values() if cell.cutoffs is not None]
-        if known:
-            methods.append(MethodMeans(**_named(method), means=np.mean(known, axis=0).tolist()))
+    methods = [
+        MethodMeans(**named, means=np.mean(known, axis=0).tolist()) for named, known in _by_method(finished, "cutoffs")
+    ]
     return Cutoffs(metric=name, at=list(CUTOFFS), methods=methods)
 
 
-def _reliability(finished: Finished) -> list[MethodReliability]:
-    """Return the bins that hold documents, by the sums over all runs."""
-    methods = []
-    for method, done in finished.items():
-        known = [cell.reliability for cell in done.values() if cell.reliability is not None]
-        if known:
-            weight, predicted, observed = np.sum(known, axis=0).reshape(3, -1)
-            there = weight > 0
-            methods.append(
-                MethodReliability(
-                    **_named(method),
-                    predicted=(predicted[there] / weight[there]).tolist(),
-                    observed=(observed[there] / weight[there]).tolist(),
-                    shares=(weight[there] / weight.sum()).tolist(),
-                )
-            )
-    return methods
+def _reliability(finished: Finished) -> Iterator[MethodReliability]:
+    """Yield the bins that hold documents, by the sums over all runs."""
+    for named, known in _by_method(finished, "reliability"):
+        weight, predicted, observed = np.sum(known, axis=0).reshape(3, -1)
+        there = weight > 0
+        yield MethodReliability(
+            **named,
+            predicted=(predicted[there] / weight[there]).tolist(),
+            observed=(observed[there] / weight[there]).tolist(),
+            shares=(weight[there] / weight.sum()).tolist(),
+        )
 
 
-def _positions(finished: Finished) -> list[MethodPositions]:
-    """Return the mean over runs of each position that all of them have."""
-    methods = []
-    for method, done in finished.items():
-        known = [cell.position_bias for cell in done.values() if cell.position_bias is not None]
-        if known:
-            n = min(map(len, known))
-            mean = np.mean([curve[:n] for curve in known], axis=0)
-            methods.append(MethodPositions(**_named(method), relative=mean.tolist()))
-    return methods
+def _positions(finished: Finished) -> Iterator[MethodPositions]:
+    """Yield the mean over runs of each position that all of them have."""
+    for named, known in _by_method(finished, "position_bias"):
+        n = min(map(len, known))
+        yield MethodPositions(**named, relative=np.mean([curve[:n] for curve in known], axis=0).tolist())
 
 
 def _importances(runs: Runs, finished: Finished) -> Importances:
-    n_features = runs.tests[0].X.shape[1]
-    shares = {}
-    for method, done in finished.items():
-        known = [_shares(cell.gains) for cell in done.values() if cell.gains is not None]
-        if known:
-            shares[method] = np.mean(known, axis=0)
-    means = np.mean(list(shares.values()), axis=0) if shares else np.zeros(0)
+    part = runs.tests[0]
+    n_features = part.X.shape[1]
+    shares = [(named, np.mean([*map(_shares, known)], axis=0)) for named, known in _by_method(finished, "gains")]
+    means = np.mean([of_method for _, of_method in shares], axis=0) if shares else np.zeros(0)
     order = [int(i) for i in np.argsort(-means, kind="stable")[:_MOST_FEATURES] if means[i] > 0]
-    names = _names(runs.tests[0])
     return Importances(
         measure="share of the total gain of splits",
         n_features=n_features,
-        features=[names(i) for i in order],
-        methods=[
-            MethodShares(**_named(method), shares=of_method[order].tolist()) for method, of_method in shares.items()
-        ],
+        features=[f"f{i}" if part.feature_names is None else str(part.feature_names[i]) for i in order],
+        methods=[MethodShares(**named, shares=of_method[order].tolist()) for named, of_method in shares],
     )
 
 
@@ -198,11 +186,6 @@ def _shares(gains: Floats) -> Floats:
     scaled = np.isinf(gains).astype(np.float64) if np.isinf(largest) else gains / (largest or 1.0)
     shares: Floats = scaled / (scaled.sum() or 1.0)
     return shares
-
-
-def _names(part: Part) -> Callable[[int], str]:
-    names = part.feature_names
-    return (lambda i: f"f{i}") if names is None else (lambda i: str(names[i]))
 
 
 class _Values(NamedTuple):
@@ -215,9 +198,8 @@ class _Values(NamedTuple):
 
 def _mean_values(runs: Runs, done: Done, common: Sequence[tuple[int, int]]) -> dict[int, Floats]:
     """Return each fold's values of queries, mean over seeds; NaN where a query has none, or counts for nothing."""
-    found = {}
-    for fold in sorted({f for f, _ in common}):
-        values = np.mean([done[key].per_query[runs.plan.metric.name] for key in common if key[0] == fold], axis=0)
+    found = runs.fold_means(done, common)
+    for fold, values in found.items():
         weight = runs.tests[fold].queries.query_weight
         found[fold] = values if weight is None else np.where(weight > 0, values, np.nan)
     return found
@@ -238,31 +220,33 @@ def _joined(runs: Runs, by_fold: dict[int, Floats]) -> _Values:
     return _Values(means[order], found.fold[first[order]], found.query[first[order]])
 
 
-def _of_queries(runs: Runs, method: Method, finished: Finished) -> MethodQueries:
+def _method_queries(runs: Runs, method: Method, finished: Finished) -> MethodQueries:
     """Return a method's entry among `queries`."""
-    named: dict[str, Any] = _named(method)
+    named: dict[str, Any] = _name_fields(method)
     sign = 1.0 if runs.plan.metric.greater_is_better else -1.0
     reference = runs.reference_of(method)
     done, theirs = finished[method], {} if reference is None else finished.get(reference, {})
     common = sorted(set(done) & set(theirs))
-    if reference is None or reference == method or not common:
-        own = _joined(runs, _mean_values(runs, done, sorted(done)))
+    compared = reference is not None and reference != method and bool(common)
+    own = _joined(runs, _mean_values(runs, done, common if compared else sorted(done)))
+    other = _joined(runs, _mean_values(runs, theirs, common)).values if compared else None
+    d = sign * (own.values if other is None else own.values - other)
 
-        def alone(i: int) -> QueryDifference:
-            found = _described(runs, own, i)
-            return QueryDifference(**found, value=own.values[i], reference_value=None, difference=None)
+    def entry(i: int) -> QueryDifference:
+        return QueryDifference(
+            **_described(runs, own, i),
+            value=own.values[i],
+            reference_value=None if other is None else other[i],
+            difference=None if other is None else d[i],
+        )
 
-        worst, best = _extremes(sign * own.values, alone)
+    extremes: dict[str, Any] = {
+        end: [entry(int(i)) for i in np.argsort(way * d, kind="stable")[:_EXTREME]]
+        for end, way in (("worst", 1.0), ("best", -1.0))
+    }
+    if reference is None or other is None:
         nothing: dict[str, Any] = dict.fromkeys(("reference", "wins", "ties", "losses", "quantiles"))
-        return MethodQueries(**named, **nothing, worst=worst, best=best)
-    a, b = (_joined(runs, _mean_values(runs, cells, common)) for cells in (done, theirs))
-    d = sign * (a.values - b.values)
-
-    def compared(i: int) -> QueryDifference:
-        found = _described(runs, a, i)
-        return QueryDifference(**found, value=a.values[i], reference_value=b.values[i], difference=d[i])
-
-    worst, best = _extremes(d, compared)
+        return MethodQueries(**named, **nothing, **extremes)
     return MethodQueries(
         **named,
         reference=reference.name,
@@ -270,17 +254,8 @@ def _of_queries(runs: Runs, method: Method, finished: Finished) -> MethodQueries
         ties=int((np.abs(d) < _TIED).sum()),
         losses=int((d <= -_TIED).sum()),
         quantiles=np.quantile(d, _QUANTILES).tolist() if len(d) else None,
-        worst=worst,
-        best=best,
+        **extremes,
     )
-
-
-def _extremes(
-    values: Floats, entry: Callable[[int], QueryDifference]
-) -> tuple[list[QueryDifference], list[QueryDifference]]:
-    """Return the queries of the lowest and of the highest values; of equal ones the first."""
-    worst, best = np.argsort(values, kind="stable"), np.argsort(-values, kind="stable")
-    return [entry(int(i)) for i in worst[:_EXTREME]], [entry(int(i)) for i in best[:_EXTREME]]
 
 
 def _described(runs: Runs, places: _Values, i: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.report.markup import Child, Markup, el
@@ -106,16 +107,13 @@ def as_rich(table: Table, *, group_head: str | None, inline: bool) -> "RichTable
     for column in table.columns[1:]:
         head = column.head if inline else column.narrow or column.head
         shown.add_column(Text(visible(head)), justify="right", no_wrap=True)
-    group = None
-    for row in table.rows:
-        if row.group != group:
-            if group is not None:
-                shown.add_section()
-            group = row.group
-            if group_head is None:
-                shown.add_row(Text(str(group), style="bold"))
-        first = [] if group_head is None else [Text(str(group))]
-        shown.add_row(*first, *(_rich_cell(cell, inline=inline) for cell in row.cells))
+    for group, rows in groupby(table.rows, lambda row: row.group):
+        shown.add_section()
+        if group_head is None:
+            shown.add_row(Text(str(group), style="bold"))
+        for row in rows:
+            first = [] if group_head is None else [Text(str(group))]
+            shown.add_row(*first, *(_rich_cell(cell, inline=inline) for cell in row.cells))
     return shown
 
 
@@ -166,12 +164,9 @@ def as_latex(table: Table) -> list[str]:
         r"\toprule",
         " & ".join(_in_latex(column.head) for column in table.columns) + r" \\",
     ]
-    group = None
-    for row in table.rows:
-        if row.group != group:
-            group = row.group
-            lines.append(rf"\midrule \multicolumn{{{len(table.columns)}}}{{l}}{{\emph{{{_in_latex(str(group))}}}}} \\")
-        lines.append(" & ".join(map(_latex_cell, row.cells)) + r" \\")
+    for group, rows in groupby(table.rows, lambda row: row.group):
+        lines.append(rf"\midrule \multicolumn{{{len(table.columns)}}}{{l}}{{\emph{{{_in_latex(str(group))}}}}} \\")
+        lines += [" & ".join(map(_latex_cell, row.cells)) + r" \\" for row in rows]
     return [*lines, r"\bottomrule", r"\end{tabular}"]
 
 

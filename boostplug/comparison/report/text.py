@@ -23,7 +23,7 @@ from boostplug.comparison.report.tables import (
     signed,
 )
 from boostplug.comparison.report.words import RECOMMENDED, SIGNIFICANT, advice, below_table, is_code, percent
-from boostplug.comparison.summary import Comparison, MethodSummary
+from boostplug.comparison.summary import Comparison, Contrast, MethodSummary
 from boostplug.core.text import visible
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def table_of(document: Comparison) -> Table:
 
 def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
     finished, planned, seconds = method.runs_finished, method.runs_planned, method.seconds_per_round
-    found = method.contrast
+    found = Contrast.of(method)
     ends, verdict = "" if found is None else interval(found.interval), 0
     if found is not None and found.p < SIGNIFICANT:
         verdict = 1 if found.difference * document.settings.sign > 0 else -1

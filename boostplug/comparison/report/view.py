@@ -1,24 +1,26 @@
 """What all sections of the page look at: the methods, their order and colours; and pieces that several have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html
+from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
 from boostplug.core.threads import Computed
 
 __all__ = [
+    "MethodColumn",
     "Shown",
     "View",
-    "by_validation",
+    "columns_table",
     "copyable",
     "figure",
     "folded",
     "key_of",
     "label",
+    "legend",
     "mark",
     "method_table",
     "of_framework",
@@ -28,9 +30,12 @@ __all__ = [
 ]
 
 N = TypeVar("N", bound=Named)
+T = TypeVar("T")
+MethodColumn = tuple[Column, Callable[["Shown", T], Cell]]
+"""A column, and how to make its cell of a method and what was found of it."""
 
 _COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
-_REFERENCE, _NO_COLOUR = "cr", "c0"
+_REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ class Shown:
         return f"{self.name} ({self.framework})"
 
     @property
+    def coloured(self) -> bool:
+        """Whether it has a colour from the start."""
+        return self.colour != _NO_COLOUR
+
+    @property
     def classes(self) -> str:
         """The style sheet's classes of its marks in figures."""
         return f"{self.colour} s{self.shape}"
@@ -81,7 +91,7 @@ class Shown:
         return self.cells[-2]
 
 
-def by_validation(document: Comparison) -> list[Shown]:
+def _by_validation(document: Comparison) -> list[Shown]:
     """Return all methods, the best on validation first, those without a value there last.
 
     In colour are the recommended one, the frameworks' own LambdaMARTs (which share one), the best of each framework,
@@ -95,7 +105,7 @@ def by_validation(document: Comparison) -> list[Shown]:
     if found and found.is_reference:
         referred.add(found.key)
     references = [i for i in best_first if methods[i].key in referred]
-    frameworks = list(dict.fromkeys(m.framework for m in methods))
+    frameworks = document.frameworks
     firsts = {methods[i].framework: i for i in reversed(best_first)}
     coloured = list(
         dict.fromkeys([*chosen, *references, *(firsts[name] for name in frameworks if name in firsts), *best_first])
@@ -167,7 +177,7 @@ class View:
     @Computed
     def methods(self) -> list[Shown]:
         """All methods, the best on validation first."""
-        return by_validation(self.document)
+        return _by_validation(self.document)
 
     @property
     def metric(self) -> str:
@@ -182,17 +192,22 @@ class View:
     @property
     def several(self) -> bool:
         """Whether there is more than one framework."""
-        return len({method.framework for method in self.methods}) > 1
+        return len(self.document.frameworks) > 1
 
     @property
     def folds(self) -> int:
         """How many folds there are."""
         return self.document.data.folds
 
-    def with_details(self, entries: Sequence[N]) -> list[tuple[Shown, N]]:
-        """Return the methods that a part of the details lists, and what it says of each, the best first."""
-        of_method = {entry.key: entry for entry in entries}
+    def entries(self, part: Callable[[Details], Sequence[N]]) -> list[tuple[Shown, N]]:
+        """Return the methods that a part of the details lists, each with its entry there, the best first."""
+        of_method = {} if self.details is None else {entry.key: entry for entry in part(self.details)}
         return [(m, of_method[m.summary.key]) for m in self.methods if m.summary.key in of_method]
+
+    def training_time(self, method: Shown) -> Cell:
+        """Return a cell of the seconds that a training of a method takes."""
+        seconds = {m.number: entry.training for m, entry in self.entries(lambda details: details.seconds)}
+        return number(seconds.get(method.number), ".2f")
 
 
 def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
@@ -223,7 +238,13 @@ def method_table(
     return as_html(Table(heads, cells, caption), **options)
 
 
-def figure(name: str, caption: str, chart: Markup, key: Markup) -> Markup:
+def columns_table(caption: str, found: Sequence[tuple[Shown, T]], columns: Sequence[MethodColumn[T]]) -> Markup:
+    """Return a `method_table` whose columns say how to make a cell of a method and what was found of it."""
+    rows = [(method, [cell(method, entry) for _, cell in columns]) for method, entry in found]
+    return method_table(caption, [column for column, _ in columns], rows)
+
+
+def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:
     """Return a chart with its caption and the key to its lines."""
     return el(
         "figure",
@@ -249,21 +270,35 @@ def pairs(given: Sequence[tuple[str, Child]]) -> Markup:
     return el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in given], class_="pairs")
 
 
-def key_of(view: View, coloured: Sequence[Shown], all_of_them: Sequence[Shown]) -> Markup:
-    """Return the lines of those in colour, beside a figure that has no choice of its own."""
+def key_of(view: View, methods: Sequence[Shown]) -> Markup:
+    """Return the lines of the methods in colour, beside a figure that has no choice of its own."""
+    items = [_key_entry(view, method, class_=f"{method.classes} if-chosen") for method in methods]
     return el(
-        "ul",
-        [
-            el(
-                "li",
-                swatch(method),
-                el("span", label(method, framework=view.several)),
-                class_=f"{method.classes} if-chosen",
-                data_m=method.number,
-                data_framework=method.framework,
-            )
-            for method in all_of_them
-        ],
-        class_="key-list",
-        aria_label=f"Methods in colour: {len(coloured)}",
+        "ul", items, class_="key-list", aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}"
+    )
+
+
+def legend(view: View, methods: Sequence[Shown]) -> Markup:
+    """Return the methods with their lines, those in colour first; the script makes each one a choice."""
+    items = [
+        _key_entry(
+            view,
+            method,
+            el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True),
+            class_=method.classes,
+        )
+        for method in sorted(methods, key=lambda method: not method.coloured)
+    ]
+    return el("fieldset", el("legend", "Methods in colour"), el("ul", items), class_="legend")
+
+
+def _key_entry(view: View, method: Shown, choice: Child = None, *, class_: str) -> Markup:
+    """Return a method's line and name, in a label where there is a `choice`."""
+    content = [choice, swatch(method), el("span", label(method, framework=view.several))]
+    return el(
+        "li",
+        content if choice is None else el("label", content),
+        class_=class_,
+        data_m=method.number,
+        data_framework=method.framework,
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from math import isnan
 
 from boostplug.comparison.report.tables import probability, short, signed
-from boostplug.comparison.summary import Comparison, Contrast, Recommendation
+from boostplug.comparison.summary import Comparison, Contrast, Named, Recommendation
 
 __all__ = [
     "RECOMMENDED",
@@ -80,12 +80,15 @@ def at_cap(document: Comparison) -> list[str]:
     capped = [m for m in document.methods if m.runs_at_cap]
     if not capped:
         return []
-    several = len({m.framework for m in document.methods}) > 1
-    where = {m.framework: f" in {m.framework}" if several else "" for m in capped}
-    names = ", ".join(f"{m.method}{where[m.framework]} ({m.runs_at_cap} of {m.runs_finished} runs)" for m in capped)
+    names = ", ".join(f"{_where(m, document)} ({m.runs_at_cap} of {m.runs_finished} runs)" for m in capped)
     cap = f"{document.settings.rounds:,} rounds"
     words = f"No verdict on methods that trained to the cap of {cap}, nor beside a reference that did: {names}."
     return [f"{words} More rounds may change the order: raise the rounds."]
+
+
+def _where(method: Named, document: Comparison) -> str:
+    """Return a method's name, with its framework where there are several."""
+    return method.method + (f" in {method.framework}" if len(document.frameworks) > 1 else "")
 
 
 def about_sweep(document: Comparison) -> list[str]:
@@ -93,8 +96,7 @@ def about_sweep(document: Comparison) -> list[str]:
     found = document.trade_off
     if found is None or not found.front:
         return []
-    several = len({m.framework for m in document.methods}) > 1
-    names = ", ".join(f"{one.method}{f' in {one.framework}' if several else ''}" for one in found.front)
+    names = ", ".join(_where(one, document) for one in found.front)
     first, second = found.metrics
     return [f"No method is better on both {first} and {second} on the test part than: {names}."]
 
@@ -141,9 +143,8 @@ def about_differences(document: Comparison) -> list[str]:
     if references:
         listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
         numbers = {framework: n for framework, n in test.comparisons.items() if n}
-        own = document.recommendation is not None and document.recommendation.contrast is not None
-        partial = document.interrupted or document.out_of_time
-        which = "test queries of the runs that both have" if partial else f"{test.queries:,} test queries"
+        own = document.recommendation is not None and Contrast.of(document.recommendation) is not None
+        which = "test queries of the runs that both have" if document.is_partial else f"{test.queries:,} test queries"
         many = ", ".join(
             f"{n} comparison{'s' * (n > 1)}" + (f" in {framework}" if len(numbers) > 1 else "")
             for framework, n in numbers.items()
@@ -174,8 +175,7 @@ def uncompared(document: Comparison) -> list[str]:
 
 def about_training(document: Comparison) -> str:
     """Return what all methods have in common: rounds, trees, and what is the frameworks' own."""
-    settings, methods = document.settings, document.methods
-    metric = settings.metric
+    settings, metric = document.settings, document.settings.metric
     stopping = settings.early_stopping_rounds
     stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
     trees = ", ".join(f"{key}={value}" for key, value in settings.params.items() if not isinstance(value, dict))
@@ -188,7 +188,7 @@ def about_training(document: Comparison) -> str:
     return (
         f"All methods: at most {settings.rounds} rounds{stop}; {trees} (min_rows: LightGBM alone has it)"
         + (f"; {extra}." if extra else ".")
-        + (pairs if any(m.framework == "xgboost" for m in methods) else "")
+        + (pairs if "xgboost" in document.frameworks else "")
     )
 
 
@@ -232,7 +232,7 @@ def _or_less(document: Comparison) -> str:
     """Return what else would make a comparison shorter, by what it was asked for."""
     settings = document.settings
     less = [
-        *(["one framework"] if len({m.framework for m in document.methods}) > 1 else []),
+        *(["one framework"] if len(document.frameworks) > 1 else []),
         *(["one fold"] if document.data.folds > 1 else []),
         *(["a smaller tune"] if settings.tune else []),
     ]
@@ -277,11 +277,14 @@ def tuned(document: Comparison) -> list[str]:
 def verdicts(document: Comparison) -> list[str]:
     """Return one sentence per framework on how the one of our losses that validation chooses does on test."""
     lines = []
-    for framework in dict.fromkeys(m.framework for m in document.methods):
+    for framework in document.frameworks:
         ours = [
-            (document.settings.sign * m.validation.mean, m.method, m.contrast)
+            (document.settings.sign * m.validation.mean, m.method, contrast)
             for m in document.methods
-            if m.framework == framework and not m.built_in and m.contrast and m.validation.mean is not None
+            if m.framework == framework
+            and not m.built_in
+            and (contrast := Contrast.of(m))
+            and m.validation.mean is not None
         ]
         if ours:
             _, name, found = max(ours, key=lambda one: one[0])
@@ -303,7 +306,7 @@ def between_frameworks(document: Comparison) -> list[str]:
     """Return one sentence per other framework on how its best method does beside the recommended one."""
     lines = []
     for found in document.between_frameworks:
-        if (contrast := found.contrast) is not None:
+        if (contrast := Contrast.of(found)) is not None:
             beside = contrast._replace(reference=f"{found.reference} in {found.reference_framework}")
             clear = "" if found.p < SIGNIFICANT else ": not significant"
             lines.append(
@@ -355,7 +358,7 @@ def _expected(found: Recommendation, document: Comparison) -> str:
         if found.among == 1:
             return f"{own}, and there is no other to compare it with."
         return f"{own}: on these data none of the others is called for."
-    contrast = found.contrast
+    contrast = Contrast.of(found)
     if contrast is None:
         why = f"{name} has no finished run" if (name := found.reference) else "LambdaMART is not among the methods"
         return f"It has nothing to be compared with in {found.framework}: {why}."

@@ -151,8 +151,8 @@ class Framework(Protocol):
     name: ClassVar[str]
     baselines: ClassVar[tuple[str, ...]]
     """Built-in objectives; the first is the one that others are compared with."""
-    leaves: ClassVar[str]
-    """What the framework calls the number of leaves."""
+    tree_names: ClassVar[Mapping[str, str]]
+    """The names that the framework has for what tuning draws of `Trees`."""
 
     def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None: ...
 
@@ -209,7 +209,6 @@ class LightGBM:
 
     name: ClassVar[str] = "lightgbm"
     baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
-    leaves: ClassVar[str] = "num_leaves"
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "num_leaves",
@@ -276,7 +275,6 @@ class XGBoost:
 
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
-    leaves: ClassVar[str] = "max_leaves"
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "max_leaves",

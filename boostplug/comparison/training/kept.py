@@ -112,7 +112,7 @@ class Kept:
 
     def outcome(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a run that is finished."""
-        found = self._found(method, fold, f"seed {seed}")
+        found = self._entry(method, fold, f"seed {seed}")
         if found is None:
             return None
         return replace(_decoded(found), method=method, fold=fold, seed=seed)
@@ -125,7 +125,7 @@ class Kept:
 
     def trial(self, method: Method, fold: int, number: int) -> Outcome | None:
         """Return what came of a setting that tuning has tried."""
-        found = self._found(method, fold, f"trial {number}")
+        found = self._entry(method, fold, f"trial {number}")
         return None if found is None else from_json(Outcome, found)
 
     def add_trial(self, method: Method, fold: int, number: int, outcome: Outcome) -> None:
@@ -141,7 +141,7 @@ class Kept:
         self.store.close()
         return self.store.path
 
-    def _found(self, method: Method, fold: int, which: str) -> Any:
+    def _entry(self, method: Method, fold: int, which: str) -> Any:
         return self.store.done.get(self._key(method, fold, which)) if method in self._names else None
 
     def _key(self, method: Method, fold: int, which: str) -> str:
@@ -310,12 +310,12 @@ def _fault_of_entry(key: str, found: Any, tests: Sequence[Part], metrics: Sequen
         or not 1 <= run.rounds <= len(run.curve)
     ):
         return "lacks metrics or rounds"
-    told, expected = [run.validation], [run.curve[run.rounds - 1]]
+    means, expected = [run.validation], [run.curve[run.rounds - 1]]
     for metric in metrics:
         if type(metric).sum_and_count is Metric.sum_and_count and not metric.couples_queries:  # else no mean of these
-            told.append(run.test[metric.name])
+            means.append(run.test[metric.name])
             expected.append(_mean(run.per_query[metric.name], queries))
-    if not np.allclose(told, expected, rtol=1e-9, atol=1e-12, equal_nan=True):
+    if not np.allclose(means, expected, rtol=1e-9, atol=1e-12, equal_nan=True):
         return "contradicts itself: a mean is not that of its values"
     return None
 

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -153,7 +154,7 @@ class FoldRuns:
         self._plan, self._number, self._parts, self._kept, self._advance = plan, number, parts, kept, advance
         self._frameworks, self.is_late = frameworks, is_late
         self._binned: dict[str, Framework | Exception] = {}
-        self._tuned: dict[Method, tuning.Tuned | None] = {}
+        self._tuned: dict[Method, Setting | None] = {}
 
     def outcome(self, method: Method, seed: int) -> RunOutcome:
         """Return the outcome of one run.
@@ -199,7 +200,7 @@ class FoldRuns:
         plan, valid = self._plan, self._parts[1]
         return Watch(plan.metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report)
 
-    def _tune(self, method: Method, seed: int) -> tuning.Tuned | None:
+    def _tune(self, method: Method, seed: int) -> Setting | None:
         """Return the setting of a method that does best on the validation part; what is kept is not trained again."""
         plan, framework = self._plan, self._framework(method.framework)
         tried = 0
@@ -252,16 +253,19 @@ class FoldRuns:
             raise tuning.OutOfTime
         return tuning.Outcome(watch.best_value, watch.values, watch.pruned)
 
-    def _run(self, method: Method, seed: int, tuned: tuning.Tuned | None) -> RunOutcome:
+    def _run(self, method: Method, seed: int, tuned: Setting | None) -> RunOutcome:
         """Return the outcome of a training; what goes wrong in it is an outcome too."""
         plan, framework, queries = self._plan, self._framework(method.framework), self._parts[2].queries
+        outcome = partial(RunOutcome, method, self._number, seed)
         if isinstance(framework, Exception):
-            return RunOutcome(method, self._number, seed, error=_reason(framework))
+            return outcome(error=_reason(framework))
         watch, notes = self._watch(), []
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                objective, parameters = (method.objective, {}) if tuned is None else (tuned.objective, tuned.parameters)
+                objective, parameters = method.objective, dict[str, Any]()
+                if tuned is not None:
+                    objective, parameters = tuning.tuned_objective(objective, tuned.drawn), tuned.parameters
                 scores = framework.run(objective, seed, plan.rounds, watch, parameters)
             notes = [
                 f"{method.framework} {method.name} warns: {warning.message}"
@@ -269,9 +273,7 @@ class FoldRuns:
                 if issubclass(warning.category, UserWarning)
             ]
             if not np.isfinite(scores).all():
-                return RunOutcome(
-                    method, self._number, seed, error="its scores on the test part are not finite", notes=tuple(notes)
-                )
+                return outcome(error="its scores on the test part are not finite", notes=tuple(notes))
             with threads_of_framework(plan.num_threads):
                 per_query = {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query}
                 assert watch.scores is not None
@@ -281,11 +283,8 @@ class FoldRuns:
                 reliability = _reliability(plan.metrics, scores, queries)
                 position_bias = _position_bias(objective, watch.scores, watch.queries)
         except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
-            return RunOutcome(method, self._number, seed, error=_reason(error), notes=tuple(notes))
-        return RunOutcome(
-            method,
-            self._number,
-            seed,
+            return outcome(error=_reason(error), notes=tuple(notes))
+        return outcome(
             rounds=watch.best_round,
             rounds_trained=len(watch.values),
             seconds_per_round=None if watch.slowed else float(np.median(watch.seconds)),
@@ -299,7 +298,7 @@ class FoldRuns:
             cutoffs=cutoffs,
             reliability=reliability,
             position_bias=position_bias,
-            tuned=None if tuned is None else tuned.setting,
+            tuned=tuned,
             notes=tuple(notes),
         )
 

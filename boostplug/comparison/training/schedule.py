@@ -3,10 +3,10 @@
 import math
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import groupby
+from dataclasses import dataclass, field, replace
+from itertools import groupby, product
 from statistics import fmean
 from time import monotonic
 from typing import Any, NamedTuple
@@ -97,6 +97,7 @@ def _no_step(_description: str, _steps: int) -> None:
     pass
 
 
+@dataclass(eq=False)
 class Worker:
     """Trains units, and keeps each run and each setting that tuning tries as soon as it is finished.
 
@@ -112,32 +113,27 @@ class Worker:
         As `FoldRuns` takes them; not in another process, where `Unit.left` says when it is late.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        folds: Folds,
-        methods: Sequence[Method],
-        kept: Keeper | None,
-        advance: Callable[[str, int], None] = _no_step,
-        is_late: Callable[[], bool] | None = None,
-    ) -> None:
-        self._plan, self._folds, self._methods, self._kept = plan, folds, methods, kept
-        self._advance, self._is_late = advance, is_late
-        self._runs: dict[int, FoldRuns] = {}
+    plan: Plan
+    folds: Folds
+    methods: Sequence[Method]
+    kept: Keeper | None
+    advance: Callable[[str, int], None] = _no_step
+    is_late: Callable[[], bool] | None = None
+    _runs: dict[int, FoldRuns] = field(default_factory=dict)
 
     def __call__(self, unit: Unit) -> list[RunOutcome]:
         """Return the runs of a unit; none if time is up before its method is tuned."""
-        new = FoldRuns(self._plan, unit.fold, self._folds[unit.fold], self._kept, self._advance)
+        new = FoldRuns(self.plan, unit.fold, self.folds[unit.fold], self.kept, self.advance)
         runs = self._runs.setdefault(unit.fold, new)
         for other in self._runs.values():
             if other is not runs:
                 other.forget()
         end = monotonic() + unit.left
-        runs.is_late = self._is_late or (lambda: monotonic() > end)
+        runs.is_late = self.is_late or (lambda: monotonic() > end)
         found = []
         with suppress(OutOfTime):
             for seed in unit.seeds:
-                found.append(runs.outcome(self._methods[unit.method], seed))  # noqa: PERF401 (kept if the next ends it)
+                found.append(runs.outcome(self.methods[unit.method], seed))  # noqa: PERF401 (kept if the next ends it)
         return found
 
 
@@ -149,7 +145,7 @@ def outcomes_of(
     advance: Callable[[str, int], None],
     n_processes: int,
     budget: Budget,
-) -> Iterator[RunOutcome]:
+) -> Generator[RunOutcome]:
     """Yield the outcomes of all runs as they are finished, those that are kept first.
 
     A turn is the runs of all methods with a fold and a seed. Within a budget all folds come with the first seed before
@@ -175,17 +171,8 @@ def outcomes_of(
     RuntimeError
         If a process dies.
     """
-    units = []
-    for fold in range(len(folds)):
-        for i, method in enumerate(methods):
-            found = [] if kept is None else [kept.outcome(method, fold, seed) for seed in plan.seeds]
-            done = {run.seed: run for run in found if run is not None}
-            for run in done.values():
-                advance("", _steps(plan, run))
-                yield run
-            left = tuple(seed for seed in plan.seeds if seed not in done)
-            together = [left] if plan.tune and n_processes > 1 else zip(left, strict=True)
-            units += [Unit(fold, i, seeds) for seeds in together if seeds]
+    work = Worker(plan, folds, methods, kept, advance, lambda: budget.left < 0.0)
+    units = yield from _kept_runs(work, together=bool(plan.tune) and n_processes > 1)
 
     def turn(unit: Unit) -> tuple[int, int]:
         place = plan.seeds.index(unit.seeds[0])
@@ -202,7 +189,7 @@ def outcomes_of(
         method, tunes = methods[unit.method], bool(plan.tune) and (unit.fold, unit.method) not in tuned
         return Kind(method.framework, method.name, tunes)
 
-    def begun() -> Iterator[Unit]:
+    def startable_units() -> Iterator[Unit]:
         for at, of_turn in groupby(units, turn):
             due = list(of_turn)
             kinds = [kind(unit) for unit in due]
@@ -218,10 +205,9 @@ def outcomes_of(
                     advance(announced(methods[unit.method], unit.seeds[0], unit.fold), 0)
                 yield begins
 
-    work = Worker(plan, folds, methods, kept)
-    if inline:
-        work = Worker(plan, folds, methods, kept, advance, lambda: budget.left < 0.0)
-    for unit, finished in in_processes(work, begun(), n_processes):
+    if not inline:
+        work = Worker(plan, folds, methods, kept)
+    for unit, finished in in_processes(work, startable_units(), n_processes):
         if finished:
             budget.took(kind(unit), budget.clock() - started[id(unit)])
             tuned.add((unit.fold, unit.method))
@@ -231,6 +217,20 @@ def outcomes_of(
             yield replace(run, method=methods[unit.method])  # this process's own, by which it is known
             if not inline:
                 advance("", _steps(plan, run))
+
+
+def _kept_runs(work: Worker, *, together: bool) -> Generator[RunOutcome, None, list[Unit]]:
+    """Yield the runs that are kept, and return the units of the others, with all seeds of a method and fold or one."""
+    plan, units = work.plan, []
+    for fold, (i, method) in product(range(len(work.folds)), enumerate(work.methods)):
+        found = [] if work.kept is None else [work.kept.outcome(method, fold, seed) for seed in plan.seeds]
+        done = {run.seed: run for run in found if run is not None}
+        for run in done.values():
+            work.advance("", _steps(plan, run))
+            yield run
+        left = tuple(seed for seed in plan.seeds if seed not in done)
+        units += [Unit(fold, i, seeds) for seeds in ([left] if together else zip(left, strict=True)) if seeds]
+    return units
 
 
 def _steps(plan: Plan, cell: RunOutcome) -> int:

@@ -14,7 +14,7 @@ from boostplug.core.values import Range
 from boostplug.losses import Loss
 from boostplug.selection.search import suggest
 
-__all__ = ["TREE_SPACE", "OutOfTime", "Outcome", "Tuned", "require_optuna", "tune", "tuned_objective"]
+__all__ = ["TREE_SPACE", "OutOfTime", "Outcome", "require_optuna", "tune", "tuned_objective"]
 
 TREE_SPACE: dict[str, Range] = {
     "learning_rate": Range(0.02, 0.3, log=True),
@@ -52,24 +52,8 @@ _OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """What was chosen: the objective with its parameters, and the framework's parameters beside."""
-
-    objective: Loss | str
-    parameters: Mapping[str, Any]
-    validation: float
-    drawn: Mapping[str, Any]
-    """What `suggest` drew for a loss, as `tuned_objective` reads it."""
-
-    @property
-    def setting(self) -> Setting:
-        """What the summary says of it."""
-        return Setting(objective=str(self.objective), drawn=dict(self.drawn), parameters=dict(self.parameters))
-
-
 def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | str:
-    """Return the objective that tuning chose, from the one that it began with and `Tuned.drawn`."""
+    """Return the objective that tuning chose, from the one that it began with and `Setting.drawn`."""
     if isinstance(objective, str) or not drawn:
         return objective
     space = objective.search_space
@@ -131,7 +115,7 @@ def tune(
     run: Callable[..., Outcome],
     rounds: int,
     greater_is_better: bool,
-) -> Tuned | None:
+) -> Setting | None:
     """Return the best of `trials` settings on the validation part, the given one being the first.
 
     Drawn by optuna's TPE from `TREE_SPACE`, the same for every method of a framework, and beside it what `suggest`
@@ -159,7 +143,7 @@ def tune(
 
     Returns
     -------
-    Tuned or None
+    Setting or None
         None where every trial failed.
 
     Raises
@@ -168,7 +152,7 @@ def tune(
         If `run` does.
     """
     optuna = require_optuna()
-    best: Tuned | None = None
+    best: Setting | None = None
     best_trial = BestRound(greater_is_better=greater_is_better)
     sign = 1.0 if greater_is_better else -1.0
     pruner = optuna.pruners.PercentilePruner(
@@ -196,7 +180,8 @@ def tune(
             study.tell(trial, sign * outcome.value)
         best_trial.add(outcome.value)
         if best is None or best_trial.number == best_trial.n_rounds:
-            best = Tuned(chosen, parameters, outcome.value, {} if trial is None else _drawn(trial, objective))
+            drawn = {} if trial is None else _drawn(trial, objective)
+            best = Setting(objective=str(chosen), drawn=drawn, parameters=parameters)
     return best
 
 
@@ -225,7 +210,7 @@ class _Report:
 def _suggest(
     trial: Any, framework: Framework, objective: Loss | str, trees: Trees
 ) -> tuple[Loss | str, dict[str, Any]]:
-    names = getattr(framework, "tree_names", {"learning_rate": "learning_rate", "num_leaves": framework.leaves})
+    names = framework.tree_names
     given, fixed = asdict(trees), getattr(trees, framework.name, {})
     grown_by = getattr(framework, "params", names.values())  # lacks what is given under another name
     parameters = {

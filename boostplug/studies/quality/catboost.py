@@ -27,7 +27,6 @@ class CatBoost:
 
     name: ClassVar[str] = "catboost"
     baselines: ClassVar[tuple[str, ...]] = ("YetiRank", "QueryRMSE", "PairLogit")
-    leaves: ClassVar[str] = "num_leaves"
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "num_leaves",  # of which `run` makes a depth

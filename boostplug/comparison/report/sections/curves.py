@@ -5,44 +5,47 @@ from math import ceil
 from statistics import fmean
 
 from boostplug.comparison.report.charts import Scale, Series, line_chart
-from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.report.markup import Child, Markup
 from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
-from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, label, method_table, swatch
+from boostplug.comparison.report.view import (
+    MethodColumn,
+    Shown,
+    View,
+    columns_table,
+    figure,
+    folded,
+    key_of,
+    legend,
+    method_table,
+)
 from boostplug.comparison.summary import MethodCurves
 
-__all__ = ["curves", "cutoffs", "legend", "mean_curve"]
+__all__ = ["curves", "cutoffs"]
 
 _MOST_POINTS = 200  # of a curve
 
 
 def curves(view: View) -> Child:
     """Return the learning curves."""
-    if view.details is None:
-        return None
-    metric, entries = view.details.curves.metric, view.details.curves.methods
-    found = [(method, entry) for method, entry in view.with_details(entries) if any(r.values for r in entry.runs)]
+    found = [
+        (method, entry)
+        for method, entry in view.entries(lambda details: details.curves.methods)
+        if any(run.values for run in entry.runs)
+    ]
     if not found:
         return None
-    rows = []
-    for method, entry in found:
-        last = [run.values[-1] for run in entry.runs if run.values]
-        best_round = method.summary.rounds
-        rows.append(
-            (
-                method,
-                [
-                    value(method.summary.validation.mean),
-                    number(best_round, ".0f"),
-                    Cell(_span([run.best_round for run in entry.runs]), best_round),
-                    value(fmean(known) if (known := [end for end in last if end is not None]) else None),
-                ],
-            )
-        )
-    columns = [
-        Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
-        Column("best round", descending=False),
-        Column("of the runs", descending=False),
-        Column("at the end", descending=view.sign > 0),
+    metric = view.metric
+    columns: list[MethodColumn[MethodCurves]] = [
+        (
+            Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
+            lambda m, _: value(m.summary.validation.mean),
+        ),
+        (Column("best round", descending=False), lambda m, _: number(m.summary.rounds, ".0f")),
+        (
+            Column("of the runs", descending=False),
+            lambda m, entry: Cell(_span([run.best_round for run in entry.runs]), m.summary.rounds),
+        ),
+        (Column("at the end", descending=view.sign > 0), lambda _, entry: value(_mean_of_ends(entry))),
     ]
     several = len(view.document.settings.seeds) * view.folds > 1
     caption = (
@@ -53,7 +56,7 @@ def curves(view: View) -> Child:
     )
     return [
         figure("curves", caption, _chart(metric, found), legend(view, [method for method, _ in found])),
-        folded("Best values and rounds as a table", method_table("Best rounds", columns, rows)),
+        folded("Best values and rounds as a table", columns_table("Best rounds", found, columns)),
     ]
 
 
@@ -61,13 +64,12 @@ def _chart(metric: str, found: Sequence[tuple[Shown, MethodCurves]]) -> Markup:
     """Return the mean curve of each method."""
     series = []
     for method, entry in found:
-        mean = mean_curve([run.values for run in entry.runs])
+        mean = _mean_curve([run.values for run in entry.runs])
         best, rounds = method.summary.validation.mean, method.summary.rounds or 0.0  # not 0: it has finished runs
         marked = min(mean, key=lambda point: abs(point[0] - rounds), default=None)
         note = "" if best is None else f": {short(best)} after {rounds:.0f} rounds"
         series.append(Series(method, mean, marked, note))
     longest = max((one.points[-1][0] for one in series if one.points), default=1.0)
-    y = Scale.around(_in_sight(series))
     across = Scale(1.0, max(2.0, longest))
     ticks = [(tick, f"{tick:g}") for tick in across.ticks if tick >= 1 and tick == int(tick)]
     if not ticks or ticks[0][0] > 1:
@@ -80,8 +82,8 @@ def _chart(metric: str, found: Sequence[tuple[Shown, MethodCurves]]) -> Markup:
     )
     return line_chart(
         series,
-        y,
-        across.at,
+        across,
+        Scale.around(_in_sight(series)),
         ticks,
         x_label="rounds",
         y_label=f"{metric} on validation",
@@ -96,29 +98,10 @@ def _about_marks(view: View, *, several: bool) -> str:
     return f"The mark is at the mean best round; the runs' own best values, in the table, are {beyond} on average. "
 
 
-def legend(view: View, shown: Sequence[Shown]) -> Markup:
-    """Return the methods with their lines, those in colour first; the script makes each one a choice."""
-    items = [
-        el(
-            "li",
-            el(
-                "label",
-                el("input", type="checkbox", data_choose=method.number, checked=method.colour != "c0", hidden=True),
-                swatch(method),
-                el("span", label(method, framework=view.several)),
-            ),
-            class_=method.classes,
-            data_m=method.number,
-            data_framework=method.framework,
-        )
-        for method in sorted(shown, key=lambda method: method.colour == "c0")
-    ]
-    return el(
-        "fieldset",
-        el("legend", "Methods in colour"),
-        el("ul", items),
-        class_="legend",
-    )
+def _mean_of_ends(entry: MethodCurves) -> float | None:
+    """Return the mean over the runs of the value after the last round."""
+    known = [end for run in entry.runs if run.values and (end := run.values[-1]) is not None]
+    return fmean(known) if known else None
 
 
 def _span(values: Sequence[int | None]) -> str:
@@ -128,7 +111,7 @@ def _span(values: Sequence[int | None]) -> str:
     return f"{min(known)}–{max(known)}" if min(known) < max(known) else f"{known[0]}"
 
 
-def mean_curve(runs: Sequence[Sequence[float | None]]) -> list[tuple[float, float]]:
+def _mean_curve(runs: Sequence[Sequence[float | None]]) -> list[tuple[float, float]]:
     """Return (round, mean over the runs), thinned; a run that has stopped counts on with its last value."""
     runs = [run for run in runs if run]
     if not runs:
@@ -147,7 +130,7 @@ def mean_curve(runs: Sequence[Sequence[float | None]]) -> list[tuple[float, floa
 
 def _in_sight(series: Sequence[Series]) -> list[float]:
     """Return the values that the axis must hold: those in colour, without the first rounds, which are far off."""
-    coloured = [one for one in series if one.method.colour != "c0"] or list(series)
+    coloured = [one for one in series if one.method.coloured] or list(series)
     values = []
     for one in coloured:
         values += [v for _, v in one.points[len(one.points) // 10 :]]
@@ -160,7 +143,7 @@ def cutoffs(view: View) -> Child:
     if view.details is None:
         return None
     part = view.details.cutoffs
-    found = [(m, e) for m, e in view.with_details(part.methods) if any(mean is not None for mean in e.means)]
+    found = [(m, e) for m, e in view.entries(lambda _: part.methods) if any(mean is not None for mean in e.means)]
     if not found:
         return None
     at, name = part.at, part.metric
@@ -173,19 +156,16 @@ def cutoffs(view: View) -> Child:
         note = ": " + ", ".join(f"{name}@{at[i]} {short(mean)}" for i, mean in known)
         series.append(Series(method, points, note=note, every=True))
     minus = "" if base is None else f" less that of {base.full_name if view.several else base.name}"
-    y = Scale.around([v for one in series if one.method.colour != "c0" for _, v in one.points] or [0.0, 1.0])
-    last = max(1, len(at) - 1)
     chart = line_chart(
         series,
-        y,
-        lambda i: i / last,
+        Scale(0.0, max(1.0, len(at) - 1.0)),
+        Scale.around([v for one in series if one.method.coloured for _, v in one.points] or [0.0, 1.0]),
         [(float(i), str(k)) for i, k in enumerate(at)],
         x_label="cut-off k",
         y_label=f"{name}@k on test{minus}",
         described=f"Lines: {name} on test{minus} at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
         "the table below has all values.",
     )
-    coloured = [method for method, _ in found if method.colour != "c0"]
     caption = (
         f"{name} of the first k documents, mean over the test queries{minus and f',{minus}'}. "
         + ("" if base is None else f"{base.name} itself: {_listed(name, at, own)}. ")
@@ -197,7 +177,7 @@ def cutoffs(view: View) -> Child:
         [(method, [*map(value, entry.means)]) for method, entry in found],
     )
     return [
-        figure("cutoffs", caption, chart, key_of(view, coloured, [m for m, _ in found])),
+        figure("cutoffs", caption, chart, key_of(view, [method for method, _ in found])),
         folded(f"{name} at all cut-offs as a table", shown),
     ]
 

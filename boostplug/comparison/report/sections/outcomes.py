@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from boostplug.comparison.report.charts import percent_of
 from boostplug.comparison.report.markup import Child, Markup, el
@@ -15,22 +14,22 @@ __all__ = ["queries"]
 
 def queries(view: View) -> Child:
     """Return wins and losses per query, the worst and best queries of each method, and the hardest of all."""
-    found = [] if view.details is None else view.with_details(view.details.queries.methods)
+    found = view.entries(lambda details: details.queries.methods)
     if not found:
         return None
     return [_outcomes(view, found), _named_queries(view, found), _hardest(view)]
 
 
 def _outcomes(view: View, found: Sequence[tuple[Shown, MethodQueries]]) -> Child:
-    of_method = {method.number: _Counts.of(entry) for method, entry in found if entry.wins is not None}
-    compared = [(method, entry) for method, entry in found if method.number in of_method]
+    compared = [(method, entry) for method, entry in found if entry.wins is not None]
+    of_method = {method.number: (e.wins or 0, e.ties or 0, e.losses or 0) for method, e in compared}
     if view.details is None or not compared:
         return None
     part = view.details.queries
     tied = f"tied: values less than {part.tied_below:g} apart"
     groups = []
     for framework, of_one in of_frameworks([method for method, _ in compared]):
-        of_one.sort(key=lambda m: of_method[m.number].losses - of_method[m.number].wins)
+        of_one.sort(key=lambda m: of_method[m.number][2] - of_method[m.number][0])
         legend = [
             el("span", class_="key wins"),
             "won ",
@@ -55,22 +54,12 @@ def _outcomes(view: View, found: Sequence[tuple[Shown, MethodQueries]]) -> Child
     return [groups, folded("Wins, losses and quantiles of the differences as a table", shown)]
 
 
-class _Counts(NamedTuple):
-    wins: int
-    ties: int
-    losses: int
-
-    @classmethod
-    def of(cls, entry: MethodQueries) -> "_Counts":
-        return cls(entry.wins or 0, entry.ties or 0, entry.losses or 0)
-
-
-def _outcome_row(method: Shown, counts: _Counts) -> Markup:
+def _outcome_row(method: Shown, counts: tuple[int, int, int]) -> Markup:
     total = sum(counts) or 1
     places = [sum(counts[:i]) / total for i in range(4)]
     bars = [
         el("rect", x=percent_of(a), width=percent_of(b - a), y="50%", height=16, class_=kind)
-        for (a, b), kind in zip(pairwise(places), counts._fields, strict=True)
+        for (a, b), kind in zip(pairwise(places), ("wins", "ties", "losses"), strict=True)
         if b > a
     ]
     half = el("line", x1="50%", x2="50%", y1=0, y2="100%", class_="zero")

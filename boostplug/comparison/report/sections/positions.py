@@ -10,8 +10,8 @@ __all__ = ["positions"]
 
 def positions(view: View) -> Child:
     """Return the curves of the methods in colour; None where none learns from clicks at positions."""
-    found = [] if view.details is None else view.with_details(view.details.positions.methods)
-    coloured = [(method, entry) for method, entry in found if method.colour != "c0"]
+    found = view.entries(lambda details: details.positions.methods)
+    coloured = [(method, entry) for method, entry in found if method.coloured]
     n = max((len(entry.relative) for _, entry in coloured), default=0)
     if n < 2:
         return None
@@ -19,13 +19,11 @@ def positions(view: View) -> Child:
         Series(method, [(float(k), y) for k, y in enumerate(entry.relative, 1) if y is not None], every=True)
         for method, entry in coloured
     ]
-    across = Scale(1.0, float(n))
     largest = max((y for entry in (e for _, e in coloured) for y in entry.relative if y is not None), default=1.0)
     chart = line_chart(
         series,
+        Scale(1.0, float(n)),
         Scale(0.0, max(1.0, largest)),
-        across.at,
-        [(tick, f"{tick:g}") for tick in across.ticks],
         x_label="position",
         y_label="relative to position 1",
         described=f"Lines: how likely clicks are by position, for {len(series)} methods; the table below has the "
@@ -45,7 +43,7 @@ def positions(view: View) -> Child:
             "positions",
             "Clicks by position as the losses see them, the mean over runs.",
             chart,
-            key_of(view, [method for method, _ in coloured], [method for method, _ in found]),
+            key_of(view, [method for method, _ in found]),
         ),
         folded(
             "Positions as a table", method_table("Relative to position 1", [Column(str(k + 1)) for k in range(n)], rows)

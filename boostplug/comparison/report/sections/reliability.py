@@ -10,8 +10,8 @@ __all__ = ["reliability"]
 
 def reliability(view: View) -> Child:
     """Return the curves of the methods in colour; None where no metric judges probabilities."""
-    found = [] if view.details is None else view.with_details(view.details.reliability.methods)
-    coloured = [(method, entry) for method, entry in found if method.colour != "c0"]
+    found = view.entries(lambda details: details.reliability.methods)
+    coloured = [(method, entry) for method, entry in found if method.coloured]
     if not coloured:
         return None
     series = [
@@ -22,12 +22,10 @@ def reliability(view: View) -> Child:
         )
         for method, entry in coloured
     ]
-    scale = Scale(0.0, 1.0)
     chart = line_chart(
         series,
-        scale,
-        scale.at,
-        [(tick, f"{tick:g}") for tick in scale.ticks],
+        Scale(0.0, 1.0),
+        Scale(0.0, 1.0),
         x_label="mean predicted probability",
         y_label="mean label / max_grade",
         described=f"Lines: what was observed against the predicted probability, in bins, for {len(series)} methods; "
@@ -60,7 +58,7 @@ def reliability(view: View) -> Child:
             "reliability",
             "Test documents in bins of the predicted probability, all runs together.",
             chart,
-            key_of(view, [method for method, _ in coloured], [method for method, _ in found]),
+            key_of(view, [method for method, _ in found]),
         ),
         folded(
             "Bins as a table",

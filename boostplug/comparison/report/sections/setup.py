@@ -1,8 +1,10 @@
 """What the comparison was made of: data, parameters, versions, machine; and how to make it again."""
 
+from typing import Any
+
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
-from boostplug.comparison.report.view import View, copyable, folded, method_table, pairs
+from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, folded, pairs
 from boostplug.comparison.report.words import about_training, tuned
 
 __all__ = ["reproduce", "setup"]
@@ -17,26 +19,14 @@ def setup(view: View) -> Child:
     sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
     parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
     in_all = f", {view.folds} folds together" if view.folds > 1 else ""
-    objectives = [
-        (
-            m,
-            [
-                Cell(el("code", m.summary.objective), m.summary.objective, "long"),
-                number(m.summary.rounds, ".0f"),
-                Cell(f"{m.summary.runs_finished} of {m.summary.runs_planned}", m.summary.runs_finished),
-            ],
-        )
-        for m in view.methods
+    columns: list[MethodColumn[Any]] = [
+        (Column("objective", numbers=False), lambda _, of: Cell(el("code", of.objective), of.objective, "long")),
+        (Column("rounds"), lambda _, of: number(of.rounds, ".0f")),
+        (Column("runs finished"), lambda _, of: Cell(f"{of.runs_finished} of {of.runs_planned}", of.runs_finished)),
     ]
-    columns = [Column("objective", numbers=False), Column("rounds"), Column("runs finished")]
     machine = [
-        (name, str(shown))
-        for name, key in (
-            ("processor", "processor"),
-            ("cores", "cores"),
-            ("memory, GiB", "memory_gib"),
-            ("system", "system"),
-        )
+        ("memory, GiB" if key == "memory_gib" else key, str(shown))
+        for key in ("processor", "cores", "memory_gib", "system")
         if (shown := (view.machine or {}).get(key)) is not None
     ]
     features_of = f"{data.features:,} features"
@@ -61,7 +51,7 @@ def setup(view: View) -> Child:
         el("p", about_training(document)),
         folded(
             "Each method's objective with all its parameters",
-            method_table("Objectives", columns, objectives),
+            columns_table("Objectives", [(m, m.summary) for m in view.methods], columns),
         ),
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,

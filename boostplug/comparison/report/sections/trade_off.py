@@ -34,8 +34,7 @@ def trade_off(view: View) -> Child:
     )
     columns = [Column(f"{first} on test"), Column(f"{second} on test"), Column("beaten on both", numbers=False)]
     rows = [(m, [value(a), value(b), Cell("no" if m.summary.key in front else "yes")]) for m, a, b in points]
-    methods = [m for m, *_ in points]
-    key = key_of(view, [m for m in methods if m.colour != "c0"], methods)
+    key = key_of(view, [m for m, *_ in points])
     return [
         el(
             "p",

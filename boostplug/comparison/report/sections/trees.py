@@ -3,7 +3,16 @@
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
-from boostplug.comparison.report.view import View, figure, folded, key_of, method_table, of_frameworks
+from boostplug.comparison.report.view import (
+    MethodColumn,
+    View,
+    columns_table,
+    figure,
+    folded,
+    key_of,
+    method_table,
+    of_frameworks,
+)
 from boostplug.comparison.report.words import about_times
 
 __all__ = ["features", "time"]
@@ -13,11 +22,9 @@ _MOST_FEATURES = 20
 
 def features(view: View) -> Child:
     """Return what the trees split on, the methods side by side."""
-    if view.details is None:
-        return None
-    part = view.details.importances
-    found = view.with_details(part.methods)
-    if not found or not part.features:
+    found = view.entries(lambda details: details.importances.methods)
+    part = view.details.importances if view.details else None
+    if not found or part is None or not part.features:
         return None
     shown = part.features[:_MOST_FEATURES]
     largest = max((s for _, e in found for s in e.shares[: len(shown)] if s is not None), default=0.0) or 1.0
@@ -47,44 +54,32 @@ def features(view: View) -> Child:
 def time(view: View) -> Child:
     """Return the time of a round against the metric."""
     timed = [
-        (m, 1e3 * m.summary.seconds_per_round, mean)
+        (m, (1e3 * m.summary.seconds_per_round, mean))
         for m in view.methods
         if m.summary.seconds_per_round and (mean := m.summary.test[view.metric].mean) is not None
     ]
     if not timed:
         return None
     chart = scatter(
-        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, ms, mean in timed],
-        Scale.around([ms for _, ms, _ in timed], logarithmic=True),
-        Scale.around([mean for *_, mean in timed]),
+        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, (ms, mean) in timed],
+        Scale.around([ms for _, (ms, _) in timed], logarithmic=True),
+        Scale.around([mean for _, (_, mean) in timed]),
         x_label="milliseconds per round (logarithmic)",
         y_label=f"{view.metric} on test",
         described=f"Points: milliseconds per round against {view.metric} on test for {len(timed)} methods; the table "
         "below has the figures.",
     )
-    seconds = {} if view.details is None else {entry.key: entry.training for entry in view.details.seconds}
-    columns = [
-        *(Column(head, descending=False) for head in ("ms/round", "rounds", "whole training, s")),
-        Column(f"{view.metric} on test", descending=view.sign > 0),
+    columns: list[MethodColumn[tuple[float, float]]] = [
+        (Column("ms/round", descending=False), lambda _, found: number(found[0], ".1f")),
+        (Column("rounds", descending=False), lambda m, _: number(m.summary.rounds, ".0f")),
+        (Column("whole training, s", descending=False), lambda m, _: view.training_time(m)),
+        (Column(f"{view.metric} on test", descending=view.sign > 0), lambda _, found: value(found[1])),
     ]
-    rows = [
-        (
-            m,
-            [
-                number(ms, ".1f"),
-                number(m.summary.rounds, ".0f"),
-                number(seconds.get(m.summary.key), ".2f"),
-                value(mean),
-            ],
-        )
-        for m, ms, mean in timed
-    ]
-    methods = [m for m, *_ in timed]
+    methods = [m for m, _ in timed]
     shapes = [name for name, _ in of_frameworks(methods)]
     forms = f" Discs are {shapes[0]}, diamonds {' and '.join(shapes[1:])}." if len(shapes) > 1 else ""
     best = "Further up and to the left" if view.sign > 0 else "Further down and to the left"
-    key = key_of(view, [m for m in methods if m.colour != "c0"], methods)
     return [
-        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key),
-        folded("Times as a table", method_table("Time per round and per training", columns, rows)),
+        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods)),
+        folded("Times as a table", columns_table("Time per round and per training", timed, columns)),
     ]

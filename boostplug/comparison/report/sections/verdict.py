@@ -3,9 +3,9 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, interval, number, probability, short, signed, value
+from boostplug.comparison.report.tables import NONE, Cell, Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
-from boostplug.comparison.report.view import Shown, View, copyable, method_table
+from boostplug.comparison.report.view import MethodColumn, Shown, View, columns_table, copyable, method_table
 from boostplug.comparison.report.words import (
     SIGNIFICANT,
     about_differences,
@@ -20,7 +20,7 @@ from boostplug.comparison.report.words import (
     unfinished,
     warning_lines,
 )
-from boostplug.comparison.summary import Comparison, FrameworkDifference, Recommendation
+from boostplug.comparison.summary import Comparison, Contrast, FrameworkDifference, Recommendation
 
 __all__ = ["caveats", "frameworks", "methods", "recommendation"]
 
@@ -49,7 +49,7 @@ def recommendation(view: View) -> Child:
         (f"{view.metric} on test", short(found.test)),
         (f"{view.metric} on validation", short(found.validation)),
     ]
-    if (contrast := found.contrast) is not None:
+    if (contrast := Contrast.of(found)) is not None:
         figures.append((f"Difference to {contrast.reference} on test", signed(contrast.difference)))
         if contrast.interval is not None:
             figures.append((f"{percent(document)} interval", interval(contrast.interval)))
@@ -78,7 +78,7 @@ def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
     provisional = "Provisional: " if document.is_partial else ""
     if found.is_reference:
         return "open", f"{provisional}the framework's own LambdaMART is best on validation: keep it"
-    contrast = found.contrast
+    contrast = Contrast.of(found)
     if contrast is None:
         return "open", f"{provisional}best on validation; nothing to compare it with"
     if isnan(contrast.p):
@@ -93,7 +93,7 @@ def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
 
 
 def _outcome_figures(view: View, method: Shown) -> list[tuple[str, Child]]:
-    for other, entry in [] if view.details is None else view.with_details(view.details.queries.methods):
+    for other, entry in view.entries(lambda details: details.queries.methods):
         if other is method and entry.wins is not None:
             return [("Queries won / tied / lost", f"{entry.wins:,} / {entry.ties:,} / {entry.losses:,}")]
     return []
@@ -106,29 +106,23 @@ def frameworks(view: View) -> Child:
         return None
     recommended = next(m for m in view.methods if m.recommended)
     shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
-    seconds = {} if view.details is None else {entry.key: entry.training for entry in view.details.seconds}
-    columns = [
-        Column("validation", descending=view.sign > 0),
-        Column(f"{view.metric} on test", descending=view.sign > 0),
-        Column(f"Δ to {recommended.name} [{percent(document)}]", descending=view.sign > 0),
-        Column("p", descending=False),
-        Column("training, s", descending=False),
-    ]
-    rows = [
+    columns: list[MethodColumn[FrameworkDifference | None]] = [
+        (Column("validation", descending=view.sign > 0), lambda m, _: value(m.summary.validation.mean)),
         (
-            m,
-            [
-                value(m.summary.validation.mean),
-                value(m.summary.test[view.metric].mean),
-                *_beside_recommended(found.get(m.summary.key), view.sign),
-                number(seconds.get(m.summary.key), ".2f"),
-            ],
-        )
-        for m in shown
+            Column(f"{view.metric} on test", descending=view.sign > 0),
+            lambda m, _: value(m.summary.test[view.metric].mean),
+        ),
+        (
+            Column(f"Δ to {recommended.name} [{percent(document)}]", descending=view.sign > 0),
+            lambda _, beside: _beside_recommended(beside, view.sign)[0],
+        ),
+        (Column("p", descending=False), lambda _, beside: _beside_recommended(beside, view.sign)[1]),
+        (Column("training, s", descending=False), lambda m, _: view.training_time(m)),
     ]
+    caption = "The best method of each framework on validation, on the same test queries"
     return [
         [el("p", line) for line in between_frameworks(document)],
-        method_table("The best method of each framework on validation, on the same test queries", columns, rows),
+        columns_table(caption, [(m, found.get(m.summary.key)) for m in shown], columns),
         el(
             "p",
             "Validation chose both methods before the test, so p answers one question and is not corrected. "
@@ -140,7 +134,7 @@ def frameworks(view: View) -> Child:
 
 def _beside_recommended(found: FrameworkDifference | None, sign: int) -> list[Cell]:
     """Return the difference to the recommended method with its interval, and p."""
-    if found is None or (contrast := found.contrast) is None:
+    if found is None or (contrast := Contrast.of(found)) is None:
         return [Cell(NONE), Cell(NONE)]
     verdict = (1 if found.difference * sign > 0 else -1) if found.p < SIGNIFICANT else 0
     return [
