@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.clicks.shown import taken
 from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, shown
 from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
+from boostplug.data.tables import rows_of
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.datasets.synthetic import RandomState, generator, machine_memory
 from boostplug.metrics.grades import exp2_less_one
@@ -220,7 +220,7 @@ def _production_scores(data: RankingData, rng: np.random.Generator) -> Floats:
     chosen[rng.choice(filled, n_queries, replace=False)] = True
     rows = np.flatnonzero(chosen[data.queries.query_of_row])
     grades, label = np.unique(data.y[rows], return_inverse=True)  # lambdarank takes integers only
-    dataset = lgb.Dataset(taken(data.X, rows), label, group=data.group[chosen])
+    dataset = lgb.Dataset(rows_of(data.X, rows), label, group=data.group[chosen])
     trained = lgb.train({**_PRODUCTION, "label_gain": exp2_less_one(grades).tolist()}, dataset, _N_TREES)
     scores: Floats = trained.predict(data.X, num_threads=1)
     return scores

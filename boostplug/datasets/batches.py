@@ -24,7 +24,6 @@ __all__ = ["QueryBatches", "batches_by_query"]
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 _ROWS = 1 << 17
-_CHECKED = 1 << 16  # ids that wait until they are looked for among those before
 _NO_ID: Any = object()
 
 
@@ -129,10 +128,8 @@ class QueryBatches:
     def __init__(self, pieces: "ParquetPieces", rows: int) -> None:
         self._pieces = pieces
         self.rows = rows
-        scan = _Scan(pieces)
-        self.group: NDArray[np.int64] = frozen(scan.group())
-        self._uneven = scan.uneven
-        self._weighted = scan.weighted
+        group, self._uneven = _scan(pieces)
+        self.group: NDArray[np.int64] = frozen(group)
         self.n_rows, self.n_queries = int(self.group.sum()), len(self.group)
         self.n_features, self.feature_names = pieces.n_features, pieces.feature_names
 
@@ -153,7 +150,7 @@ class QueryBatches:
             group = self.group[first:last]
             n_rows = int(group.sum())
             X, y = np.zeros((n_rows, self.n_features), np.float32), np.empty(n_rows)
-            weight = np.empty(n_rows) if self._weighted else None
+            weight = np.empty(n_rows) if self._pieces.weighted else None
             ids: list[Any] = []
             starts: list[int] = []
             row = 0
@@ -252,7 +249,7 @@ class QueryBatches:
             `feature_name`, a list. 8 bytes for each row, or 16 with weights.
         """
         y = np.empty(self.n_rows)
-        weight = np.empty(self.n_rows) if self._weighted else None
+        weight = np.empty(self.n_rows) if self._pieces.weighted else None
         row = 0
         for piece in self._pieces.pieces(features=False):
             rows = slice(row, row + piece.n_rows)
@@ -297,62 +294,32 @@ class _Rest:
         return self._piece, start, self._at
 
 
-class _Scan:
-    """What one pass over labels, ids and weights tells, and what it refuses.
-
-    Attributes
-    ----------
-    weighted : bool
-    uneven : the id of the first query whose weights differ, or None
-    """
-
-    def __init__(self, pieces: "ParquetPieces") -> None:
-        self._pieces = pieces
-        self.weighted, self.uneven = False, None
-        self._firsts = array("q")  # row of each query
-        self._seen = np.empty(0, np.int64)  # hashes, sorted
-        self._waiting = array("q")
-        self._n_rows = 0
-        last_id, last_weight = _NO_ID, np.nan
-        for piece in pieces.pieces(features=False):
-            begins = []
-            for start, id_ in zip(piece.starts.tolist(), piece.ids, strict=True):
-                if id_ != last_id:
-                    begins.append(start)
-                    self._waiting.append(hash(id_))
-                    last_id = id_
-            self._firsts.extend(self._n_rows + start for start in begins)
-            if piece.weight is not None:
-                self.weighted = True
-                if self.uneven is None:
-                    differs = np.diff(piece.weight, prepend=last_weight) != 0.0
-                    differs[begins] = False
-                    if differs.any():
-                        self.uneven = piece.ids[int(np.searchsorted(piece.starts, np.argmax(differs), "right")) - 1]
-                last_weight = piece.weight[-1]
-            self._n_rows += piece.n_rows
-            if len(self._waiting) >= max(_CHECKED, len(self._seen)):
-                self._look_for_repeats()
-        self._look_for_repeats()
-        if not self._n_rows:
-            raise ValueError("the files hold no rows; check the path")
-
-    def group(self) -> NDArray[np.int64]:
-        """Return the sizes of the queries."""
-        firsts = np.r_[np.frombuffer(self._firsts, np.int64), self._n_rows]
-        sizes: NDArray[np.int64] = firsts[1:] - firsts[:-1]
-        return sizes
-
-    def _look_for_repeats(self) -> None:
-        """Find ids that appear again: all hashes are sorted whenever there are twice as many."""
-        hashes = np.concatenate([self._seen, np.frombuffer(self._waiting, np.int64)])
-        self._waiting = array("q")
-        hashes.sort()
-        again = hashes[1:] == hashes[:-1]
-        if again.any():
-            _refuse_repeats(self._pieces, set(hashes[1:][again].tolist()))
-            hashes = np.unique(hashes)
-        self._seen = hashes
+def _scan(pieces: "ParquetPieces") -> tuple[NDArray[np.int64], Any]:
+    """Return the sizes of the queries, and the id of the first whose weights differ, or None; refuse repeated ids."""
+    firsts, hashes = array("q"), array("q")  # row of each query, and hash of its id
+    n_rows, uneven = 0, None
+    last_id, last_weight = _NO_ID, np.nan
+    for piece in pieces.pieces(features=False):
+        begins = []
+        for start, id_ in zip(piece.starts.tolist(), piece.ids, strict=True):
+            if id_ != last_id:
+                begins.append(start)
+                hashes.append(hash(id_))
+                last_id = id_
+        firsts.extend(n_rows + start for start in begins)
+        if piece.weight is not None and uneven is None:
+            differs = np.diff(piece.weight, prepend=last_weight) != 0.0
+            differs[begins] = False
+            if differs.any():
+                uneven = piece.ids[int(np.searchsorted(piece.starts, np.argmax(differs), "right")) - 1]
+            last_weight = piece.weight[-1]
+        n_rows += piece.n_rows
+    if not n_rows:
+        raise ValueError("the files hold no rows; check the path")
+    found, times = np.unique(np.frombuffer(hashes, np.int64), return_counts=True)
+    if (times > 1).any():
+        _refuse_repeats(pieces, set(found[times > 1].tolist()))
+    return np.diff(np.r_[np.frombuffer(firsts, np.int64), n_rows]), uneven
 
 
 def _refuse_repeats(pieces: "ParquetPieces", hashes: set[int]) -> None:

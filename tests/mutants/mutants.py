@@ -652,9 +652,9 @@ MUTANTS = [
         ["datasets"],
         (
             "a query that appears again is accepted",
-            "datasets.batches._Scan._look_for_repeats",
-            "_refuse_repeats(self._pieces, set(hashes[1:][again].tolist()))",
-            "print(set(hashes[1:][again].tolist()))",
+            "datasets.batches._scan",
+            "_refuse_repeats(pieces, set(found[times > 1].tolist()))",
+            "print(set(found[times > 1].tolist()))",
         ),
         (
             "a file that has changed since the first pass is accepted",
@@ -1125,8 +1125,8 @@ MUTANTS = [
         (
             "rows that a worker sorts keep their positions in the old order",
             "dask.collections._part",
-            "None if position is None else position[order]",
-            "position",
+            "dict(zip(by_name, named, strict=True))",
+            "by_name",
         ),
     ),
 ]
