@@ -197,7 +197,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             params,
             num_boost_round=self.get_num_boosting_rounds(),
             obj=None if loss is None else job,
-            custom_metric=_Metrics(custom, fields) if custom else None,
+            custom_metric=partial(_evaluated, custom, fields) if custom else None,
             early_stopping_rounds=early_stopping_rounds,
             xgb_model=model,
             verbose_eval=False,
@@ -337,15 +337,12 @@ class _XGBoostJob(Job, TrainingCallback):
         return model
 
 
-class _Metrics:
-    """All metrics as one function, which XGBoost calls on each worker."""
-
-    def __init__(self, metrics: list[Metric], fields: Mapping[str, str]) -> None:
-        self.metrics, self.fields = metrics, fields
-
-    def __call__(self, scores: Any, matrix: xgb.DMatrix) -> list[tuple[str, float]]:
-        _assign_queries(matrix, self.fields)
-        return [metric(scores, matrix) for metric in self.metrics]
+def _evaluated(
+    metrics: list[Metric], fields: Mapping[str, str], scores: Any, matrix: xgb.DMatrix
+) -> list[tuple[str, float]]:
+    """Return the values of all metrics, which XGBoost asks for on each worker."""
+    _assign_queries(matrix, fields)
+    return [metric(scores, matrix) for metric in metrics]
 
 
 def _different(train: DataSet, sets: list[DataSet]) -> tuple[list[DataSet], list[int]]:

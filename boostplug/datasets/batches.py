@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_integer, frozen, shown
+from boostplug.core.checks import check_column_names, check_integer, frozen, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import Computed
 from boostplug.datasets.letor import natural
@@ -98,10 +98,9 @@ def batches_by_query(
     [[1.0], [2.0]] [3 3]
     """
     rows = check_integer("rows", rows, 1)
-    for name, column in (("label", label), ("qid", qid), ("weight", weight)):
-        if not (isinstance(column, str) or (name == "weight" and column is None)):
-            raise ValueError(f"{name} must be the name of a column; got {shown(column)}")
-    fields = [name for name in (label, qid, weight) if name is not None]
+    named = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
+    check_column_names(named)
+    fields = [*named.values()]
     if len(set(fields)) < len(fields):
         raise ValueError(f"label, qid and weight are three columns; got {', '.join(map(repr, fields))}")
     if features is not None:
@@ -145,7 +144,7 @@ class QueryBatches:
 
     def __iter__(self) -> Iterator[RankingData]:
         """Read the files, and yield batch after batch."""
-        rest = _Rest(self._pieces.pieces(features=True))
+        rest = _cut(self._pieces.pieces(features=True), np.cumsum(self.group)[np.array(self._cuts[1:]) - 1])
         for first, last in pairwise(self._cuts):
             group = self.group[first:last]
             n_rows = int(group.sum())
@@ -155,7 +154,7 @@ class QueryBatches:
             starts: list[int] = []
             row = 0
             while row < n_rows:
-                taken = rest.take(n_rows - row)
+                taken = next(rest, None)
                 if taken is None:
                     raise _changed()
                 piece, at, stop = taken
@@ -177,7 +176,7 @@ class QueryBatches:
                 raise _changed()
             yield RankingData(X=X, y=y, qid=self._pieces.qids(ids, group), group=group, weight=weight)
             del X, y, weight  # before the next are made
-        if rest.take(1) is not None:
+        if next(rest, None) is not None:
             raise _changed()
 
     def data_iter(self, *, cache_prefix: str | PathLike[str] | None = None, on_host: bool = True) -> Any:
@@ -275,23 +274,14 @@ class QueryBatches:
         return cuts
 
 
-class _Rest:
-    """Pieces of which some rows are taken."""
-
-    def __init__(self, pieces: "Iterator[Piece]") -> None:
-        self._pieces = pieces
-        self._piece: Piece | None = None
-        self._at = 0
-
-    def take(self, most: int) -> "tuple[Piece, int, int] | None":
-        """Return a piece and its next rows, at most so many, from where to where; None at the end."""
-        if self._piece is None or self._at == self._piece.n_rows:
-            self._piece, self._at = next(self._pieces, None), 0
-        if self._piece is None:
-            return None
-        start = self._at
-        self._at = min(start + most, self._piece.n_rows)
-        return self._piece, start, self._at
+def _cut(pieces: "Iterator[Piece]", ends: NDArray[np.int64]) -> "Iterator[tuple[Piece, int, int]]":
+    """Yield each piece, and from where to where some of its rows stand, cut at the rows where batches end."""
+    row = 0
+    for piece in pieces:
+        inside = ends[(ends > row) & (ends < row + piece.n_rows)] - row
+        for start, stop in pairwise([0, *inside.tolist(), piece.n_rows]):
+            yield piece, start, stop
+        row += piece.n_rows
 
 
 def _scan(pieces: "ParquetPieces") -> tuple[NDArray[np.int64], Any]:

@@ -78,7 +78,10 @@ _OTHER_FILES = {
     b"\xff\xfe": "is UTF-16; save it as UTF-8",
     b"\xfe\xff": "is UTF-16; save it as UTF-8",
 }
-_PARTS = {"train": ("train",), "vali": ("vali", "valid"), "test": ("test",)}
+_FOLD_FILES = [  # of each part of a fold, the first that is there is read
+    [f"{stem}.txt{suffix}" for stem in stems for suffix in ("", ".gz")]
+    for stems in (("train",), ("vali", "valid"), ("test",))
+]
 
 
 def load_letor(
@@ -288,15 +291,14 @@ def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
 
 def possible_files(directory: Path) -> list[Path]:
     """Return every file that `load_fold` and `load_folds` may read of a folder, whether or not it is there."""
-    names = [f"{stem}.txt{suffix}" for stems in _PARTS.values() for stem in stems for suffix in ("", ".gz")]
-    return [folder / name for folder in (directory, *directory.glob("Fold*")) for name in names]
+    folders = (directory, *directory.glob("Fold*"))
+    return [folder / name for folder in folders for names in _FOLD_FILES for name in names]
 
 
 def _fold_files(directory: Path) -> list[Path]:
     present = {path.name for path in _entries(directory) if path.is_file()}
     files = []
-    for stems in _PARTS.values():
-        names = [f"{stem}.txt{suffix}" for stem in stems for suffix in ("", ".gz")]
+    for names in _FOLD_FILES:
         found = [name for name in names if name in present]
         if not found:
             more = "; for a folder of Fold* use load_folds" if any(directory.glob("Fold*")) else ""
@@ -491,10 +493,13 @@ def _shown(token: bytes) -> str:
     return shown(_decoded(token))
 
 
-def texts_of(texts: Sequence[str]) -> NDArray[Any]:
-    """Return texts as an array of fixed width, or of objects where one text would make the others dear."""
+def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> NDArray[Any]:
+    """Return texts as an array of fixed width, or of objects where one text would make the others dear.
+
+    `times` is how many rows each text will have; default 1.
+    """
     lengths = [*map(len, texts)]
-    is_uneven = max(lengths, default=0) > 64 + 4 * sum(lengths) / max(len(texts), 1)
+    is_uneven = bool(lengths) and max(lengths) > 64 + 4 * np.average(lengths, weights=times)
     return np.array(texts, dtype=object if is_uneven else np.str_)
 
 
@@ -737,7 +742,7 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
     queries = [query for query, _ in runs]
     if isinstance(queries[0], int):
         return np.repeat(np.array(queries, np.int64), group), group
-    return np.repeat(texts_of(queries), group), group
+    return np.repeat(texts_of(queries, group), group), group
 
 
 def _integers(tokens: Sequence[bytes | None]) -> list[Any] | None:

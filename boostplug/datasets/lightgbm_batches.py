@@ -40,7 +40,7 @@ class BatchSequence(lgb.Sequence):
             row = rows[idx]
         except IndexError:
             raise IndexError(f"row {idx} of {self._n_rows}") from None
-        return self._range(row, row + 1)[0].astype(np.float64)
+        return np.array(self._range(row, row + 1)[0], np.float64)
 
     def _range(self, start: int, stop: int) -> NDArray[np.float32]:
         parts = []

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import (
+    check_column_names,
     column_names,
     numbers,
     refuse_other_order,
@@ -189,9 +190,8 @@ class RankingData(Mapping[str, Any]):
         chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
         chosen |= {} if position is None else {"position": position}
         chosen |= {f"labels[{i}]": name for i, name in enumerate(labels)}
+        check_column_names(chosen)
         for what, name in chosen.items():
-            if not isinstance(name, str):
-                raise ValueError(f"{what} must be the name of a column; got {shown(name)}")
             if name not in there:
                 raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
         if len({*chosen.values()}) < len(chosen):
