@@ -145,7 +145,7 @@ def suited(loss: Loss, queries: Queries) -> Queries:
         labels = labels - labels.min()
     if labels.max() > loss.largest_label:
         labels = labels * (loss.largest_label / labels.max())
-    return queries if labels is queries.labels else _changed(queries, labels=labels)
+    return queries if labels is queries.labels else queries.replaced(labels=labels)
 
 
 def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -361,7 +361,7 @@ def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
     if queries.n_rows == 0:
         return
     weight = np.where(rng.random(queries.n_rows) < 0.3, 0.0, _row_weight(queries))
-    whole = _changed(queries, weight=weight)
+    whole = queries.replaced(weight=weight)
     kept = np.flatnonzero(weight > 0)
     rest = _of_rows(whole, kept)
     g, h = loss.gradient_hessian(scores, whole)
@@ -381,7 +381,7 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
         return
     outputs, value = loss.gradient_hessian(scores, queries), loss.value(scores, queries)
     for c in (1e-6, 2.0, 1e6):
-        weighted = _changed(queries, weight=c * _row_weight(queries))
+        weighted = queries.replaced(weight=c * _row_weight(queries))
         _same_outputs(loss, queries, outputs, loss.gradient_hessian(scores, weighted))
         times = 1.0 if loss._value_is_scaled else c  # noqa: SLF001
         _same_values(loss, queries, times * value, loss.value(scores, weighted))
@@ -403,7 +403,7 @@ def labels_are_of_the_declared_degree(loss: Loss, scores: Floats, queries: Queri
         if (pairs := queries.pairs) is not None:
             margin = c * (np.ones(len(pairs)) if pairs.margin is None else pairs.margin)
             changes["pairs"] = Pairs(pairs.winner, pairs.loser, weight=pairs.weight, margin=margin)
-        g, h = loss.gradient_hessian(unit * scores, _changed(queries, **changes))
+        g, h = loss.gradient_hessian(unit * scores, queries.replaced(**changes))
         _same_outputs(loss, queries, outputs, (g / unit, h))
 
 
@@ -411,7 +411,7 @@ def unlabelled_rows_are_apart(loss: Loss, scores: Floats, queries: Queries, rng:
     """Check that the label of an unlabelled row is never read."""
     if queries.labelled is None:
         return
-    other = _changed(queries, labels=np.where(queries.labelled, queries.labels, np.abs(rng.normal(size=len(scores)))))
+    other = queries.replaced(labels=np.where(queries.labelled, queries.labels, np.abs(rng.normal(size=len(scores)))))
     for x, y in zip(loss.gradient_hessian(scores, queries), loss.gradient_hessian(scores, other), strict=True):
         _expect(np.array_equal(x, y), "outputs changed with labels that mean nothing")
 
@@ -435,7 +435,7 @@ def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gen
 def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that outputs are bit-equal for any number of threads."""
     repeats = 1 + 20_000 // max(1, queries.n_rows)  # enough work for a second thread
-    many = _of_rows(queries, np.tile(np.arange(queries.n_rows), repeats), repeats)
+    many = _repeated(queries, repeats)
     outputs = []
     for threads in (1, 3):
         set_num_threads(threads)
@@ -549,29 +549,19 @@ def _row_weight(queries: Queries) -> Floats:
     return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
-def _changed(queries: Queries, **changes: Any) -> Queries:
-    """Return the queries with some of their parts in place of their own."""
-    own: dict[str, Any] = {"weight": queries.row_weight, "pairs": queries.pairs, "labelled": queries.labelled}
-    own["position"] = queries.position
-    return Queries(changes.pop("labels", queries.labels), group=np.diff(queries.boundaries), **own | changes)
+def _of_rows(queries: Queries, rows: NDArray[np.int64]) -> Queries:
+    """Return the chosen rows, by query, as new queries with what pairs are left."""
+    pairs = None if queries.pairs is None else queries.pairs.of_rows(rows, queries.n_rows)[0]
+    return queries.of_rows(rows).replaced(pairs=pairs)
 
 
-def _of_rows(queries: Queries, rows: NDArray[np.int64], repeats: int = 1) -> Queries:
-    """Return the chosen rows, by query, as new queries with what pairs are left; or all rows `repeats` times."""
+def _repeated(queries: Queries, repeats: int) -> Queries:
+    """Return all queries several times."""
     pairs, n = queries.pairs, queries.n_rows
-    if pairs is not None and repeats > 1:
+    if pairs is not None:
         shift = np.repeat(n * np.arange(repeats), len(pairs))
         winner, loser = np.tile(pairs.winner, repeats) + shift, np.tile(pairs.loser, repeats) + shift
         weight, margin = (None if x is None else np.tile(x, repeats) for x in (pairs.weight, pairs.margin))
         pairs = Pairs(winner, loser, weight=weight, margin=margin)
-    elif pairs is not None:
-        pairs = pairs.of_rows(rows, n)[0]
-    sizes = np.bincount(queries.query_of_row[rows[: len(rows) // repeats]], minlength=queries.n_queries)
-    return Queries(
-        queries.labels[rows],
-        group=np.tile(sizes, repeats),
-        weight=None if queries.row_weight is None else queries.row_weight[rows],
-        labelled=None if queries.labelled is None else queries.labelled[rows],
-        pairs=pairs,
-        position=None if queries.position is None else queries.position[rows],
-    )
+    group = np.tile(np.diff(queries.boundaries), repeats)
+    return queries.of_rows(np.tile(np.arange(n), repeats)).replaced(group=group, pairs=pairs)

@@ -3,7 +3,6 @@
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -61,8 +60,7 @@ class MetricLike(Protocol):
         """Return two sums whose ratio is that mean, which add up over several workers."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fields:
+class Fields(NamedTuple):
     """What a framework's dataset holds, as the framework gives it.
 
     Attributes
@@ -83,17 +81,11 @@ class Fields:
 
     def same_as(self, other: "Fields") -> bool:
         """Return whether both hold equal values."""
-        return all(_equal(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(self, other, strict=True))
 
-    def copy(self) -> "Fields":
+    def copied(self) -> "Fields":
         """Return them apart from the arrays they came in."""
-        taken = (self.labels, self.weight, self.position)
-        labels, weight, position = (None if values is None else values.copy() for values in taken)
-        return Fields(labels, self.group.copy(), weight, position)
-
-
-def _equal(a: NDArray[Any] | None, b: NDArray[Any] | None) -> bool:
-    return a is b if a is None or b is None else np.array_equal(a, b)
+        return Fields._make(None if values is None else values.copy() for values in self)
 
 
 class Training(NamedTuple):

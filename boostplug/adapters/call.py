@@ -208,7 +208,7 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
     if queries is None:
         if adapter is not None:
             refuse_fault(adapter.fault_of_fields(fields, None))
-        queries = _built(record.arrays, fields.copy(), None)
+        queries = _built(record.arrays, fields.copied(), None)
     team = None if adapter is None else _team(adapter, queries, frame)
     return _Call(scores, queries, threads, team, record, adapter, training, None)
 

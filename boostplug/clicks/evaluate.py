@@ -17,6 +17,7 @@ from boostplug.core.checks import (
     refuse_where,
     scores_of_rows,
 )
+from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of
 from boostplug.data.queries import Queries
@@ -199,10 +200,7 @@ def evaluate(
     max_weight = check_number("max_weight", max_weight, least=1)
     n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 1)
     confidence = check_number("confidence", confidence, above=0, below=1)
-    named = {str(name): values for name, values in scores.items()} if isinstance(scores, Mapping) else {"": scores}
-    if not named:
-        raise ValueError("scores is an empty mapping; pass the scores of at least one ranker")
-    checked = [_scores(name, values, log.n_rows) for name, values in named.items()]
+    named = _named_scores(scores, log.n_rows)
     theta = _propensities(propensity, eta, log)
     times = _page_impressions(log)
 
@@ -210,34 +208,27 @@ def evaluate(
     if not len(rows):
         raise ValueError("log.clicked: there are no clicks, which say nothing of any ranking; pass a longer log")
     clicks, logarithm = log.clicked[rows], np.log(theta[log.position[rows] - 1])
-    weights = [np.exp(-power * logarithm) for power in _POWERS]
-    if method == "clipped":
-        weights = [np.minimum(w, max_weight) for w in weights]
+    most = max_weight if method == "clipped" else np.inf
+    weights = [np.minimum(np.exp(-power * logarithm), most) for power in _POWERS]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
 
     def by_query(values: Floats) -> Floats:
         return sums(query[rows], clicks * values, n_queries)
 
-    above = np.array([[by_query(w * d) for w in weights] for d in (_discounts(metric, s, log, rows) for s in checked)])
+    discounts = [_discounts(metric, values, log, rows) for values in named.values()]
+    above = np.array([[by_query(w * d) for w in weights] for d in discounts])
     below = np.array([by_query(w) for w in weights])
     if method != "snips":
         filled = log.boundaries[:-1][log.group > 0]
         below[:] = sums(query[filled], times[filled], n_queries)
 
     found, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
-
-    def interval(value: float, of_resamples: Any) -> Estimate:
-        if not len(resampled):
-            return Estimate(float(value), np.nan, np.nan)
-        low, high = np.quantile(of_resamples(resampled), [(1.0 - confidence) / 2, (1.0 + confidence) / 2])
-        return Estimate(float(value), float(low), float(high))
-
     out = Evaluations()
     sizes = [effective_size(w, clicks) for w in weights]
     for i, name in enumerate(named):
-        of_powers = [interval(found[i, k], lambda draws, i=i, k=k: draws[:, i, k]) for k in range(len(_POWERS))]
+        of_powers = [_estimate(found[i, k], resampled[:, i, k], confidence) for k in range(len(_POWERS))]
         rows_of_table = [Sensitivity(p, *e, size) for p, e, size in zip(_POWERS, of_powers, sizes, strict=True)]
-        difference = interval(found[i, 0] - found[0, 0], lambda draws, i=i: draws[:, i, 0] - draws[:, 0, 0])
+        difference = _estimate(found[i, 0] - found[0, 0], resampled[:, i, 0] - resampled[:, 0, 0], confidence)
         out[name] = Evaluation(
             *of_powers[0],
             n_clicks=int(clicks.sum()),
@@ -266,6 +257,14 @@ def _ratios_of_sums(above: Floats, below: Floats, n_bootstrap: int, random_state
     return found, draws[:, : found.size].reshape(-1, *found.shape) / draws[:, None, found.size :]
 
 
+def _estimate(value: float, resampled: Floats, confidence: float) -> Estimate:
+    """Return a number with its percentile interval."""
+    if not len(resampled):
+        return Estimate(float(value), np.nan, np.nan)
+    low, high = np.quantile(resampled, [(1.0 - confidence) / 2, (1.0 + confidence) / 2])
+    return Estimate(float(value), float(low), float(high))
+
+
 def _metric_of_sums(metric: Metric | str) -> Metric:
     """Return a metric that is a sum over documents by rank, refusing others."""
     found = Metric.parse(metric)
@@ -279,11 +278,18 @@ def _metric_of_sums(metric: Metric | str) -> Metric:
     return found
 
 
-def _scores(name: str, values: Any, n_rows: int) -> Floats:
-    try:
-        return scores_of_rows(values, n_rows, finite=False)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}" if name else str(error)) from None
+def _named_scores(scores: Any, n_rows: int) -> dict[str, Floats]:
+    """Return the scores of each ranker by its name, which is empty for a single one."""
+    named = {str(name): values for name, values in scores.items()} if isinstance(scores, Mapping) else {"": scores}
+    if not named:
+        raise ValueError("scores is an empty mapping; pass the scores of at least one ranker")
+    checked = {}
+    for name, values in named.items():
+        try:
+            checked[name] = scores_of_rows(values, n_rows, finite=False)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}" if name else str(error)) from None
+    return checked
 
 
 def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, log: ClickLog) -> Floats:
@@ -325,10 +331,9 @@ def _discounts(metric: Metric, scores: Floats, log: ClickLog, rows: Ints) -> Flo
         stop = max(start + 1, int(np.searchsorted(ends, (ends[start - 1] if start else 0) + _ROWS, side="right")))
         sizes = size[start:stop]
         firsts = np.cumsum(sizes) - sizes
-        within = np.arange(sizes.sum()) - np.repeat(firsts, sizes)
-        label = np.zeros(len(within))
+        label = np.zeros(sizes.sum())
         label[firsts + rows[start:stop] - log.boundaries[page[start:stop]]] = 1.0
-        copied = scores[np.repeat(log.boundaries[page[start:stop]], sizes) + within]
+        copied = scores[np.repeat(log.boundaries[page[start:stop]], sizes) + places_within(sizes)]
         out[start:stop] = metric.per_query(copied, Queries(label, group=sizes))
         start = stop
     return out

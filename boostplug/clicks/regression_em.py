@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.clicks.shown import Items, sums, taken
+from boostplug.clicks.shown import Items, sums
+from boostplug.data.tables import rows_of
 
 __all__ = ["RegressionEM"]
 
@@ -46,7 +47,7 @@ class RegressionEM:
 
     def __init__(self, items: Items, n_positions: int, X: Any) -> None:
         self.items, self.n_positions = items, n_positions
-        self.both = None if X is None else taken(X, np.tile(items.document, 2))
+        self.both = None if X is None else rows_of(X, np.tile(items.document, 2))
         self.start: tuple[Floats, Floats] | None = None
 
     def __call__(self, weight: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """`Shown`: the rows of a click log as the estimators of propensities read them."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from boostplug.data.click_log import ClickLog
 
-__all__ = ["Items", "Shown", "shown_rows", "sums", "taken"]
+__all__ = ["Items", "Shown", "shown_rows", "sums"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -117,8 +117,3 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
 def sums(index: Ints, values: Floats, size: int) -> Floats:
     """Return the sum of the values of each index from 0 to size - 1."""
     return np.asarray(np.bincount(index, values, size), dtype=np.float64)
-
-
-def taken(X: Any, rows: NDArray[Any]) -> Any:
-    """Return some rows of features."""
-    return X.iloc[rows] if hasattr(X, "iloc") else (X.tocsr() if hasattr(X, "nnz") else X)[rows]

@@ -7,10 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.clicks.shown import taken
 from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, shown
 from boostplug.core.extras import imported
+from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
+from boostplug.data.tables import rows_of
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.datasets.synthetic import RandomState, generator, machine_memory
 from boostplug.metrics.grades import exp2_less_one
@@ -143,17 +144,11 @@ def simulate(
     made_by = rng.integers(len(rankers), size=sessions) if of_several else np.zeros(sessions, np.int64)
     size = group[query] if max_position is None else np.minimum(group[query], max_position)
     page = np.repeat(np.arange(sessions), size)
-    position = np.arange(len(page)) - np.repeat(np.cumsum(size) - size, size) + 1
+    position = places_within(size) + 1
     document = np.empty(len(page), np.int64)
     for i, of_rows in enumerate(scores):
         mine = made_by == i
-        rows = mine[page]
-        at = position[rows] - 1
-        if of_rows is None:
-            document[rows] = _shuffled(found.queries.boundaries[query[mine]], group[query[mine]], size[mine], rng)
-        else:
-            order = np.lexsort((rng.random(len(y)), -of_rows, found.queries.query_of_row))
-            document[rows] = order[found.queries.boundaries[query[page[rows]]] + at]
+        document[mine[page]] = _documents(found, of_rows, query[mine], size[mine], rng)
 
     gain = exp2_less_one(y)
     largest = gain.max()
@@ -220,16 +215,26 @@ def _production_scores(data: RankingData, rng: np.random.Generator) -> Floats:
     chosen[rng.choice(filled, n_queries, replace=False)] = True
     rows = np.flatnonzero(chosen[data.queries.query_of_row])
     grades, label = np.unique(data.y[rows], return_inverse=True)  # lambdarank takes integers only
-    dataset = lgb.Dataset(taken(data.X, rows), label, group=data.group[chosen])
+    dataset = lgb.Dataset(rows_of(data.X, rows), label, group=data.group[chosen])
     trained = lgb.train({**_PRODUCTION, "label_gain": exp2_less_one(grades).tolist()}, dataset, _N_TREES)
     scores: Floats = trained.predict(data.X, num_threads=1)
     return scores
 
 
+def _documents(data: RankingData, scores: Floats | None, query: Ints, size: Ints, rng: np.random.Generator) -> Ints:
+    """Return the rows of pages, from the highest score down, in random order where there are no scores."""
+    start = data.queries.boundaries[query]
+    if scores is None:
+        return _shuffled(start, data.group[query], size, rng)
+    order = np.lexsort((rng.random(len(scores)), -scores, data.queries.query_of_row))
+    rows: Ints = order[np.repeat(start, size) + places_within(size)]
+    return rows
+
+
 def _shuffled(start: Ints, n_documents: Ints, size: Ints, rng: np.random.Generator) -> Ints:
     """Return the rows of pages whose documents are drawn without replacement, in random order."""
     first = np.cumsum(n_documents) - n_documents
-    within = np.arange(n_documents.sum()) - np.repeat(first, n_documents)
+    within = places_within(n_documents)
     rows = np.repeat(start, n_documents) + within
     for p in range(int(size.max(initial=0))):  # the shuffle of Fisher and Yates, of all pages at once
         longer = size > p

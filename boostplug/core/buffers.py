@@ -8,6 +8,8 @@ An array is reused only when no other object references it.
 
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 import numpy as np
@@ -29,50 +31,43 @@ class Buffers:
     def __init__(self) -> None:
         self._kept: list[Floats] = []
 
-    def lent(self, most: int) -> "_Loan":
+    @contextmanager
+    def lent(self, most: int) -> Iterator[None]:
         """Have `empty` and `zeros` take these arrays within, and keep them afterwards: `most` numbers in all."""
-        return _Loan(self._kept, most)
-
-
-class _Loan:
-    """What one call takes."""
-
-    def __init__(self, kept: list[Floats], most: int) -> None:
-        self._kept = kept
-        self._most = most
-        self._taken: list[Floats] = []
-
-    def __enter__(self) -> None:
-        self._token = _loan.set(self)
-
-    def __exit__(self, *_error: object) -> None:
-        _loan.reset(self._token)
-        for array in self._taken:
-            if sum(kept.size for kept in tuple(self._kept)) + array.size <= self._most:
-                self._kept.append(array)
+        taken: list[Floats] = []
+        token = _lent.set((self, taken))
+        try:
+            yield
+        finally:
+            _lent.reset(token)
+            for array in taken:
+                if sum(kept.size for kept in tuple(self._kept)) + array.size <= most:
+                    self._kept.append(array)
 
     def take(self, size: int) -> Floats:
         """Return one that is kept and that nobody uses, or a new one; what does not fit this call is dropped."""
         array = None
         while array is None:
             array = _unused(self._kept, size) if self._kept else np.empty(size)
-        self._taken.append(array)
         return array
 
 
-_loan: ContextVar[_Loan | None] = ContextVar("_loan", default=None)
+_lent: ContextVar[tuple[Buffers, list[Floats]] | None] = ContextVar("_lent", default=None)  # and what a call has taken
 
 
 def empty(*shape: int) -> Floats:
     """Return an array of any content, as `numpy.empty` does."""
-    loan = _loan.get()
-    size = math.prod(shape)
-    return np.empty(shape) if loan is None or size < _FEWEST else loan.take(size).reshape(shape)
+    lent, size = _lent.get(), math.prod(shape)
+    if lent is None or size < _FEWEST:
+        return np.empty(shape)
+    buffers, taken = lent
+    taken.append(buffers.take(size))
+    return taken[-1].reshape(shape)
 
 
 def zeros(*shape: int) -> Floats:
     """Return an array of zeros, as `numpy.zeros` does."""
-    if _loan.get() is None:
+    if _lent.get() is None:
         return np.zeros(shape)
     array = empty(*shape)
     array.fill(0.0)

@@ -1,7 +1,7 @@
 """Checks of what users pass, and the one way to say what is wrong with it: argument, value, remedy."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from functools import cache
@@ -18,6 +18,7 @@ __all__ = [
     "called",
     "check_choice",
     "check_choices",
+    "check_column_names",
     "check_flag",
     "check_instance",
     "check_integer",
@@ -182,6 +183,13 @@ def refuse_class(name: str, value: Any, kind: type) -> None:
 def column_names(X: Any) -> list[Any]:
     """Return the names of a table's columns, none where X has no names; pyarrow's `columns` are the data."""
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
+
+
+def check_column_names(chosen: Mapping[str, Any]) -> None:
+    """Refuse names of columns that are no strings; `chosen` has them by the argument."""
+    for what, name in chosen.items():
+        if not isinstance(name, str):
+            raise ValueError(f"{what} must be the name of a column; got {shown(name)}")
 
 
 @contextmanager

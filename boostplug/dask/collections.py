@@ -10,7 +10,6 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
-import scipy.sparse
 from dask.delayed import delayed
 from distributed import get_client, wait
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, refuse_other_columns, table_of, without_qid
+from boostplug.data.tables import Table, refuse_other_columns, rows_of, table_of, without_qid
 from boostplug.estimators.inputs import DataSet, labels_in_single, with_float32_labels
 from boostplug.metrics import Metric
 
@@ -74,7 +73,6 @@ class Summary(NamedTuple):
     n_queries: int = 0
     table: Table = Table(0, 0, None)
     weighted: bool = False
-    fault: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,34 @@ class Parts:
         return self._filled()[0][1].weighted
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function says of the `Part` of each partition, called where that lies."""
-        return _asked(self.client, self.futures, function, *arguments)
+        """Return what a function says of the `Part` of each partition, called where that lies.
+
+        Raises
+        ------
+        ValueError
+            If the function has raised one, or a partition is wrong; the message names the partition.
+        """
+        holders = self.client.who_has(self.futures)  # on an idle worker it would copy the data
+        answers: list[Any] = self.client.gather(
+            [
+                self.client.submit(
+                    _answer,
+                    future,
+                    function,
+                    *arguments,
+                    workers=list(holders[future.key]) or None,
+                    allow_other_workers=True,
+                    pure=False,
+                )
+                for future in self.futures
+            ]
+        )
+        wrong = [(number, answer) for number, answer in enumerate(answers) if isinstance(answer, str)]
+        if wrong:
+            number, fault = wrong[0]
+            more = f" (and in {len(wrong) - 1} more partitions)" if len(wrong) > 1 else ""
+            raise ValueError(f"in partition {number} of {self.where or 'the training set'}: {fault}{more}")
+        return answers
 
     def blocks(self, function: Callable[[Part, int], Any], n_columns: int | None = None) -> Any:
         """Return a Dask array with one block per partition that has rows.
@@ -222,8 +246,7 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
     parts = Parts(client, client.compute(made), [], where)
     with client.as_current():  # wait asks the current one
         wait(parts.futures)
-    parts.summaries.extend(_asked(client, parts.futures, _summary))
-    _refuse_faults(parts.summaries, where)
+    parts.summaries.extend(parts.ask(_summary))
     if not parts.n_rows:
         raise ValueError(f"{where}X and its labels have no rows")
     _refuse_unlike(parts.summaries, where)
@@ -311,24 +334,6 @@ def _pieces(name: str, value: Any, local: str, len_: int | None) -> list[Any]:
     return list(pieces.ravel()) if isinstance(value, da.Array) else list(pieces)
 
 
-def _asked(client: Any, futures: list[Any], function: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """Return what a function says of each future, called where that lies: on an idle worker it would copy the data."""
-    holders = client.who_has(futures)
-    answers = [
-        client.submit(
-            function,
-            future,
-            *arguments,
-            workers=list(holders[future.key]) or None,
-            allow_other_workers=True,
-            pure=False,
-        )
-        for future in futures
-    ]
-    found: list[Any] = client.gather(answers)
-    return found
-
-
 def _part(*columns: Any, names: tuple[str, ...], labels: tuple[str, ...]) -> Part | str:
     """Return a partition, or what is wrong with it: an error here would fill the worker's log."""
     given = dict(zip(names, columns, strict=True))
@@ -343,27 +348,32 @@ def _part(*columns: Any, names: tuple[str, ...], labels: tuple[str, ...]) -> Par
                 )
         # for errors that name rows by where they stand now
         by_name = dict(zip(labels, columns[len(names) - len(labels) :], strict=True))
-        position = by_name.pop(POSITION, None)
-        labels_in_single(Queries(y, group=[table.n_rows], weight=weight, labels_by_name=by_name, position=position))
+        labels_in_single(_queries(y, [table.n_rows], weight, by_name))
         ids, of_row = distinct(qid, "qid")
-        y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
-        position = None if position is None else np.asarray(position)
-        by_name = {name: np.asarray(values) for name, values in by_name.items()}
+        order = np.argsort(of_row, kind="stable")
         if (of_row[1:] < of_row[:-1]).any():
-            order = np.argsort(of_row, kind="stable")
-            X = X[order] if isinstance(X, np.ndarray) or scipy.sparse.issparse(X) else X.iloc[order]
-            y, weight = y[order], None if weight is None else weight[order]
-            position = None if position is None else position[order]
-            by_name = {name: values[order] for name, values in by_name.items()}
+            X = rows_of(X, order)
+        y, weight, *named = (None if v is None else np.asarray(v)[order] for v in (y, weight, *by_name.values()))
         sizes = np.bincount(of_row, minlength=len(ids.ids))
-        return Part(X, Queries(y, group=sizes, weight=weight, labels_by_name=by_name, position=position), ids)
+        return Part(X, _queries(y, sizes, weight, dict(zip(by_name, named, strict=True))), ids)
     except ValueError as error:
         return str(error)
 
 
-def _summary(part: Part | str) -> Summary:
-    if isinstance(part, str):
-        return Summary(fault=part)
+def _queries(y: Any, sizes: Any, weight: Any, columns: Mapping[str, Any]) -> Queries:
+    labels = {name: values for name, values in columns.items() if name != POSITION}
+    return Queries(y, group=sizes, weight=weight, labels_by_name=labels, position=columns.get(POSITION))
+
+
+def _answer(part: Part | str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function says of a partition, or what is wrong."""
+    try:
+        return part if isinstance(part, str) else function(part, *arguments)
+    except ValueError as error:
+        return str(error)
+
+
+def _summary(part: Part) -> Summary:
     queries = part.queries
     return Summary(queries.n_rows, queries.n_queries, table_of(part.X), queries.row_weight is not None)
 
@@ -391,14 +401,6 @@ def _labels(part: Part, _first: int) -> NDArray[np.float64]:
 
 def _of_ids(part: Part, function: Callable[..., Any], *arguments: Any) -> Any:
     return function(part.ids, *arguments)
-
-
-def _refuse_faults(summaries: list[Summary], where: str) -> None:
-    wrong = [(number, summary.fault) for number, summary in enumerate(summaries) if summary.fault is not None]
-    if wrong:
-        number, fault = wrong[0]
-        more = f" (and in {len(wrong) - 1} more partitions)" if len(wrong) > 1 else ""
-        raise ValueError(f"in partition {number} of {where or 'the training set'}: {fault}{more}")
 
 
 def _refuse_unlike(summaries: list[Summary], where: str) -> None:

@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from boostplug.core.checks import check_integer, shown
 from boostplug.dask.collections import (
     POSITION,
     Part,
-    Parts,
     client_of,
     column_of,
     names_of_columns,
@@ -189,7 +189,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         parts.warn_of_merged_labels()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
         names = names_of_columns(given)
-        packed = parts.blocks(_Packed(names), 1 + len(names)) if parts.weighted or names else None
+        packed = parts.blocks(partial(_weights_and_columns, names), 1 + len(names)) if parts.weighted or names else None
         with one_training, _cancelled_when_lost(client):
             return lgb_dask._train(  # noqa: SLF001 (as its own rankers call it)
                 client=client,
@@ -200,7 +200,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 group=parts.blocks(_sizes),
                 params=params,
                 model_factory=_OnWorker,
-                sums=None if job.loss is None else _sums(job.loss, parts),
+                sums=None if job.loss is None else np.sum(parts.ask(_scale_terms, job.loss), axis=0),
                 job=job,
                 **arguments,
             )
@@ -368,21 +368,9 @@ def _refuse_objective(objective: Any, loss: Loss | None) -> None:
         )
 
 
-def _sums(loss: Loss, parts: Parts) -> Floats:
-    """Return the terms of the scale of all partitions, numerators and then denominators."""
-    answers = parts.ask(_terms_of_part, loss)
-    for number, answer in enumerate(answers):
-        if isinstance(answer, str):
-            raise ValueError(f"in partition {number} of the training set: {answer}")
-    terms: Floats = np.sum(answers, axis=0)
-    return terms
-
-
-def _terms_of_part(part: Part, loss: Loss) -> Floats | str:
-    try:
-        return np.concatenate(loss.scale_terms(with_float32_labels(part.queries, warn=False)))  # the driver warns
-    except ValueError as error:
-        return str(error)
+def _scale_terms(part: Part, loss: Loss) -> Floats:
+    """Return the terms of the scale of a partition, numerators and then denominators."""
+    return np.concatenate(loss.scale_terms(with_float32_labels(part.queries, warn=False)))  # the driver warns
 
 
 def _is_loss_of_worker(error: Exception) -> bool:
@@ -438,16 +426,11 @@ def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
     return {**kept, "fitted_": True}
 
 
-class _Packed:
-    """The weights of a part's rows, and more columns of it by name, as one table."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-
-    def __call__(self, part: Part, _first: int) -> Floats:
-        queries = part.queries
-        weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-        return np.column_stack([weight, *(column_of(name, part) for name in self.names)])
+def _weights_and_columns(names: tuple[str, ...], part: Part, _first: int) -> Floats:
+    """Return the weights of a part's rows, and more columns of it by name, as one table."""
+    queries = part.queries
+    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    return np.column_stack([weight, *(column_of(name, part) for name in names)])
 
 
 def _sizes(part: Part, _first: int) -> NDArray[np.int64]:

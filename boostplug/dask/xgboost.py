@@ -173,21 +173,13 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         loss, metrics = self._objective_and_metrics(self.eval_metric if eval_metric is None else eval_metric)
         _refuse_functions(metrics)
         callbacks = self._checked_callbacks(early_stopping_rounds) or []
-        if self.booster == "gblinear" or self.tree_method == "exact":
-            name = "booster" if self.booster == "gblinear" else "tree_method"
-            raise ValueError(
-                f"{name}={getattr(self, name)!r} trains on one machine only; use {_LOCAL}, or leave it out"
-            )
-
+        self._refuse_one_machine()
         client = client_of(self.client)
         train = DataSet(X, y, qid, weight=sample_weight, labels=labels, position=position)
         sets = validation_sets(
             eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set, eval_labels=eval_labels
         )
-        described, evals = [train], []
-        for one in sets:
-            evals.append(0 if one.is_training else len(described))
-            described += [] if one.is_training else [one]
+        described, evals = _different(train, sets)
         if early_stopping_rounds is not None and not evals:
             raise ValueError(
                 f"early_stopping_rounds={early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
@@ -205,7 +197,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             params,
             num_boost_round=self.get_num_boosting_rounds(),
             obj=None if loss is None else job,
-            custom_metric=_Metrics(custom, fields) if custom else None,
+            custom_metric=partial(_evaluated, custom, fields) if custom else None,
             early_stopping_rounds=early_stopping_rounds,
             xgb_model=model,
             verbose_eval=False,
@@ -213,14 +205,23 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         )
         with job.running(client, _is_loss_of_worker, _LOST):
             trained, columns = self._trained(run, client, described, evals, known, feature_weights, fields)
+        self._keep(trained, columns)
+        return self
+
+    def _keep(self, trained: Mapping[str, Any], columns: Table) -> None:
+        """Keep what was trained, and give the warnings of the workers that the model has brought."""
         booster = trained["booster"]
         for text in json.loads(booster.attr(_WARNINGS)):
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warnings.warn(text, UserWarning, stacklevel=3)
         booster.set_attr(**{_WARNINGS: None})
         self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=booster.save_raw("ubj"))
         self._fitted_columns = columns
         self._set_evaluation_result(trained["history"])
-        return self
+
+    def _refuse_one_machine(self) -> None:
+        for name, value in (("booster", "gblinear"), ("tree_method", "exact")):
+            if getattr(self, name) == value:
+                raise ValueError(f"{name}={value!r} trains on one machine only; use {_LOCAL}, or leave it out")
 
     def _trained(
         self,
@@ -266,7 +267,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             fields: dict[str, Any] = {
                 "label": parts.labels,
                 "qid": parts.blocks(_codes),
-                _WEIGHTS: parts.blocks(_Weights(max(parts.ask(_largest_weight)))) if parts.weighted else None,
+                _WEIGHTS: parts.blocks(partial(_weights, max(parts.ask(_largest_weight)))) if parts.weighted else None,
                 "missing": self.missing,
                 "enable_categorical": self.enable_categorical,
                 "feature_types": self.feature_types,
@@ -336,15 +337,21 @@ class _XGBoostJob(Job, TrainingCallback):
         return model
 
 
-class _Metrics:
-    """All metrics as one function, which XGBoost calls on each worker."""
+def _evaluated(
+    metrics: list[Metric], fields: Mapping[str, str], scores: Any, matrix: xgb.DMatrix
+) -> list[tuple[str, float]]:
+    """Return the values of all metrics, which XGBoost asks for on each worker."""
+    _assign_queries(matrix, fields)
+    return [metric(scores, matrix) for metric in metrics]
 
-    def __init__(self, metrics: list[Metric], fields: Mapping[str, str]) -> None:
-        self.metrics, self.fields = metrics, fields
 
-    def __call__(self, scores: Any, matrix: xgb.DMatrix) -> list[tuple[str, float]]:
-        _assign_queries(matrix, self.fields)
-        return [metric(scores, matrix) for metric in self.metrics]
+def _different(train: DataSet, sets: list[DataSet]) -> tuple[list[DataSet], list[int]]:
+    """Return each set once, the training set first, and the place of each validation set among them."""
+    different, places = [train], []
+    for one in sets:
+        places.append(0 if one.is_training else len(different))
+        different += [] if one.is_training else [one]
+    return different, places
 
 
 def _is_loss_of_worker(error: Exception) -> bool:
@@ -403,14 +410,9 @@ def _codes(part: Part, first: int) -> NDArray[np.int64]:
     return part.queries.query_of_row + first
 
 
-class _Weights:
-    """Weights of rows in a unit in which single precision holds them; `largest` is that of all partitions."""
-
-    def __init__(self, largest: float) -> None:
-        self.largest = largest
-
-    def __call__(self, part: Part, _first: int) -> Any:
-        return weight_in_single(part.queries.row_weight, self.largest)
+def _weights(largest: float, part: Part, _first: int) -> Any:
+    """Return weights of rows in a unit in which single precision holds them; `largest` is that of all partitions."""
+    return weight_in_single(part.queries.row_weight, largest)
 
 
 def _largest_weight(part: Part) -> float:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_rounded_ids, refuse_weights, refuse_where, shown, vector
 
-__all__ = ["boundaries_of", "row_weight_of", "sizes_of"]
+__all__ = ["boundaries_of", "places_within", "row_weight_of", "sizes_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,6 +34,11 @@ def sizes_of(group: ArrayLike) -> Floats:
     whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
     refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
     return sizes
+
+
+def places_within(sizes: Ints) -> Ints:
+    """Return the place of each row in its query, from 0."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def row_weight_of(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
 from boostplug.core.threads import Computed
+from boostplug.data.boundaries import places_within
 from boostplug.kernels.base.views import Listed, Lists, Runs
 
-__all__ = ["Cells", "GradeRuns", "ListRuns", "PairBlock", "PairRuns", "distinct", "exponent_of", "roots_and_unit"]
+__all__ = ["GradeRuns", "ListRuns", "PairBlock", "PairRuns", "distinct", "exponent_of", "roots_and_unit"]
 
 _T = TypeVar("_T")
 Floats = NDArray[np.float64]
@@ -54,15 +55,8 @@ def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
     return frozen(np.sqrt(np.ldexp(weight, -exponent))), float(np.ldexp(1.0, exponent))
 
 
-class Cells(NamedTuple):
-    """Pairs of runs of one query, by query, `higher` ascending, then `lower`."""
-
-    higher: Ints
-    lower: Ints
-
-
 class PairBlock(NamedTuple):
-    """Some pairs of documents, as places in `GradeRuns.rows`."""
+    """Some pairs, of runs or of documents, by query, `higher` ascending, then `lower`."""
 
     higher: Ints
     lower: Ints
@@ -198,11 +192,10 @@ class GradeRuns:
         """
         return self.n_cells <= 4 * self.n_documents + 64
 
-    def cells(self, chosen: NDArray[np.bool_]) -> Iterator[Cells]:
+    def cells(self, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
         """Yield the pairs of runs of the chosen queries (a mask over `query`), in blocks of bounded memory."""
         run = np.flatnonzero(chosen[self.query_of_run])
-        for higher, lower in _with_all_before(run, self.query_run[self.query_of_run[run]], run):
-            yield Cells(higher, lower)
+        yield from _with_all_before(run, self.query_run[self.query_of_run[run]], run)
 
     def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
         """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
@@ -214,8 +207,7 @@ class GradeRuns:
         query_of = self.query_of_run[run_of]
         place = np.flatnonzero(chosen[query_of])
         first = self.query_start[query_of[place]]
-        for higher, lower in _with_all_before(place, first, self.run_start[run_of[place]], block):
-            yield PairBlock(higher, lower)
+        yield from _with_all_before(place, first, self.run_start[run_of[place]], block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,12 +296,12 @@ class ListRuns:
         return Lists(self.rows, self.grade, self.weight, self.start)
 
 
-def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[tuple[Ints, Ints]]:
+def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[PairBlock]:
     """Yield (i, j) for each chosen i with all j from its first to before its end, in blocks of about `block`."""
     counts = end - first
     edges = np.searchsorted(np.cumsum(counts), np.arange(0, counts.sum(), block))
     for a, b in pairwise(np.unique(np.r_[edges, len(chosen)])):
         c = counts[a:b]
-        within = np.arange(c.sum()) - np.repeat(np.cumsum(c) - c, c)
+        within = places_within(c)
         if len(within):
-            yield np.repeat(chosen[a:b], c), within + np.repeat(first[a:b], c)
+            yield PairBlock(np.repeat(chosen[a:b], c), within + np.repeat(first[a:b], c))

@@ -1,5 +1,6 @@
 """`Pairs`: explicit preferences between rows, as clicks or judges give them."""
 
+from functools import partial
 from typing import Any, Literal, final
 
 import numpy as np
@@ -259,7 +260,7 @@ class Pairs:
         return f"Pairs(n_pairs={len(self)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.winner, self.loser, self.weight, self.margin)
+        return partial(Pairs, weight=self.weight, margin=self.margin), (self.winner, self.loser)
 
     def refuse_beyond(self, n_rows: int) -> None:
         """Raise if a row index is not below `n_rows`."""
@@ -288,10 +289,6 @@ class Pairs:
             margin=None if self.margin is None else self.margin[inside],
         )
         return kept, int(((winner >= 0) != (loser >= 0)).sum())
-
-
-def _rebuild(winner: Ints, loser: Ints, weight: Floats | None, margin: Floats | None) -> Pairs:
-    return Pairs(winner, loser, weight=weight, margin=margin)
 
 
 def _rows(name: str, values: ArrayLike) -> Ints:

@@ -1,6 +1,7 @@
 """`Queries`: the documents of a ranking data set with their grades, queries and weights."""
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
@@ -160,8 +161,24 @@ class Queries:
         return f"Queries(n_queries={self.n_queries}, n_rows={self.n_rows}{paired}{weighted})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = (self.labels, np.diff(self.boundaries), self.row_weight, self.pairs, self.labelled)
-        return _rebuild, (*own, dict(self.labels_by_name), self.position, self.position_is_rank)
+        return partial(Queries, **self._arguments()), (), {"position_is_rank": self.position_is_rank}
+
+    def _arguments(self) -> dict[str, Any]:
+        return {
+            "labels": self.labels,
+            "group": np.diff(self.boundaries),
+            "weight": self.row_weight,
+            "pairs": self.pairs,
+            "labelled": self.labelled,
+            "labels_by_name": dict(self.labels_by_name),
+            "position": self.position,
+        }
+
+    def replaced(self, **arguments: Any) -> "Queries":
+        """Return new queries with some arguments of the constructor in place of those that these have."""
+        out = Queries(**self._arguments() | arguments)
+        out.__dict__["position_is_rank"] = self.position_is_rank
+        return out
 
     def on(self, label: str) -> "Queries":
         """Return the same queries with one of `labels_by_name` as their labels, and without pairs; kept once built.
@@ -179,17 +196,7 @@ class Queries:
             raise ValueError(f"there is no label {shown(label)}; the data has {there}")
         y = self.labels_by_name[label]
         missing = np.isnan(y)
-        return self.with_labels(np.where(missing, 0.0, y), labelled=~missing)
-
-    def with_labels(self, labels: Floats, labelled: NDArray[np.bool_] | None) -> "Queries":
-        """Return the same queries with other labels, and without pairs."""
-        return Queries(
-            labels,
-            group=np.diff(self.boundaries),
-            weight=self.row_weight,
-            labelled=labelled,
-            labels_by_name=self.labels_by_name,
-        ).with_positions(self.position, is_rank=self.position_is_rank)
+        return self.replaced(labels=np.where(missing, 0.0, y), labelled=~missing, pairs=None)
 
     def with_positions(self, position: ArrayLike | None, *, is_rank: bool = True) -> "Queries":
         """Return the same queries with these positions."""
@@ -199,19 +206,21 @@ class Queries:
         out.__dict__.pop("_kept", None)  # what depends on the data, which are others now
         return out
 
-    def of_rows(self, kept: NDArray[np.bool_], *, keep_empty: bool = True) -> "Queries":
-        """Return what is left of the queries with the chosen rows alone, in their order; without pairs.
+    def of_rows(self, kept: NDArray[Any], *, keep_empty: bool = True) -> "Queries":
+        """Return what is left of the queries with the chosen rows alone, without pairs.
 
-        Queries of which nothing is left stay, of size 0, unless `keep_empty` is False.
+        The rows are chosen by a mask, or by their numbers, those of a query together. Queries of which nothing is left
+        stay, of size 0, unless `keep_empty` is False.
         """
         sizes = np.bincount(self.query_of_row[kept], minlength=self.n_queries)
-        return Queries(
-            self.labels[kept],
+        of_rows = {"weight": self.row_weight, "labelled": self.labelled, "position": self.position}
+        return self.replaced(
+            labels=self.labels[kept],
             group=sizes if keep_empty else sizes[sizes > 0],
-            weight=None if self.row_weight is None else self.row_weight[kept],
-            labelled=None if self.labelled is None else self.labelled[kept],
+            pairs=None,
             labels_by_name={name: y[kept] for name, y in self.labels_by_name.items()},
-        ).with_positions(None if self.position is None else self.position[kept], is_rank=self.position_is_rank)
+            **{name: None if values is None else values[kept] for name, values in of_rows.items()},
+        )
 
     def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
         """Return the same queries, whose pairs weigh ``winner[i] * loser[j]`` times as much, i the preferred row.
@@ -380,21 +389,6 @@ def why_nothing_is_learnt(queries: Queries) -> str | None:
     if np.bincount(queries.query_of_row[queries.judged]).max() == 1:
         return f"none of the {queries.n_queries} queries holds two judged documents, so that there is nothing to rank"
     return f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
-
-
-def _rebuild(
-    labels: Floats,
-    group: Ints,
-    weight: Floats | None,
-    pairs: Pairs | None,
-    labelled: NDArray[np.bool_] | None,
-    labels_by_name: Mapping[str, Floats],
-    position: Ints | None,
-    is_rank: bool,
-) -> Queries:
-    return Queries(
-        labels, group=group, weight=weight, pairs=pairs, labelled=labelled, labels_by_name=labels_by_name
-    ).with_positions(position, is_rank=is_rank)
 
 
 def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:

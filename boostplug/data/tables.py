@@ -20,6 +20,7 @@ __all__ = [
     "refuse_other_columns",
     "refuse_sparse_beside_dense",
     "refuse_unknown_categories",
+    "rows_of",
     "split_columns",
     "table_of",
     "without_qid",
@@ -294,6 +295,11 @@ def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
 def is_frame(X: Any) -> bool:
     """Return whether data are a table whose columns have names: of pandas, polars or pyarrow."""
     return hasattr(X, "shape") and bool(column_names(X)) and hasattr(X, "drop")
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Return some rows of an array, a sparse matrix or a pandas DataFrame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else (X.tocsr() if hasattr(X, "nnz") else X)[rows]
 
 
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:

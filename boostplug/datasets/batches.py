@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_integer, frozen, shown
+from boostplug.core.checks import check_column_names, check_integer, frozen, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import Computed
 from boostplug.datasets.letor import natural
@@ -24,7 +24,6 @@ __all__ = ["QueryBatches", "batches_by_query"]
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 _ROWS = 1 << 17
-_CHECKED = 1 << 16  # ids that wait until they are looked for among those before
 _NO_ID: Any = object()
 
 
@@ -99,10 +98,9 @@ def batches_by_query(
     [[1.0], [2.0]] [3 3]
     """
     rows = check_integer("rows", rows, 1)
-    for name, column in (("label", label), ("qid", qid), ("weight", weight)):
-        if not (isinstance(column, str) or (name == "weight" and column is None)):
-            raise ValueError(f"{name} must be the name of a column; got {shown(column)}")
-    fields = [name for name in (label, qid, weight) if name is not None]
+    named = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
+    check_column_names(named)
+    fields = [*named.values()]
     if len(set(fields)) < len(fields):
         raise ValueError(f"label, qid and weight are three columns; got {', '.join(map(repr, fields))}")
     if features is not None:
@@ -129,10 +127,8 @@ class QueryBatches:
     def __init__(self, pieces: "ParquetPieces", rows: int) -> None:
         self._pieces = pieces
         self.rows = rows
-        scan = _Scan(pieces)
-        self.group: NDArray[np.int64] = frozen(scan.group())
-        self._uneven = scan.uneven
-        self._weighted = scan.weighted
+        group, self._uneven = _scan(pieces)
+        self.group: NDArray[np.int64] = frozen(group)
         self.n_rows, self.n_queries = int(self.group.sum()), len(self.group)
         self.n_features, self.feature_names = pieces.n_features, pieces.feature_names
 
@@ -148,17 +144,17 @@ class QueryBatches:
 
     def __iter__(self) -> Iterator[RankingData]:
         """Read the files, and yield batch after batch."""
-        rest = _Rest(self._pieces.pieces(features=True))
+        rest = _cut(self._pieces.pieces(features=True), np.cumsum(self.group)[np.array(self._cuts[1:]) - 1])
         for first, last in pairwise(self._cuts):
             group = self.group[first:last]
             n_rows = int(group.sum())
             X, y = np.zeros((n_rows, self.n_features), np.float32), np.empty(n_rows)
-            weight = np.empty(n_rows) if self._weighted else None
+            weight = np.empty(n_rows) if self._pieces.weighted else None
             ids: list[Any] = []
             starts: list[int] = []
             row = 0
             while row < n_rows:
-                taken = rest.take(n_rows - row)
+                taken = next(rest, None)
                 if taken is None:
                     raise _changed()
                 piece, at, stop = taken
@@ -180,7 +176,7 @@ class QueryBatches:
                 raise _changed()
             yield RankingData(X=X, y=y, qid=self._pieces.qids(ids, group), group=group, weight=weight)
             del X, y, weight  # before the next are made
-        if rest.take(1) is not None:
+        if next(rest, None) is not None:
             raise _changed()
 
     def data_iter(self, *, cache_prefix: str | PathLike[str] | None = None, on_host: bool = True) -> Any:
@@ -252,7 +248,7 @@ class QueryBatches:
             `feature_name`, a list. 8 bytes for each row, or 16 with weights.
         """
         y = np.empty(self.n_rows)
-        weight = np.empty(self.n_rows) if self._weighted else None
+        weight = np.empty(self.n_rows) if self._pieces.weighted else None
         row = 0
         for piece in self._pieces.pieces(features=False):
             rows = slice(row, row + piece.n_rows)
@@ -278,81 +274,42 @@ class QueryBatches:
         return cuts
 
 
-class _Rest:
-    """Pieces of which some rows are taken."""
-
-    def __init__(self, pieces: "Iterator[Piece]") -> None:
-        self._pieces = pieces
-        self._piece: Piece | None = None
-        self._at = 0
-
-    def take(self, most: int) -> "tuple[Piece, int, int] | None":
-        """Return a piece and its next rows, at most so many, from where to where; None at the end."""
-        if self._piece is None or self._at == self._piece.n_rows:
-            self._piece, self._at = next(self._pieces, None), 0
-        if self._piece is None:
-            return None
-        start = self._at
-        self._at = min(start + most, self._piece.n_rows)
-        return self._piece, start, self._at
+def _cut(pieces: "Iterator[Piece]", ends: NDArray[np.int64]) -> "Iterator[tuple[Piece, int, int]]":
+    """Yield each piece, and from where to where some of its rows stand, cut at the rows where batches end."""
+    row = 0
+    for piece in pieces:
+        inside = ends[(ends > row) & (ends < row + piece.n_rows)] - row
+        for start, stop in pairwise([0, *inside.tolist(), piece.n_rows]):
+            yield piece, start, stop
+        row += piece.n_rows
 
 
-class _Scan:
-    """What one pass over labels, ids and weights tells, and what it refuses.
-
-    Attributes
-    ----------
-    weighted : bool
-    uneven : the id of the first query whose weights differ, or None
-    """
-
-    def __init__(self, pieces: "ParquetPieces") -> None:
-        self._pieces = pieces
-        self.weighted, self.uneven = False, None
-        self._firsts = array("q")  # row of each query
-        self._seen = np.empty(0, np.int64)  # hashes, sorted
-        self._waiting = array("q")
-        self._n_rows = 0
-        last_id, last_weight = _NO_ID, np.nan
-        for piece in pieces.pieces(features=False):
-            begins = []
-            for start, id_ in zip(piece.starts.tolist(), piece.ids, strict=True):
-                if id_ != last_id:
-                    begins.append(start)
-                    self._waiting.append(hash(id_))
-                    last_id = id_
-            self._firsts.extend(self._n_rows + start for start in begins)
-            if piece.weight is not None:
-                self.weighted = True
-                if self.uneven is None:
-                    differs = np.diff(piece.weight, prepend=last_weight) != 0.0
-                    differs[begins] = False
-                    if differs.any():
-                        self.uneven = piece.ids[int(np.searchsorted(piece.starts, np.argmax(differs), "right")) - 1]
-                last_weight = piece.weight[-1]
-            self._n_rows += piece.n_rows
-            if len(self._waiting) >= max(_CHECKED, len(self._seen)):
-                self._look_for_repeats()
-        self._look_for_repeats()
-        if not self._n_rows:
-            raise ValueError("the files hold no rows; check the path")
-
-    def group(self) -> NDArray[np.int64]:
-        """Return the sizes of the queries."""
-        firsts = np.r_[np.frombuffer(self._firsts, np.int64), self._n_rows]
-        sizes: NDArray[np.int64] = firsts[1:] - firsts[:-1]
-        return sizes
-
-    def _look_for_repeats(self) -> None:
-        """Find ids that appear again: all hashes are sorted whenever there are twice as many."""
-        hashes = np.concatenate([self._seen, np.frombuffer(self._waiting, np.int64)])
-        self._waiting = array("q")
-        hashes.sort()
-        again = hashes[1:] == hashes[:-1]
-        if again.any():
-            _refuse_repeats(self._pieces, set(hashes[1:][again].tolist()))
-            hashes = np.unique(hashes)
-        self._seen = hashes
+def _scan(pieces: "ParquetPieces") -> tuple[NDArray[np.int64], Any]:
+    """Return the sizes of the queries, and the id of the first whose weights differ, or None; refuse repeated ids."""
+    firsts, hashes = array("q"), array("q")  # row of each query, and hash of its id
+    n_rows, uneven = 0, None
+    last_id, last_weight = _NO_ID, np.nan
+    for piece in pieces.pieces(features=False):
+        begins = []
+        for start, id_ in zip(piece.starts.tolist(), piece.ids, strict=True):
+            if id_ != last_id:
+                begins.append(start)
+                hashes.append(hash(id_))
+                last_id = id_
+        firsts.extend(n_rows + start for start in begins)
+        if piece.weight is not None and uneven is None:
+            differs = np.diff(piece.weight, prepend=last_weight) != 0.0
+            differs[begins] = False
+            if differs.any():
+                uneven = piece.ids[int(np.searchsorted(piece.starts, np.argmax(differs), "right")) - 1]
+            last_weight = piece.weight[-1]
+        n_rows += piece.n_rows
+    if not n_rows:
+        raise ValueError("the files hold no rows; check the path")
+    found, times = np.unique(np.frombuffer(hashes, np.int64), return_counts=True)
+    if (times > 1).any():
+        _refuse_repeats(pieces, set(found[times > 1].tolist()))
+    return np.diff(np.r_[np.frombuffer(firsts, np.int64), n_rows]), uneven
 
 
 def _refuse_repeats(pieces: "ParquetPieces", hashes: set[int]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import refuse_rounded_ids, refuse_where, shown
+from boostplug.core.checks import check_column_names, refuse_rounded_ids, refuse_where, shown
 from boostplug.core.extras import needed_by
 from boostplug.data.click_log import ClickLog
 
@@ -73,9 +73,7 @@ def load_clicks(
     named: dict[str, Any] = {"clicked": clicked, "position": position, "qid": qid}
     optional = {"query": query, "document": document, "ranker": ranker, "impressions": impressions}
     named |= {name: column for name, column in optional.items() if column is not None}
-    for name, column in named.items():
-        if not isinstance(column, str):
-            raise ValueError(f"{name} must be the name of a column; got {shown(column)}")
+    check_column_names(named)
     if not isinstance(path, (str, PathLike)):
         raise ValueError(f"path must be a CSV or Parquet file; got {shown(path)}")
     frame = _read(Path(path), named)

@@ -33,6 +33,7 @@ __all__ = [
     "natural",
     "opened",
     "possible_files",
+    "refuse_line",
     "side_files",
     "texts_of",
 ]
@@ -77,7 +78,10 @@ _OTHER_FILES = {
     b"\xff\xfe": "is UTF-16; save it as UTF-8",
     b"\xfe\xff": "is UTF-16; save it as UTF-8",
 }
-_PARTS = {"train": ("train",), "vali": ("vali", "valid"), "test": ("test",)}
+_FOLD_FILES = [  # of each part of a fold, the first that is there is read
+    [f"{stem}.txt{suffix}" for stem in stems for suffix in ("", ".gz")]
+    for stems in (("train",), ("vali", "valid"), ("test",))
+]
 
 
 def load_letor(
@@ -287,15 +291,14 @@ def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
 
 def possible_files(directory: Path) -> list[Path]:
     """Return every file that `load_fold` and `load_folds` may read of a folder, whether or not it is there."""
-    names = [f"{stem}.txt{suffix}" for stems in _PARTS.values() for stem in stems for suffix in ("", ".gz")]
-    return [folder / name for folder in (directory, *directory.glob("Fold*")) for name in names]
+    folders = (directory, *directory.glob("Fold*"))
+    return [folder / name for folder in folders for names in _FOLD_FILES for name in names]
 
 
 def _fold_files(directory: Path) -> list[Path]:
     present = {path.name for path in _entries(directory) if path.is_file()}
     files = []
-    for stems in _PARTS.values():
-        names = [f"{stem}.txt{suffix}" for stem in stems for suffix in ("", ".gz")]
+    for names in _FOLD_FILES:
         found = [name for name in names if name in present]
         if not found:
             more = "; for a folder of Fold* use load_folds" if any(directory.glob("Fold*")) else ""
@@ -334,10 +337,8 @@ class _Parsed(_File):
 
     blocks: list[_Entries] = field(default_factory=list)
     labels: list[NDArray[np.float64]] = field(default_factory=list)
-    doc_ids: list[NDArray[Any]] = field(default_factory=list)
+    doc_ids: list[str] = field(default_factory=list)  # empty as long as no row has one
     runs: list[tuple[bytes | None, int, int]] = field(default_factory=list)  # (query id, first row, its line)
-    doc_length: int = 0  # characters of all document ids
-    has_doc_ids: bool = False
     n_rows: int = 0
     n_entries: int = 0
     max_id: int = -1
@@ -356,29 +357,37 @@ def _svmlight() -> "ModuleType":
 def opened(
     path: Path, folder: str = "load it with load_fold, or with load_folds if it holds Fold*"
 ) -> Iterator[BinaryIO]:
-    """Open a file, through gzip if it is compressed so, behind its byte order mark; `folder` is what to do with one."""
+    """Open a file, through gzip if it is compressed so, behind its byte order mark; `folder` is what to do with one.
+
+    Errors of a damaged file within the block come with its name.
+    """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; {folder}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path")
-    with path.open("rb") as plain:
-        stream: Any = gzip.GzipFile(fileobj=plain) if plain.peek(2)[:2] == b"\x1f\x8b" else plain
-        head = stream.peek(8)
-        for magic, what in _OTHER_FILES.items():
-            if head.startswith(magic):
-                raise ValueError(f"{path} {what}")
-        if head.startswith(b"\xef\xbb\xbf"):
-            stream.read(3)
-        yield stream
+    try:
+        with path.open("rb") as plain:
+            stream: Any = gzip.GzipFile(fileobj=plain) if plain.peek(2)[:2] == b"\x1f\x8b" else plain
+            head = stream.peek(8)
+            for magic, what in _OTHER_FILES.items():
+                if head.startswith(magic):
+                    raise ValueError(f"{path} {what}")
+            if head.startswith(b"\xef\xbb\xbf"):
+                stream.read(3)
+            yield stream
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path} is damaged or cut short ({error}); fetch it again") from None
+
+
+def refuse_line(path: Path, line: int, what: str) -> NoReturn:
+    """Raise for a line of a file."""
+    raise ValueError(f"{path}, line {line}: {what}")
 
 
 def _text_blocks(file: _File) -> Iterator[tuple[bytearray, int]]:
     """Yield blocks of whole lines, each ended by LF: a buffer that is used again, and how much of it is filled."""
-    try:
-        with opened(file.path) as stream:
-            yield from _blocks(file, stream)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{file.path} is damaged or cut short ({error}); fetch it again") from None
+    with opened(file.path) as stream:
+        yield from _blocks(file, stream)
 
 
 def _blocks(file: _File, stream: Any) -> Iterator[tuple[bytearray, int]]:
@@ -400,7 +409,9 @@ def _blocks(file: _File, stream: Any) -> Iterator[tuple[bytearray, int]]:
             buffer[: filled - end] = buffer[end:filled]
         kept = filled - end
         if kept > _LONGEST_LINE:
-            _refuse(file, file.n_lines + 1, f"it is longer than {_LONGEST_LINE} bytes; end each row by LF, CR LF or CR")
+            refuse_line(
+                file.path, file.n_lines + 1, f"it is longer than {_LONGEST_LINE} bytes; end each row by LF, CR LF or CR"
+            )
         if kept == len(buffer) - 1:
             buffer = buffer + bytearray(len(buffer))
 
@@ -447,18 +458,13 @@ def _parse(path: Path, n_features: int | None, *, sparse: bool) -> _Parsed:
                 line = parsed.n_lines + int(row_line[row]) + 1
                 if stop - start > _LONGEST_ID:
                     what = f"the query's id, {_shown(token or b'')}, has {stop - start} bytes"
-                    _refuse(parsed, line, f"{what}; number the queries, or shorten their ids to {_LONGEST_ID}")
+                    refuse_line(parsed.path, line, f"{what}; number the queries, or shorten their ids to {_LONGEST_ID}")
                 parsed.runs.append((token, parsed.n_rows + row, line))
         parsed.labels.append(labels.copy())
         parsed.blocks.append(_held(row_end, ids, values, n["max_id"], sparse=sparse))
-        if n["docs"]:
-            parsed.has_doc_ids = True
-            names = [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in block.docs[:n_rows].tolist()]
-            length = sum(map(len, names))
-            parsed.doc_length += length
-            parsed.doc_ids.append(texts_of(names, length / n_rows))
-        else:
-            parsed.doc_ids.append(np.broadcast_to(np.array(""), n_rows))
+        if n["docs"] or parsed.doc_ids:
+            parsed.doc_ids += [""] * (parsed.n_rows - len(parsed.doc_ids))
+            parsed.doc_ids += [_decoded(buffer[i:j]) if i >= 0 else "" for i, j in block.docs[:n_rows].tolist()]
         parsed.n_rows += n_rows
         parsed.n_entries += n_entries
         parsed.n_lines += n["lines"]
@@ -487,14 +493,14 @@ def _shown(token: bytes) -> str:
     return shown(_decoded(token))
 
 
-def texts_of(texts: list[str], mean_length: float) -> NDArray[Any]:
-    """Return texts as an array of fixed width, or of objects where one text would make the others dear."""
-    longest = max(map(len, texts), default=0)
-    return np.array(texts, dtype=object if _is_uneven(longest, mean_length) else np.str_)
+def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> NDArray[Any]:
+    """Return texts as an array of fixed width, or of objects where one text would make the others dear.
 
-
-def _is_uneven(longest: int, mean_length: float) -> bool:
-    return longest > 64 + 4 * mean_length
+    `times` is how many rows each text will have; default 1.
+    """
+    lengths = [*map(len, texts)]
+    is_uneven = bool(lengths) and max(lengths) > 64 + 4 * np.average(lengths, weights=times)
+    return np.array(texts, dtype=object if is_uneven else np.str_)
 
 
 # --- Odd tokens and errors -----------------------------------------------------------------------------------------
@@ -517,7 +523,9 @@ def _resolve(
                 continue
             line = parsed.n_lines + buffer.count(b"\n", 0, start) + 1
             if place < 0 and not _BREAK.search(token):
-                _refuse(parsed, line, f"the grade is {_shown(token)}, not a number; each line must read {_LINE}")
+                refuse_line(
+                    parsed.path, line, f"the grade is {_shown(token)}, not a number; each line must read {_LINE}"
+                )
             _refuse_token(parsed, buffer, start, line)
         value = float(token)
         with np.errstate(over="ignore"):
@@ -529,28 +537,26 @@ def _resolve(
                 beyond = np.isinf(values[place])
         if number and beyond:
             line = parsed.n_lines + buffer.count(b"\n", 0, start) + 1
-            _refuse(parsed, line, f"{'the grade ' if place < 0 else ''}{_shown(token)} is beyond {remedy}")
+            refuse_line(parsed.path, line, f"{'the grade ' if place < 0 else ''}{_shown(token)} is beyond {remedy}")
 
 
-def _refuse(file: _File, line: int, what: str) -> NoReturn:
-    raise ValueError(f"{file.path}, line {line}: {what}")
-
-
-def _refuse_break(file: _File, line: int, character: bytes) -> NoReturn:
+def _token_around(file: _File, text: bytes | bytearray, at: int, line: int, blanks: str = r" \t\n") -> bytes:
+    """Return the token around the place `at`, refusing a character in it that ends lines elsewhere."""
+    start = max(text.rfind(blank, 0, at) for blank in (b" ", b"\t", b"\n")) + 1
+    token = re.compile(f"[^{blanks}]*".encode()).match(text, start)
+    assert token is not None
+    ends_line = _BREAK.search(text, max(at - 2, start), max(at + 1, token.end()))
+    if not ends_line:
+        return token.group()
+    character = ends_line.group()
     if character == b"\0":
-        _refuse(file, line, "there is a NUL byte, which no text holds; save the file as text, in UTF-8")
-    _refuse(file, line, f"there is {_BREAKS[character]}; end lines by LF, CR LF or CR, and remove all others")
+        refuse_line(file.path, line, "there is a NUL byte, which no text holds; save the file as text, in UTF-8")
+    refuse_line(file.path, line, f"there is {_BREAKS[character]}; end lines by LF, CR LF or CR, and remove all others")
 
 
 def _refuse_token(parsed: _Parsed, buffer: bytearray, at: int, line: int) -> NoReturn:
     """Raise for the token around the place `at`."""
-    start = max(buffer.rfind(blank, 0, at) for blank in (b" ", b"\t", b"\n")) + 1
-    match = re.compile(rb"[^ \t\n#]*").match(buffer, start)
-    assert match is not None
-    token = match.group()
-    ends_line = _BREAK.search(buffer, max(at - 2, start), max(at + 1, match.end()))
-    if ends_line:
-        _refuse_break(parsed, line, ends_line.group())
+    token = _token_around(parsed, buffer, at, line, r" \t\n#")
     text = _shown(token)
     if token == b"qid:":
         what = "'qid:' without an id; write the query's id right after the colon"
@@ -564,7 +570,7 @@ def _refuse_token(parsed: _Parsed, buffer: bytearray, at: int, line: int) -> NoR
         what = f"{text} has a feature beyond 2147483646; number features from 1"
     else:
         what = f"malformed token {text}; each line must read {_LINE}, a value being a number, NULL, nan or inf"
-    _refuse(parsed, line, what)
+    refuse_line(parsed.path, line, what)
 
 
 def _refuse_labels(parsed: _Parsed, labels: NDArray[np.float64], row_line: NDArray[np.int32]) -> None:
@@ -572,7 +578,7 @@ def _refuse_labels(parsed: _Parsed, labels: NDArray[np.float64], row_line: NDArr
     if not finite.all():
         row = int(np.argmin(finite))
         line = parsed.n_lines + int(row_line[row]) + 1
-        _refuse(parsed, line, f"the grade is {labels[row]}, which is not finite; drop such lines first")
+        refuse_line(parsed.path, line, f"the grade is {labels[row]}, which is not finite; drop such lines first")
 
 
 def _refuse_twice(
@@ -586,14 +592,14 @@ def _refuse_twice(
     if again.any():
         at = int(np.argmax(again))
         line = parsed.n_lines + int(row_line[rows[at]]) + 1
-        _refuse(parsed, line, f"feature {ids[at]} stands twice; keep one of the two values")
+        refuse_line(parsed.path, line, f"feature {ids[at]} stands twice; keep one of the two values")
 
 
 def _refuse_width(parsed: _Parsed, n_features: int, base: int) -> NoReturn:
     last = n_features - 1 + base
     why = f" (the first is 0, which line {parsed.zero_line} uses)" if not base and parsed.zero_line else ""
-    _refuse(
-        parsed,
+    refuse_line(
+        parsed.path,
         parsed.max_id_line,
         f"feature {parsed.max_id} is beyond the last of n_features={n_features}, {last}{why}; "
         f"pass n_features={parsed.max_id + 1 - base}, or None for the file's own",
@@ -615,7 +621,7 @@ def _assemble(
     result = []
     for parsed in files:
         qid, group = _queries(parsed)
-        doc_ids = _doc_ids(parsed) if parsed.has_doc_ids else None
+        doc_ids = texts_of(parsed.doc_ids) if parsed.doc_ids else None
         X = _sparse(parsed, base, width) if sparse else _dense(parsed, base, width)
         result.append(RankingData(X=X, y=np.concatenate(parsed.labels), qid=qid, group=group, doc_ids=doc_ids))
     return result
@@ -626,7 +632,9 @@ def _shape(files: Sequence[_Parsed], n_features: int | None, zero_based: _ZeroBa
     with_zero = next((parsed for parsed in files if parsed.zero_line), None)
     base = int(with_zero is None) if zero_based == "auto" else int(not zero_based)
     if base and with_zero is not None:
-        _refuse(with_zero, with_zero.zero_line, 'feature 0 stands below the first, 1; pass zero_based=True or "auto"')
+        refuse_line(
+            with_zero.path, with_zero.zero_line, 'feature 0 stands below the first, 1; pass zero_based=True or "auto"'
+        )
     widest = max(files, key=lambda parsed: parsed.max_id)
     width = max(0, widest.max_id + 1 - base)
     if n_features is not None:
@@ -647,7 +655,7 @@ def _refuse_waste(parsed: _Parsed, base: int, width: int, widest: _Parsed) -> No
         raise ValueError(f"{parsed.path}: n_features={width} asks for {what}; pass less, or sparse=True")
     where = "" if parsed is widest else f" in {parsed.path}"
     remedy = "correct it if it is wrong, else pass sparse=True"
-    _refuse(widest, widest.max_id_line, f"feature {widest.max_id} asks for {what}{where}; {remedy}")
+    refuse_line(widest.path, widest.max_id_line, f"feature {widest.max_id} asks for {what}{where}; {remedy}")
 
 
 def _dense(parsed: _Parsed, base: int, width: int) -> NDArray[np.float32]:
@@ -689,14 +697,6 @@ def _sparse(parsed: _Parsed, base: int, width: int) -> Any:
     return X
 
 
-def _doc_ids(parsed: _Parsed) -> NDArray[Any]:
-    longest = max(part.dtype.itemsize // 4 for part in parsed.doc_ids)
-    uneven = _is_uneven(longest, parsed.doc_length / parsed.n_rows)
-    if uneven or any(part.dtype == object for part in parsed.doc_ids):
-        return np.concatenate([part.astype(object) for part in parsed.doc_ids])
-    return np.concatenate(parsed.doc_ids)
-
-
 def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the query id of each row and the sizes of the queries."""
     side = _side_file(parsed.path)
@@ -705,7 +705,7 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
         if side is None:
             names = " or ".join(parsed.path.name + suffix for suffix in _SIDE_FILES)
             line = parsed.runs[0][2]
-            _refuse(parsed, line, f"no qid; write qid:<query> after each grade, or put the sizes into {names}")
+            refuse_line(parsed.path, line, f"no qid; write qid:<query> after each grade, or put the sizes into {names}")
         group, total = _side_sizes(side)
         if total != parsed.n_rows:
             raise ValueError(
@@ -720,12 +720,12 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
     for query, (_, row, line) in zip(ids, parsed.runs, strict=True):
         if query is None:
             other = next(line for token, _, line in parsed.runs if token is not None)
-            _refuse(parsed, line, f"no qid, but line {other} has one; write qid:<query> after each grade")
+            refuse_line(parsed.path, line, f"no qid, but line {other} has one; write qid:<query> after each grade")
         if runs and runs[-1][0] == query:  # 7 and 07
             continue
         if query in seen:
-            _refuse(
-                parsed,
+            refuse_line(
+                parsed.path,
                 line,
                 f"qid:{str(query)[:60]} appears again after other queries (it starts on line {seen[query]}); "
                 "sort the lines by qid (stably) first",
@@ -742,7 +742,7 @@ def _queries(parsed: _Parsed) -> tuple[NDArray[Any], NDArray[np.int64]]:
     queries = [query for query, _ in runs]
     if isinstance(queries[0], int):
         return np.repeat(np.array(queries, np.int64), group), group
-    return np.repeat(texts_of(queries, float(np.average([*map(len, queries)], weights=group))), group), group
+    return np.repeat(texts_of(queries, group), group), group
 
 
 def _integers(tokens: Sequence[bytes | None]) -> list[Any] | None:
@@ -772,20 +772,12 @@ def _side_sizes(side: Path) -> tuple[NDArray[np.int64], int]:
         text = bytes(buffer[:end])
         wrong = _NO_SIZES.search(text)
         if wrong:
-            _refuse_no_size(file, text, wrong.start())
+            line = file.n_lines + text.count(b"\n", 0, wrong.start()) + 1
+            token = _token_around(file, text, wrong.start(), line)
+            what = f"{_shown(token)} is not the size of a query; write a whole number of up to 18 digits"
+            refuse_line(side, line, what)
         sizes = [int(token) for token in text.split()]
         total += sum(sizes)
         parts.append(np.array(sizes, np.int64))
         file.n_lines += text.count(b"\n")
     return np.concatenate(parts), total
-
-
-def _refuse_no_size(file: _File, text: bytes, at: int) -> NoReturn:
-    """Raise for the token around the place `at` of a side file."""
-    line = file.n_lines + text.count(b"\n", 0, at) + 1
-    start = max(text.rfind(blank, 0, at) for blank in (b" ", b"\t", b"\n")) + 1
-    token = re.split(rb"[ \t\n]", text[start : at + _LONGEST_ID], maxsplit=1)[0]
-    ends_line = _BREAK.search(token)
-    if ends_line:
-        _refuse_break(file, line, ends_line.group())
-    _refuse(file, line, f"{_shown(token)} is not the size of a query; write a whole number of up to 18 digits")

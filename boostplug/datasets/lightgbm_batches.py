@@ -1,7 +1,6 @@
 """`BatchSequence`: the rows of batches as LightGBM's `Sequence`."""
 
 from collections.abc import Iterable, Iterator
-from operator import index
 from typing import Any
 
 import lightgbm as lgb
@@ -29,25 +28,19 @@ class BatchSequence(lgb.Sequence):
 
     def __getitem__(self, idx: Any) -> NDArray[Any]:
         """Return a row as float64, which LightGBM's choice of bins takes alone, or some rows as float32."""
+        rows = range(self._n_rows)
         if isinstance(idx, slice):
-            start, stop, step = idx.indices(self._n_rows)
-            if step == 1:
-                return self._range(start, max(start, stop))
-            return self._rows(range(start, stop, step))
+            rows = rows[idx]
+            if rows.step == 1:
+                return self._range(rows.start, rows.stop)
+            idx = [*rows]
         if isinstance(idx, (list, np.ndarray)):
-            return self._rows([index(i) for i in idx])
-        return np.array(self._row(index(idx)), np.float64)
-
-    def _rows(self, rows: Iterable[int]) -> NDArray[np.float32]:
-        return np.array([self._row(row) for row in rows], np.float32)
-
-    def _row(self, row: int) -> NDArray[np.float32]:
-        at = row + self._n_rows if row < 0 else row
-        if not 0 <= at < self._n_rows:
-            raise IndexError(f"row {row} of {self._n_rows}")
-        self._hold(at)
-        found: NDArray[np.float32] = self._X[at - self._start]
-        return found
+            return np.array([self[i] for i in idx], np.float32)
+        try:
+            row = rows[idx]
+        except IndexError:
+            raise IndexError(f"row {idx} of {self._n_rows}") from None
+        return np.array(self._range(row, row + 1)[0], np.float64)
 
     def _range(self, start: int, stop: int) -> NDArray[np.float32]:
         parts = []

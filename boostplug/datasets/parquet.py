@@ -110,6 +110,7 @@ class ParquetPieces:
         self, paths: Sequence[Path], label: str, qid: str, weight: str | None, features: Sequence[str] | None
     ) -> None:
         self._paths, self._label, self._qid, self._weight = paths, label, qid, weight
+        self.weighted = weight is not None
         self._fields = [name for name in (label, qid, weight) if name is not None]
         names = _names_of(paths[0]) if features is None else [*features]
         self.feature_names: tuple[str, ...] = tuple(

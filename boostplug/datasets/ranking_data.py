@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import (
+    check_column_names,
     column_names,
     numbers,
     refuse_other_order,
@@ -19,7 +20,7 @@ from boostplug.core.checks import (
 from boostplug.core.threads import Computed
 from boostplug.data.click_log import ClickLog
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, features_of, is_frame, refuse_uncomputed, split_columns, without_qid
+from boostplug.data.tables import Table, features_of, is_frame, refuse_uncomputed, rows_of, split_columns, without_qid
 
 __all__ = ["Fold", "RankingData"]
 
@@ -189,9 +190,8 @@ class RankingData(Mapping[str, Any]):
         chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
         chosen |= {} if position is None else {"position": position}
         chosen |= {f"labels[{i}]": name for i, name in enumerate(labels)}
+        check_column_names(chosen)
         for what, name in chosen.items():
-            if not isinstance(name, str):
-                raise ValueError(f"{what} must be the name of a column; got {shown(name)}")
             if name not in there:
                 raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
         if len({*chosen.values()}) < len(chosen):
@@ -237,7 +237,7 @@ class RankingData(Mapping[str, Any]):
             refuse_where(
                 "log.document", (rows < 0) | (rows >= table.n_rows), rows, f"is no row of X, which has {table.n_rows}"
             )
-            features = features.iloc[rows] if is_frame(features) else features[rows]
+            features = rows_of(features, rows)
         elif table.n_rows != log.n_rows:
             raise ValueError(
                 f"X has {table.n_rows} rows and the log {log.n_rows}; pass the features of each row of the log, or "
@@ -249,7 +249,7 @@ class RankingData(Mapping[str, Any]):
     __hash__ = object.__hash__
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self:
+        if key not in {*self}:
             raise KeyError(key)
         return getattr(self, key)
 
@@ -258,9 +258,6 @@ class RankingData(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(fields(self))
-
-    def __contains__(self, key: object) -> bool:
-        return any(key == field.name for field in fields(self))
 
     def __repr__(self) -> str:
         return f"RankingData(n_queries={self.n_queries}, n_rows={self.n_rows}, n_features={self.n_features})"

@@ -20,11 +20,12 @@ ROWS, ENTRIES, RUNS, ODD, DOCS, LINES, MAX_ID, MAX_ID_LINE, ZERO_LINE, UNSORTED,
 
 _POWER = np.array([float(f"1e{i}") for i in range(300)])
 _EXACT, _CLOSE, _MISSING, _UNSURE = range(4)
-_FULL = 10**17  # a mantissa below it takes one more digit
+_FULL = 10**17  # a number below it takes one more digit
+_TOO_LONG = 10**18
 _MAX_ID = 2**31 - 2
 _STOPS = np.isin(np.arange(256), [10, 0, 11, 12, 28, 29, 30, 0x85, 0xA8, 0xA9])  # what `_end_of_comment` looks at
 _NULL, _NAN, _DOCID = (np.frombuffer(word, np.uint8) for word in (b"null", b"nan", b"docid"))
-_CLOSENESS = 1e-15  # three roundings to double and the digits beyond the 18th; 4 ulp cover them
+_CLOSENESS = 1e-15  # three roundings to double; 4 ulp cover them
 
 Bytes = NDArray[np.uint8]
 Int32s = NDArray[np.int32]
@@ -128,18 +129,14 @@ def _is_word(buf: Bytes, at: int, word: Bytes) -> bool:
 
 
 @inlined(inline="always")
-def _digits(buf: Bytes, at: int, number: Any) -> tuple[Any, int, int]:
-    """Append digits to a number: (the number, where they end, how many at the end are left out as it is full)."""
-    left_out = 0
+def _digits(buf: Bytes, at: int, number: Any) -> tuple[Any, int]:
+    """Append digits to a number: (the number, `_TOO_LONG` if it has more than 18 digits; where they end)."""
     digit = np.int64(buf[at]) - 48
     while 0 <= digit <= 9:
-        if number < _FULL:
-            number = number * 10 + digit
-        else:
-            left_out += 1
+        number = number * 10 + digit if number < _FULL else _TOO_LONG
         at += 1
         digit = np.int64(buf[at]) - 48
-    return number, at, left_out
+    return number, at
 
 
 @inlined(error_model="numpy")
@@ -150,14 +147,13 @@ def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     if negative or buf[at] == 43:
         at += 1
     first = at
-    mantissa, at, left_out = _digits(buf, at, np.int64(0))
-    n_digits, exponent = at - first, left_out
+    mantissa, at = _digits(buf, at, np.int64(0))
+    n_digits, exponent = at - first, 0
     if buf[at] == 46:
         first = at + 1
-        mantissa, at, beyond = _digits(buf, first, mantissa)
+        mantissa, at = _digits(buf, first, mantissa)
         n_digits += at - first
-        exponent -= at - first - beyond
-        left_out += beyond
+        exponent -= at - first
     if n_digits == 0:
         # The newline that ends the buffer stops these comparisons.
         if _is_word(buf, start, _NULL):
@@ -168,18 +164,18 @@ def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     if buf[at] | 32 == 101:
         down = buf[at + 1] == 45
         first = at + 2 if down or buf[at + 1] == 43 else at + 1
-        power, at, _ = _digits(buf, first, np.int64(0))
+        power, at = _digits(buf, first, np.int64(0))
         if at == first:
             return 0.0, _UNSURE, start
         exponent += -power if down else power
     sign = -1.0 if negative else 1.0
     if mantissa == 0:
         return sign * 0.0, _EXACT, at
-    if exponent < -290 or exponent > 290:
+    if mantissa == _TOO_LONG or exponent < -290 or exponent > 290:
         return 0.0, _UNSURE, start
     scaled = sign * mantissa
     value = scaled / _POWER[-exponent] if exponent < 0 else scaled * _POWER[exponent]
-    exact = left_out == 0 and mantissa <= 2**53 and -22 <= exponent <= 22
+    exact = mantissa <= 2**53 and -22 <= exponent <= 22
     return value, _EXACT if exact else _CLOSE, at
 
 
@@ -249,7 +245,7 @@ def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
         at = start
         if buf[at] == 10 or buf[at] == 35:
             break
-        index, at, _ = _digits(buf, start, np.int64(0))
+        index, at = _digits(buf, start, np.int64(0))
         if at == start or index > _MAX_ID or buf[at] != 58:
             counts[BAD] = start
             break

@@ -3,13 +3,12 @@
 import gzip
 import math
 import warnings
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +27,7 @@ from boostplug.core.checks import (
 from boostplug.core.files import replacing
 from boostplug.core.threads import Computed
 from boostplug.data.queries import Queries
-from boostplug.datasets.letor import opened, texts_of
+from boostplug.datasets.letor import opened, refuse_line, texts_of
 
 __all__ = ["JudgedRun", "Qrels", "Run", "load_qrels", "load_run", "save_qrels", "save_run"]
 
@@ -197,8 +196,8 @@ class Run:
         return JudgedRun(
             y=np.array(y, np.float64),
             scores=np.array(scores, np.float64),
-            qid=np.repeat(_texts(queries), sizes),
-            doc_ids=_texts(doc_ids),
+            qid=np.repeat(texts_of(queries), sizes),
+            doc_ids=texts_of(doc_ids),
             labelled=np.array(labelled, bool),
             retrieved=np.array(retrieved, bool),
             group=sizes,
@@ -442,10 +441,6 @@ def _n_queries(qid: NDArray[Any]) -> int:
     return len(set(qid.tolist()))
 
 
-def _texts(texts: Sequence[str]) -> NDArray[Any]:
-    return texts_of(list(texts), sum(map(len, texts)) / max(len(texts), 1))
-
-
 # --- Reading -------------------------------------------------------------------------------------------------------
 
 
@@ -465,7 +460,7 @@ def _load(file: Path, form: str, what: str, most: float) -> tuple[NDArray[Any], 
         if document in documents:
             first = documents[document][0]
             where = f"document {shown(document)} of query {shown(query)} stands on line {first} already"
-            _refuse(file, line, f"{where}; keep one of them")
+            refuse_line(file, line, f"{where}; keep one of them")
         documents[document] = line, value
         tag = tag or texts[-1]
     if not found:
@@ -473,34 +468,30 @@ def _load(file: Path, form: str, what: str, most: float) -> tuple[NDArray[Any], 
     queries = [query for query, documents in found.items() for _ in documents]
     ids = [document for documents in found.values() for document in documents]
     values = [value for documents in found.values() for _, value in documents.values()]
-    return _texts(queries), _texts(ids), np.array(values, np.float64), tag
+    return texts_of(queries), texts_of(ids), np.array(values, np.float64), tag
 
 
 def _lines(file: Path, form: str, n_columns: int) -> Iterator[tuple[int, list[str]]]:
     """Yield number and columns of each line that is not blank."""
-    try:
-        with opened(file, "pass one of its files") as stream:
-            for number, line in enumerate(iter(partial(stream.readline, _LONGEST_LINE), b""), 1):
-                if len(line) == _LONGEST_LINE:
-                    _refuse(file, number, f"it is longer than {_LONGEST_LINE} bytes; each line must read {form}")
-                columns = line.split()  # at ASCII's white space alone, as TREC's tools
-                if not columns:
-                    continue
-                try:
-                    texts = b" ".join(columns).decode().split(" ")
-                except UnicodeDecodeError as error:
-                    byte = error.object[error.start]
-                    _refuse(file, number, f"the byte 0x{byte:02X} is no UTF-8; save the file as UTF-8")
-                if len(columns) != n_columns:
-                    _refuse(
-                        file,
-                        number,
-                        f"{shown(' '.join(texts))} has {len(columns)} columns, not {n_columns}; each line must read "
-                        f"{form}",
-                    )
-                yield number, texts
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{file} is damaged or cut short ({error}); fetch it again") from None
+    with opened(file, "pass one of its files") as stream:
+        for number, line in enumerate(iter(partial(stream.readline, _LONGEST_LINE), b""), 1):
+            if len(line) == _LONGEST_LINE:
+                refuse_line(file, number, f"it is longer than {_LONGEST_LINE} bytes; each line must read {form}")
+            columns = line.split()  # at ASCII's white space alone, as TREC's tools
+            if not columns:
+                continue
+            try:
+                texts = b" ".join(columns).decode().split(" ")
+            except UnicodeDecodeError as error:
+                byte = error.object[error.start]
+                refuse_line(file, number, f"the byte 0x{byte:02X} is no UTF-8; save the file as UTF-8")
+            if len(columns) != n_columns:
+                refuse_line(
+                    file,
+                    number,
+                    f"{shown(' '.join(texts))} has {len(columns)} columns, not {n_columns}; each line must read {form}",
+                )
+            yield number, texts
 
 
 def _number(file: Path, line: int, what: str, text: str, most: float) -> float:
@@ -510,12 +501,8 @@ def _number(file: Path, line: int, what: str, text: str, most: float) -> float:
         number = math.nan
     if "_" in text or not abs(number) <= most or math.isinf(number):
         limit = f" up to ±{most:g}" if math.isfinite(most) else ""
-        _refuse(file, line, f"the {what} {shown(text)} is no finite number{limit}; correct it, or drop the line")
+        refuse_line(file, line, f"the {what} {shown(text)} is no finite number{limit}; correct it, or drop the line")
     return number
-
-
-def _refuse(file: Path, line: int, what: str) -> NoReturn:
-    raise ValueError(f"{file}, line {line}: {what}")
 
 
 # --- Writing -------------------------------------------------------------------------------------------------------

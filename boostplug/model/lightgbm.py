@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["booster_of", "lightgbm_model", "named", "refitted"]
+__all__ = ["booster_of", "leaves_below", "lightgbm_model", "named", "refitted"]
 
 Floats = NDArray[np.float64]
 
@@ -102,13 +102,19 @@ def refitted(
     return booster
 
 
+def leaves_below(tree: Tree) -> NDArray[np.int64]:
+    """Return the number of leaves under each node, with which SHAP values weigh; 1 for a leaf."""
+    below = tree.leaf.astype(np.int64)
+    for node in np.flatnonzero(~tree.leaf)[::-1]:
+        below[node] = below[tree.left[node]] + below[tree.right[node]]
+    return below
+
+
 def _tree(tree: Tree) -> str:
     inner, leaf = np.flatnonzero(~tree.leaf), np.flatnonzero(tree.leaf)
     number = np.empty(len(tree.value), np.int64)  # inner nodes and leaves are counted apart, leaves as -1, -2, …
     number[inner], number[leaf] = np.arange(len(inner)), ~np.arange(len(leaf))
-    below = tree.leaf.astype(np.int64)  # leaves under each node: LightGBM's SHAP values weigh with them
-    for node in inner[::-1]:
-        below[node] = below[tree.left[node]] + below[tree.right[node]]
+    below = leaves_below(tree)
     return _lines(
         num_leaves=len(leaf),
         num_cat=0,

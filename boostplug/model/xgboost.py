@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.model.lightgbm import leaves_below
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
@@ -86,9 +87,6 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
     inner = np.flatnonzero(~leaf)
     parents = np.full(len(order), _NO_PARENT)
     parents[left[inner]] = parents[right[inner]] = inner
-    below = leaf.astype(np.float64)  # leaves under each node: XGBoost's SHAP values weigh with them
-    for node in inner[::-1]:
-        below[node] = below[left[node]] + below[right[node]]
     value = tree.value[order] + shift
     return {
         "base_weights": singles(value),
@@ -105,7 +103,7 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
         "split_conditions": singles(np.where(leaf, value, condition[order])),
         "split_indices": np.where(leaf, 0, tree.feature[order]).tolist(),
         "split_type": [0] * len(order),
-        "sum_hessian": below.tolist(),
+        "sum_hessian": leaves_below(tree)[order].astype(np.float64).tolist(),
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(n_features),

@@ -163,11 +163,9 @@ MUTANTS = [
         ),
         (
             "explicit pairs stay beside bound labels",
-            "data.queries.Queries.with_labels",
-            """Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled,
-            labels_by_name=self.labels_by_name)""",
-            """Queries(labels, group=np.diff(self.boundaries), weight=self.row_weight, labelled=labelled,
-            labels_by_name=self.labels_by_name, pairs=self.pairs)""",
+            "data.queries.Queries._on",
+            "self.replaced(labels=np.where(missing, 0.0, y), labelled=~missing, pairs=None)",
+            "self.replaced(labels=np.where(missing, 0.0, y), labelled=~missing)",
         ),
     ),
     *_caught_by(
@@ -310,14 +308,14 @@ MUTANTS = [
         (
             "new labels of a dataset are not read",
             "adapters.adapter.Fields.same_as",
-            "fields(self)",
-            "fields(self)[1:]",
+            "zip(self, other, strict=True)",
+            "zip(self[1:], other[1:], strict=True)",
         ),
         (
             "new weights of a dataset are not read",
             "adapters.adapter.Fields.same_as",
-            "fields(self)",
-            "fields(self)[:2]",
+            "zip(self, other, strict=True)",
+            "zip(self[:2], other[:2], strict=True)",
         ),
         (
             "new pairs of a dataset are not read",
@@ -652,9 +650,9 @@ MUTANTS = [
         ["datasets"],
         (
             "a query that appears again is accepted",
-            "datasets.batches._Scan._look_for_repeats",
-            "_refuse_repeats(self._pieces, set(hashes[1:][again].tolist()))",
-            "print(set(hashes[1:][again].tolist()))",
+            "datasets.batches._scan",
+            "_refuse_repeats(pieces, set(found[times > 1].tolist()))",
+            "print(set(found[times > 1].tolist()))",
         ),
         (
             "a file that has changed since the first pass is accepted",
@@ -1047,8 +1045,8 @@ MUTANTS = [
         (
             "positions are lost in a pickle",
             "data.queries.Queries.__reduce__",
-            "(*own, dict(self.labels_by_name), self.position, self.position_is_rank)",
-            "(*own, dict(self.labels_by_name), None, self.position_is_rank)",
+            "partial(Queries, **self._arguments())",
+            "partial(Queries, **{**self._arguments(), 'position': None})",
         ),
     ),
     *_caught_by(
@@ -1125,8 +1123,8 @@ MUTANTS = [
         (
             "rows that a worker sorts keep their positions in the old order",
             "dask.collections._part",
-            "None if position is None else position[order]",
-            "position",
+            "dict(zip(by_name, named, strict=True))",
+            "by_name",
         ),
     ),
 ]
