@@ -24,23 +24,6 @@ MISSPELT = [
 ]
 
 
-@pytest.mark.parametrize(("framework", "name", "nearest"), MISSPELT)
-@pytest.mark.parametrize("built_in", [False, True])
-def test_rankers_refuse_a_misspelt_parameter(framework, name, nearest, built_in):
-    ranker = MAKE[framework](**{name: 0.5})
-    if built_in:
-        ranker.set_params(objective="lambdarank" if framework == "lightgbm" else "rank:ndcg")
-    title = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}[framework]
-    remedy = "leave it out" if nearest is None else rf"did you mean {nearest}\?"
-    with pytest.raises(ValueError, match=rf"^{name} is no parameter of {title}; {remedy}"):
-        ranker.fit(X, Y, qid=QID, **QUIET[framework])
-
-
-def test_the_argument_that_holds_it_is_named():
-    with pytest.raises(ValueError, match=r"^params holds 'gama', which is no parameter of XGBoost; did you mean gamma"):
-        refuse_unknown_parameters("xgboost", ["eta", "gama"], "params")
-
-
 @pytest.mark.parametrize(
     ("framework", "names"),
     [

@@ -14,7 +14,6 @@ from losses.functions import softplus, softplus_curvature, softplus_slope
 import boostplug as bp
 from boostplug.adapters import call as plug
 from boostplug.data.grade_groups import distinct
-from boostplug.losses import Loss
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -193,20 +192,6 @@ def test_no_pairs_at_all():
     assert not g.any()
     assert not h.any()
     assert bp.MPBoost().value(np.zeros(3), queries).tolist() == [0.0]
-
-
-def test_a_loss_that_cannot_use_pairs_refuses_them():
-    class OnGrades(Loss):
-        hessian_kind = "exact"
-
-        def compute_value(self, scores, queries):
-            return np.zeros(queries.n_queries)
-
-        def compute_gradient_hessian(self, scores, queries, scale):
-            return scores, scores
-
-    with pytest.raises(ValueError, match="OnGrades learns from grades and cannot use pairs"):
-        OnGrades().value(np.zeros(2), bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1])))
 
 
 def test_both_frameworks_and_both_rankers_learn_from_pairs():

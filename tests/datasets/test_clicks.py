@@ -84,12 +84,6 @@ def test_bad_columns_are_named_with_their_rows(tmp_path, name, column, values, m
     assert str(error.value).startswith(f"{path}: ")
 
 
-def test_clicks_that_are_not_0_or_1(tmp_path):
-    path = written(tmp_path, "log.csv", FRAME.assign(click=[1, 0, 2, 1, 1]))
-    with pytest.raises(ValueError, match=r"clicked\[2\] = 2.0 is neither 0 nor 1"):
-        load_clicks(path, **NAMES)
-
-
 def test_bad_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_clicks(tmp_path / "none.csv")

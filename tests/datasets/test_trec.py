@@ -76,21 +76,6 @@ def test_what_is_no_run(written, text, message):
     assert str(raised.value).startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", 'holds no rows; each line must read "<query> <iteration> <document> <grade>"'),
-        (RUN, "line 1: 'q2 Q0 d1 1 3.5 bm25' has 6 columns, not 4"),
-        ("q1 0 d1 good\n", "line 1: the grade 'good' is no finite number; correct it, or drop the line"),
-        ("q1 0 d1 1e999\n", "line 1: the grade '1e999' is no finite number"),
-        (QRELS + "q1 0 d1 1\n", "line 8: document 'd1' of query 'q1' stands on line 1 already"),
-    ],
-)
-def test_what_are_no_qrels(written, text, message):
-    with pytest.raises(ValueError, match=message):
-        load_qrels(written("qrels", text))
-
-
 def judged(written, run=RUN, qrels=QRELS, **options):
     return load_run(written("run", run)).judge(load_qrels(written("qrels", qrels)), **options)
 

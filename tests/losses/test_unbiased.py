@@ -338,21 +338,3 @@ def test_wrong_parameters():
         bp.Unbiased(base=bp.LambdaRank(), method="kurennoy", propensity=THETA)
     with pytest.raises(ValueError, match="ignores weights of pairs"):
         bp.Unbiased(base=bp.NDCGBoost(hessian="global"))
-
-
-def test_wrong_data():
-    scores, queries = pages()
-    without = bp.Queries(queries.labels, group=np.diff(queries.boundaries))
-    with pytest.raises(ValueError, match=r"there are none; pass position= to fit"):
-        bp.Unbiased().gradient_hessian(scores, without)
-    flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.ones(queries.n_rows))
-    with pytest.raises(ValueError, match="position is 1 in all rows"):
-        bp.Unbiased().gradient_hessian(scores, flat)
-    with pytest.raises(ValueError, match=r"position\[\d+\] = \d+ has no propensity, which ends at position 3"):
-        bp.Unbiased(method="ips", propensity=THETA[:3]).value(scores, queries)
-    graded = bp.Queries(2.0 * queries.labels, group=np.diff(queries.boundaries), position=queries.position)
-    with pytest.raises(ValueError, match=r"labels\[\d+\] = 2.0 is no click"):
-        METHODS[3].value(scores, graded)
-    paired = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]), position=[1, 2])
-    with pytest.raises(ValueError, match="learns from grades and cannot use pairs"):
-        bp.Unbiased().value(np.zeros(2), paired)

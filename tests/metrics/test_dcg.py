@@ -185,11 +185,6 @@ def test_the_first_row_in_error_counts_unlabelled_rows():
     ("gain", "message"),
     [
         (lambda r: r - 1, r"returned -1\.0 for the grade 0\.0 of row 0"),
-        (lambda r: r * np.nan, "returned nan for the grade"),
-        (lambda r: r + np.inf, "returned inf for the grade"),
-        (lambda r: 1.0, r"one real number per grade.*returned one of shape \(\)"),
-        (lambda r: r[:1], r"returned one of shape \(1,\)"),
-        (lambda r: r.astype(str), "dtype <U"),
     ],
 )
 def test_bad_gains(gain, message):
