@@ -83,7 +83,7 @@ def python_blocks():
             continue  # told in order, with what they print
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.cluster] if CLUSTER in block else []
-            marks += [pytest.mark.ci] if CLUSTER in block or page.stem == "bench" else []
+            marks += [pytest.mark.ci] if page.stem != "README" else []
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
 
 
@@ -122,6 +122,7 @@ def test_python_in_the_docs_runs(block):
     assert names.keys() > {"__name__", "__builtins__"}  # it did something
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", TOLD, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
     """A block that names its file is a script for a process that cannot import boostplug."""
@@ -142,7 +143,6 @@ def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
 STEP = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[+-]?(?:\d*\.)?\d+")
 TOLERANCE = 0.02  # of figures of trained trees, which are not the same in every version of a framework
-SLOW = {"clusters", "from_lambdarank", "own_loss", "search", "tuning"}  # of many trainings: .ci/run runs them
 
 
 def steps(page):
@@ -154,7 +154,6 @@ def tutorials():
     for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
         if steps(page):
             marks = [pytest.mark.cluster] if CLUSTER in page.read_text() else []
-            marks += [pytest.mark.ci] if page.stem in SLOW else []
             yield pytest.param(page, id=page.stem, marks=marks)
 
 
@@ -166,6 +165,7 @@ def alike(printed, shown):
     return all(abs(float(a) - float(b)) <= (TOLERANCE if "." in b else 0) for a, b in pairs)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", list(tutorials()))
 def test_tutorial_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
     whole = "".join(code for code, _ in steps(page))

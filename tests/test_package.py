@@ -82,15 +82,6 @@ def test_losses_and_metrics_load_no_framework():
     assert run(code).strip() == "[]"
 
 
-@pytest.mark.parametrize(("name", "extra"), [("LGBMRanker", "lightgbm"), ("XGBRanker", "xgboost"), ("dask", "dask")])
-def test_name_whose_extra_is_missing_says_which(name, extra):
-    code = (
-        f"import sys; sys.modules['{extra}'] = None\nimport boostplug as bp\n"
-        f"try:\n    bp.{name}\nexcept ImportError as error:\n    print(error)"
-    )
-    assert f"boostplug[{extra}]" in run(code)
-
-
 def test_python_versions_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert project["project"]["requires-python"] == ">=3.11"

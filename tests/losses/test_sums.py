@@ -89,7 +89,8 @@ SUMS = [
     2.5 * bp.RankNet(),
     EXACT + bp.MPBoost(distance=bp.LinearDistance()) + 0.5 * MODEL,
     3 * BOUND + 1e-3 * bp.RankNet(normalization="query") + 0.5 * EXACT,
-    0.25 * bp.AdaRank(base=EXACT) + bp.AdaRank() + SQUARES,
+    0.25 * bp.AdaRank(base=BOTH) + bp.AdaRank() + SQUARES,
+    BOUND + 2 * GLOBAL,
     0.5 * bp.ListNet() + bp.SquaredError(centred=True),
 ]
 every_sum = pytest.mark.parametrize("loss", SUMS, ids=lambda loss: loss.name)
@@ -196,7 +197,6 @@ def test_the_hessian_is_of_the_weakest_kind_that_holds(parts, kind):
     for order in itertools.permutations(parts):
         loss = sum(0.5 * part for part in order)
         assert loss.hessian_kind == kind
-    bp.testing.check_loss(loss)
 
 
 @pytest.mark.parametrize("claimed", ["exact", "bound"])
@@ -226,7 +226,6 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
 @every_sum
 def test_properties_hold(loss):
     bp.testing.check_loss(loss)
-    bp.testing.check_loss(bp.AdaRank(base=BOTH))
 
 
 # Out of the range of floats
