@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -53,6 +52,7 @@ WITH_TRAININGS = (
 )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", WITH_TRAININGS)
 def test_trainings_on_the_pages_of_losses_run(name):
     pytest.importorskip("lightgbm")
@@ -225,29 +225,3 @@ def test_differences_on_the_readme_are_those_of_the_study():
     found = re.findall(r"[+−]\.\d{4}(?: \[[^]]+\])?", claims)
     assert len(found) > 10
     assert [difference for difference in found if difference not in study] == []
-
-
-# All addresses outside; the tests need no network.
-ADDRESSES = {
-    "https://github.com/dmlc/xgboost/issues/4663",
-    "https://github.com/dmlc/xgboost/issues/8475",
-    "https://github.com/dmlc/xgboost/issues/8491",
-    "https://github.com/dmlc/xgboost/pull/10408",
-    "https://github.com/lightgbm-org/LightGBM/issues/6963",
-    "https://github.com/lightgbm-org/LightGBM/pull/7290",
-    "https://keepachangelog.com/en/1.1.0/",
-    "https://kubernetes.dask.org",
-    "https://www.contributor-covenant.org/version/2/1/code_of_conduct/",
-}
-# Where figures of baselines are from, as it was.
-CITED = {"http://research.microsoft.com/en-us/um/beijing/projects/letor/letor3baseline.aspx"}
-
-
-def test_addresses_outside_are_few_and_whole():
-    pages = [*PAGES, *ROOT.glob("*.md")]
-    found = {address for page in pages for address in re.findall(r"https?://[^\s)>\"'`\]]+", page.read_text())}
-    assert found == ADDRESSES | CITED, "look whether a new one leads where it says, then list it"
-    for address in ADDRESSES:
-        parts = urlsplit(address)
-        assert parts.scheme == "https"
-        assert re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)

@@ -82,13 +82,6 @@ def test_losses_and_metrics_load_no_framework():
     assert run(code).strip() == "[]"
 
 
-def test_python_versions_agree():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert project["project"]["requires-python"] == ">=3.11"
-    extras = project["project"]["optional-dependencies"]
-    assert {"lightgbm", "xgboost", "dask", "report", "tune", "parquet", "test", "docs", "all"} == set(extras)
-
-
 def test_every_extra_brings_what_the_package_imports():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     text = "".join(path.read_text() for path in PACKAGE.rglob("*.py"))

@@ -9,20 +9,6 @@ import boostplug as bp
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 
-MAKE = {
-    "lightgbm": lambda **more: bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=2, verbose=-1, n_jobs=1, **more),
-    "xgboost": lambda **more: bp.XGBRanker(objective=bp.MPBoost(), n_estimators=2, n_jobs=1, **more),
-}
-QUIET = {"lightgbm": {}, "xgboost": {"verbose": False}}
-MISSPELT = [
-    ("lightgbm", "bagging_fracton", "bagging_fraction"),
-    ("lightgbm", "lambda_12", "lambda_l2"),
-    ("xgboost", "bagging_fracton", None),
-    ("xgboost", "subsampel", "subsample"),
-    ("xgboost", "colsample_by_tree", "colsample_bytree"),
-    ("xgboost", "rate_dropp", "rate_drop"),
-]
-
 
 @pytest.mark.parametrize(
     ("framework", "names"),

@@ -392,25 +392,6 @@ def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
     assert "to the left is better" in less
 
 
-def shape(value):
-    """Return what a value of JSON is made of: names, and of lists the shape of their first item."""
-    if isinstance(value, dict):
-        return {name: shape(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [shape(item) for item in value[:1]]
-    return "number" if isinstance(value, (int, float)) else type(value).__name__
-
-
-def test_these_details_have_the_form_of_real_ones(result):
-    made, real = made_up(result.document), result.details
-    assert real["reliability"] == {"methods": []}  # no metric judges probabilities
-    real["reliability"] = made["reliability"]
-    assert real["positions"] == {"methods": []}  # no loss learns from clicks
-    real["positions"] = made["positions"]
-    real["reproduce"]["command"] = made["reproduce"]["command"]  # data from memory have none
-    assert shape(made) == shape(real)
-
-
 def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
     result.to_html(tmp_path / "report.html")
     read = Read((tmp_path / "report.html").read_text())

@@ -152,10 +152,6 @@ def test_integers_and_numbers_have_their_limits():
         check_integer("k", 3.0, 1, remedy="try 2", most=2)
 
 
-def ragged(values):
-    return [[1.0], [1.0, 2.0]]
-
-
 def test_numpy_does_not_warn_within_a_users_function():
     """What it returns is judged; the numbers that make NumPy warn are refused in words."""
     with pytest.raises(ValueError, match=r"gain must return values from 0 .* it returned nan for the grade -1\.0"):

@@ -264,9 +264,7 @@ print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kern
 @pytest.mark.parametrize(
     ("name", "n", "method", "kernels"),
     [
-        ("NDCGBoost", 50, "gradient_hessian", "ndcg_by_pair:1"),
         ("NDCGBoost", 2000, "gradient_hessian", "by_blocks:1"),
-        ("NDCGBoost", 50, "value", "ndcg_value_by_pair:1"),
         ("RankNet", 50, "gradient_hessian", "ranknet_by_pair:1"),
         ("PairwiseLoss", 50, "gradient_hessian", "tabulated_by_pair:1"),
     ],

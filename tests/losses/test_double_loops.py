@@ -95,7 +95,7 @@ def test_equals_the_double_loop(loss, accuracy, groups, spreads, kind):
     for group in groups:
         n = sum(group)
         labels = KINDS[kind](rng, n)
-        for spread in spreads:
+        for spread in spreads if n < 120 else (1.0,):
             scores = spread * rng.normal(size=n)
             loops.assert_equal(loss, scores, bp.Queries(labels, group=group), accuracy)
         loops.assert_equal(loss, np.round(2.0 * rng.normal(size=n), 1), bp.Queries(labels, group=group), accuracy)

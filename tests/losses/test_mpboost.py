@@ -81,7 +81,7 @@ def test_newton_steps_survive_scores_of_1000(distance, labels):
 def test_few_grades_get_the_same_by_boxes(distance, labels, monkeypatch):
     rng = np.random.default_rng(13)
     monkeypatch.setattr(mpboost, "_FACTORISED", 2)
-    scores, queries = problem(rng, labels, [400, 2, 30, 7], 1.0, rng.random(439))
+    scores, queries = problem(rng, labels, [150, 2, 30, 7], 1.0, rng.random(189))
     loss = bp.MPBoost(distance=distance)
     assert loss._distances(queries, queries.grade_runs).by_boxes.sum() > 1
     loops.assert_equal(loss, scores, queries)

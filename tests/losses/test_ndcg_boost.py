@@ -90,10 +90,7 @@ def test_query_without_relevant_document_teaches_nothing():
     assert not h.any()
 
 
-OPTIONS = [
-    NDCGBoost(),
-    NDCGBoost(hessian="bound"),
-    NDCGBoost(hessian="global"),
+OPTIONS = [  # beside those of the registry
     NDCGBoost(sigmoid=2.0, normalization="rows"),
     NDCGBoost(gain="linear", normalization="query", hessian="bound", sigmoid=0.5),
     NDCGBoost(gain=np.exp2, hessian="global", sigmoid=3.0),

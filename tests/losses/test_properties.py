@@ -14,10 +14,9 @@ from boostplug.testing import PROPERTIES, check_loss, example_data, suited, suit
 
 EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants]
 OPTIONS = [
-    MPBoost(hessian=hessian, normalization=normalization)
-    for hessian in ("newton", "gentle", "bound")
-    for normalization in ("none", "rows", "query")
-    if (hessian, normalization) != ("newton", "none")  # is in the registry
+    MPBoost(hessian="newton", normalization="query"),
+    MPBoost(hessian="gentle", normalization="rows"),
+    MPBoost(hessian="bound", normalization="query"),
 ]
 
 

@@ -91,13 +91,14 @@ def test_matrices_equal_the_double_loop(hessian, normalization):
                 np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-# Each kind of labels meets each kind of scores, at one margin or the other.
+# Each kind of labels meets half of the kinds of scores, at one margin or the other.
 @pytest.mark.parametrize(
     ("margin", "labels", "scores"),
     [
-        (("grade", 0.3)[(i + j) % 2], labels, scores)
+        (("grade", 0.3)[(i + j // 2) % 2], labels, scores)
         for i, labels in enumerate(LABELS)
         for j, scores in enumerate(SCORES)
+        if (i + j) % 2 == 0
     ],
 )
 def test_long_lists_are_sorted_to_the_same_sums(margin, labels, scores):

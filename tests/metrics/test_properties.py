@@ -7,6 +7,7 @@ from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
+from fuzz import plain
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
@@ -110,6 +111,30 @@ def rankings(draw, *, unlabelled=False):
     if labelled is not None:
         labelled = np.array(labelled, bool)
     return np.array(scores, float), bp.Queries(grades, group=sizes, labelled=labelled)
+
+
+@each_class()
+def test_values_are_those_of_plain_loops(metrics):
+    """Ties by every order of the tied documents, documents without label, queries without relevant ones."""
+    rng = np.random.default_rng(0)
+    compared = 0
+    for _ in range(60):
+        sizes = rng.integers(0, 6, 4)
+        n = int(sizes.sum())
+        labelled = rng.random(n) < 0.8 if rng.random() < 0.5 else None
+        grades = rng.integers(0, rng.integers(2, 6), n)
+        queries = bp.Queries(grades, group=sizes, labelled=labelled, weight=rng.integers(1, 4, 4))
+        scores = rng.integers(0, rng.integers(2, 7), n).astype(float)
+        for metric in metrics:
+            try:
+                expected = plain.per_query(metric, scores, queries)
+            except plain.TooMany:
+                continue
+            np.testing.assert_allclose(metric.per_query(scores, queries), expected, rtol=1e-12, atol=1e-13)
+            mean = plain.mean_of(metric, scores, queries, expected)
+            np.testing.assert_allclose(metric(scores, queries), mean, rtol=1e-12, atol=1e-13)
+            compared += 1
+    assert compared >= 20 * len(metrics)
 
 
 def permuted(scores, queries, seed):
