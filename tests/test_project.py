@@ -60,7 +60,7 @@ def test_the_list_of_quick_tests_names_files():
 
 def test_hooks_are_of_versions_that_pyproject_allows():
     version = pytest.importorskip("packaging.requirements")
-    required = {r.name: r.specifier for r in map(version.Requirement, EXTRAS["test"])}
+    required = {r.name: r.specifier for r in map(version.Requirement, EXTRAS["dev"])}
     repos = read(ROOT / ".pre-commit-config.yaml")["repos"]
     pins = {name: repo["rev"].removeprefix("v") for repo in repos for name in ("ruff", "mypy") if name in repo["repo"]}
     assert pins.keys() == {"ruff", "mypy"}

@@ -478,6 +478,7 @@ OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElemen
 OPEN_ALL = "() => document.querySelectorAll('details').forEach((part) => { part.open = true; })"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_nothing_overflows_and_all_can_be_read(mode, request):
     watched = request.getfixturevalue(mode)
@@ -499,6 +500,7 @@ def names_of(table):
     return table.locator("tbody th .name").all_inner_texts()
 
 
+@pytest.mark.ci
 def test_without_its_script_all_is_there(browser, file, document):
     tab = Watched(browser, file, java_script_enabled=False).tab
     assert tab.get_by_role("button").count() == tab.get_by_role("checkbox").count() == 0
@@ -508,6 +510,7 @@ def test_without_its_script_all_is_there(browser, file, document):
     assert tab.locator("#curves .curves polyline").count() == 8
 
 
+@pytest.mark.ci
 def test_ten_methods_are_printed_on_at_most_eight_pages(browser, document, tmp_path):
     document, file = many(document, 10), tmp_path / "report.html"
     file.write_text(page(document, made_up(document), MACHINE))
