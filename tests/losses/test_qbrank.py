@@ -281,40 +281,6 @@ def test_preference_weight_0_is_squared_error():
         assert loss.scale(queries) == pytest.approx(1.0 / v.mean())
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_preference_weight_0_grows_the_trees_of_lightgbms_regression(weighted):
-    lgb = pytest.importorskip("lightgbm")
-    rng = np.random.default_rng(8)
-    x = rng.normal(size=(2000, 8))
-    y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
-    params = {"learning_rate": 0.1, "num_leaves": 15, "verbose": -1, "num_threads": 1}
-    weight = rng.random(2000) if weighted else None
-    trees = []
-    for objective in ({"objective": QBRank(preference_weight=0.0)}, {"objective": "l2", "boost_from_average": False}):
-        data = lgb.Dataset(x, y, group=np.full(100, 20), weight=weight)
-        booster = lgb.train({**params, **objective}, data, num_boost_round=20)
-        trees.append(booster.trees_to_dataframe())
-    ours, theirs = trees
-    structure = ["tree_index", "node_index", "left_child", "right_child", "split_feature", "count"]
-    assert ours[structure].equals(theirs[structure])
-    np.testing.assert_array_equal(ours["threshold"], theirs["threshold"])
-    # LightGBM rounds the residual to float32 before it multiplies with the weight, not only after.
-    np.testing.assert_allclose(ours["value"], theirs["value"], rtol=1e-5, atol=1e-9)
-
-
-def test_preference_weight_0_grows_the_trees_of_xgboosts_regression():
-    xgb = pytest.importorskip("xgboost")
-    rng = np.random.default_rng(9)
-    x = rng.normal(size=(2000, 8))
-    y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
-    params = {"max_depth": 4, "nthread": 1, "base_score": 0.0}
-    data = xgb.DMatrix(x, y)
-    data.set_group(np.full(100, 20))
-    ours = xgb.train(params, data, num_boost_round=20, obj=QBRank(preference_weight=0.0))
-    theirs = xgb.train({**params, "objective": "reg:squarederror"}, xgb.DMatrix(x, y), num_boost_round=20)
-    assert ours.get_dump() == theirs.get_dump()
-
-
 @pytest.mark.parametrize("w", [0.5, 1.0])
 def test_check_loss_passes_where_all_pairs_stand_at_their_margin(w):
     """At equal scores and a margin of 0 no pair is active, and the gradient has a kink: no property speaks of it."""
