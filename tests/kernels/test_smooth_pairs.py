@@ -265,7 +265,6 @@ print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kern
     ("name", "n", "method", "kernels"),
     [
         ("NDCGBoost", 2000, "gradient_hessian", "by_blocks:1"),
-        ("RankNet", 50, "gradient_hessian", "ranknet_by_pair:1"),
         ("PairwiseLoss", 50, "gradient_hessian", "tabulated_by_pair:1"),
     ],
 )

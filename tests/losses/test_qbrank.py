@@ -236,7 +236,7 @@ def test_properties_hold_off_the_kinks(loss, monkeypatch):
     testing.check_loss(loss)
 
 
-@pytest.mark.parametrize("loss", OPTIONS)
+@pytest.mark.parametrize("loss", OPTIONS[:4])
 def test_other_properties_hold_at_the_kinks(loss, monkeypatch):
     differences = ("gradient_is_the_values", "hessian_is_its_kind", "threads_do_not_matter")
     monkeypatch.setattr(

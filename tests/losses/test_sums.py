@@ -223,7 +223,7 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
         assert (*found, loss.has_gradient_of_value, loss.degree_in_labels, loss.accuracy) == expected, loss
 
 
-@pytest.mark.parametrize("loss", [*SUMS, bp.AdaRank(base=BOTH)])
+@pytest.mark.parametrize("loss", [*SUMS[:1], *SUMS[3:5], SUMS[-1], bp.AdaRank(base=BOTH)])
 def test_properties_hold(loss):
     bp.testing.check_loss(loss)
 

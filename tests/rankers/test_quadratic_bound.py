@@ -473,10 +473,7 @@ def test_refuses_losses_that_go_wrong_later():
         (Stub([1.0, 2.0], [1.0, 1e-310]), "hessian of row 1 is 1e-310, the gradient 2.0: no bound"),
         (Third(), "gradient_hessian must return two arrays.*got list"),
     ],
-    ids=[
-        *("class", "object", "documents", "adarank", "shape", "column", "complex", "nan", "small", "three", "zero"),
-        "negative",
-    ],
+    ids=["class", "documents", "shape", "nan", "small", "three"],
 )
 def test_refuses_losses(loss, message):
     with pytest.raises(ValueError, match=message):
