@@ -92,22 +92,6 @@ def source_of(name):
     return Path(sys.modules[getattr(bp, name.removeprefix("bp.")).__module__].__file__).read_text()
 
 
-def test_commands_of_contributing_exist():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    for name in re.findall(r"python -m ([\w.]+)", text):
-        place = ROOT / Path(*name.split("."))
-        script = place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
-        assert "__main__" in script.read_text(), name
-    for name in re.findall(r"python ([\w/]+\.py)", text) + re.findall(r"`(\w+/[\w./]+\.\w+)`", text):
-        assert (ROOT / name).is_file(), name
-    for command in re.findall(r"`boostplug (\w+)", text):
-        assert f"\ndef {command}(" in (ROOT / "boostplug" / "cli.py").read_text(), command
-    for mark in re.findall(r"pytest [^`\n]*-m (\w+)", text):
-        assert any(line.startswith(f"{mark}:") for line in PROJECT["tool"]["pytest"]["ini_options"]["markers"])
-    for extras in re.findall(r"\.\[([\w,]+)\]", text):
-        assert set(extras.split(",")) <= EXTRAS.keys()
-
-
 def test_python_of_contributing_runs():
     (block,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL | re.MULTILINE)
     assert ast.parse(block).body

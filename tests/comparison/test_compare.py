@@ -471,30 +471,6 @@ def test_labels_below_one_leave_map_out(parts):
     assert found["MAP(relevant=0.3)"].notna().all()
 
 
-def test_data_are_checked(parts):
-    train, valid, test = parts
-    narrow = {"X": valid.X[:, :5], "y": valid.y, "qid": valid.qid}
-    for data, message in (
-        ((train, narrow, test), "differ in their number of features"),
-        ((train, valid), "give train, valid and test"),
-        (({"X": train.X, "y": train.y}, valid, test), "train: qid or group is missing"),
-        ((train, valid, {"X": test.X, "y": test.y, "group": [3]}), "test: group must add up"),
-        ((train, {"X": valid.X[:5], "y": valid.y, "group": valid.group}, test), "valid: X has 5 rows, y"),
-        (({"X": [1, 2], "y": [0, 1], "group": [2]}, valid, test), r"train: X must be a table .*got shape \(2,\)"),
-        (
-            ({"X": [[1], [2, 3]], "y": [0, 1], "group": [2]}, valid, test),
-            "train: X is a list of rows of different",
-        ),
-        ((train, {"X": valid.X, "y": valid.y * 0, "group": valid.group}, test), "undefined on every query of valid"),
-        ((train, {"X": valid.X, "y": valid.y - 1, "group": valid.group}, test), "cannot be computed on valid"),
-        (({**train, "weight": [-1.0] * train.n_rows}, valid, test), r"train: weight\[0\] = -1.0"),
-        ((3,), "a fold"),
-        (([],), "a fold"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            bp.compare(*data, progress=False)
-
-
 def test_weights_that_are_all_zero_are_refused(parts):
     for i, name in enumerate(("train", "valid", "test")):
         data = list(parts)

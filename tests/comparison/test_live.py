@@ -69,25 +69,6 @@ def test_all_methods_stand_in_their_order():
     assert lines[0].split() == ["framework", "method", "validation", "NDCG@10", "runs", "now"]
 
 
-def test_what_is_left_is_taken_from_what_trainings_took():
-    clock = Clock()
-    board = Board(plan_of(tune=4), [METHODS[0], METHODS[1], METHODS[23]], 2, jobs=2, minutes=10, clock=clock)
-    assert board.seconds_left() is None
-    board.add(cell(METHODS[0], 0.5, seconds=2.0))
-    # of 6 runs 5 are left and the tuning of the second fold; of the others all, and as long as the first
-    assert board.seconds_left() == (9 + 14 + 14) * 2.0 / 2
-    board.add(cell(METHODS[23], 0.5, seconds=10.0))
-    assert board.seconds_left() == (9 * 2.0 + 14 * 2.0 + 9 * 10.0) / 2
-    board.advance(announced(METHODS[1], 0, 0), 0)
-    clock.now += 4.0
-    assert board.seconds_left() == (9 * 2.0 + 14 * 2.0 + 9 * 10.0 - 4.0) / 2
-    assert drawn(board)[-1].endswith("0/42  0:00:04, about 0:01:06 left")
-    clock.now = 590.0
-    assert board.seconds_left() <= 10.0
-    clock.now = 700.0
-    assert board.seconds_left() == 0.0
-
-
 @pytest.mark.parametrize("shown", [None, True, False])
 def test_it_changes_no_result(monkeypatch, capsys, shown):
     parts = [make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3)]

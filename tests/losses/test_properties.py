@@ -93,10 +93,6 @@ def _long_queries(queries):
     return np.diff(queries.boundaries) >= 500
 
 
-def _paired(queries):
-    return queries.pairs is not None
-
-
 def _heaviest(queries):
     return queries.row_weight.max() if queries.row_weight is not None and queries.n_rows else 0.0
 
