@@ -211,6 +211,7 @@ def test_a_side_file_beside_qids_must_agree(write):
         ("0 qid: 1:1", r"'qid:' without an id"),
         ("0 qid:2 1:1 qid:2", r"'qid:2' must stand right after the grade"),
         ("0 qid:2 3:abc", r"malformed token '3:abc'; each line must read"),
+        *((f"0 qid:2 1:{number}", "malformed token") for number in ("1_0", "0x10", "1e", "1.2.3", "--1")),
         ("0 qid:2 3: 1", r"'3:' has no value"),
         ("0 qid:2 -1:3", r"'-1:3' has a negative feature"),
         ("0 qid:2 99999999999:3", r"'99999999999:3' has a feature beyond"),

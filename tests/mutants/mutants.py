@@ -387,7 +387,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["core"],
+        ["core", "test_bad_input.py"],
         (
             "a user's function may return an array of another length",
             "core.checks.returned",
