@@ -27,7 +27,6 @@ QUICK = frozenset(
         "rankers/test_adarank.py",
         "rankers/test_rankboost_numbers.py",
         "studies/replication/test_claims.py",
-        "studies/replication/test_order.py",
         "studies/replication/test_study_results.py",
         "selection/test_folds.py",
         "test_bad_input.py",

@@ -29,7 +29,7 @@ def _in_a_folder_of_its_own(tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path_factory.mktemp("current"))
 
 
-QUICK = ["--rounds", "2", "--seeds", "1", "--threads", "1", "--frameworks", "lightgbm"]
+QUICK = ["--rounds", "2", "--seeds", "1", "--threads", "1", "--jobs", "1", "--frameworks", "lightgbm"]
 
 
 def write(path, data):
@@ -97,9 +97,6 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--losses", "nope"], "there is no loss 'nope'; there are: mpboost"),
-        (["--frameworks", "catboost"], "frameworks must be of lightgbm, xgboost"),
-        (["--metric", "auc"], "there is no metric 'auc'"),
         (["--data", "nowhere"], "there is no folder nowhere"),
         (["--data", "a.txt"], "--data: a.txt is a file; --data takes a folder"),
         (["--data", "."], "only a.txt; rename the file, or name the three files by --train, --valid and --test"),
@@ -113,15 +110,8 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
         (["--report", "."], "--report: . is a folder"),
         (["--report", f"{'x' * 300}.html"], "File name too long"),
         (["--json", "out", "--report", "../run/out"], "--json and --report name the same file"),
-        (["--learning-rate", "0"], "learning_rate must be a finite number above 0; got 0.0; the default is 0.1"),
-        (["--learning-rate", "nan"], "learning_rate must be a finite number above 0; got nan"),
-        (["--learning-rate", "-1"], "learning_rate must be a finite number above 0; got -1.0"),
         (["--rounds", "0"], "rounds"),
-        (["--rounds", "1000000000000"], "rounds must be an integer of at most 1000000; got 1000000000000; 1000 is the"),
-        (["--seeds", "1000000000000"], "seeds must be an integer of at most 10000; got 1000000000000; give how many"),
         (["--seeds", "1e12"], "--seeds"),
-        (["--tune", "1000000000"], "tune must be an integer of at most 10000; got 1000000000; 20 settings"),
-        (["--leaves", "1000000000"], "num_leaves must be an integer of at most 131072; got 1000000000"),
         (["--threads", "1000000"], "--threads"),
         (["--json", "-"], "--json: - stands for no file here; name one (/dev/stdout"),
         (["--nonsense"], "nonsense"),

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -53,6 +52,7 @@ WITH_TRAININGS = (
 )
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", WITH_TRAININGS)
 def test_trainings_on_the_pages_of_losses_run(name):
     pytest.importorskip("lightgbm")
@@ -83,7 +83,7 @@ def python_blocks():
             continue  # told in order, with what they print
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.cluster] if CLUSTER in block else []
-            marks += [pytest.mark.ci] if CLUSTER in block or page.stem == "bench" else []
+            marks += [pytest.mark.ci] if page.stem != "README" else []
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
 
 
@@ -122,6 +122,7 @@ def test_python_in_the_docs_runs(block):
     assert names.keys() > {"__name__", "__builtins__"}  # it did something
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", TOLD, ids=lambda page: str(page.relative_to(ROOT)))
 def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
     """A block that names its file is a script for a process that cannot import boostplug."""
@@ -142,7 +143,6 @@ def test_python_of_a_page_with_scripts_runs_in_order(page, folder):
 STEP = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[+-]?(?:\d*\.)?\d+")
 TOLERANCE = 0.02  # of figures of trained trees, which are not the same in every version of a framework
-SLOW = {"clusters", "from_lambdarank", "own_loss", "search", "tuning"}  # of many trainings: .ci/run runs them
 
 
 def steps(page):
@@ -154,7 +154,6 @@ def tutorials():
     for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
         if steps(page):
             marks = [pytest.mark.cluster] if CLUSTER in page.read_text() else []
-            marks += [pytest.mark.ci] if page.stem in SLOW else []
             yield pytest.param(page, id=page.stem, marks=marks)
 
 
@@ -166,6 +165,7 @@ def alike(printed, shown):
     return all(abs(float(a) - float(b)) <= (TOLERANCE if "." in b else 0) for a, b in pairs)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", list(tutorials()))
 def test_tutorial_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
     whole = "".join(code for code, _ in steps(page))
@@ -225,29 +225,3 @@ def test_differences_on_the_readme_are_those_of_the_study():
     found = re.findall(r"[+−]\.\d{4}(?: \[[^]]+\])?", claims)
     assert len(found) > 10
     assert [difference for difference in found if difference not in study] == []
-
-
-# All addresses outside; the tests need no network.
-ADDRESSES = {
-    "https://github.com/dmlc/xgboost/issues/4663",
-    "https://github.com/dmlc/xgboost/issues/8475",
-    "https://github.com/dmlc/xgboost/issues/8491",
-    "https://github.com/dmlc/xgboost/pull/10408",
-    "https://github.com/lightgbm-org/LightGBM/issues/6963",
-    "https://github.com/lightgbm-org/LightGBM/pull/7290",
-    "https://keepachangelog.com/en/1.1.0/",
-    "https://kubernetes.dask.org",
-    "https://www.contributor-covenant.org/version/2/1/code_of_conduct/",
-}
-# Where figures of baselines are from, as it was.
-CITED = {"http://research.microsoft.com/en-us/um/beijing/projects/letor/letor3baseline.aspx"}
-
-
-def test_addresses_outside_are_few_and_whole():
-    pages = [*PAGES, *ROOT.glob("*.md")]
-    found = {address for page in pages for address in re.findall(r"https?://[^\s)>\"'`\]]+", page.read_text())}
-    assert found == ADDRESSES | CITED, "look whether a new one leads where it says, then list it"
-    for address in ADDRESSES:
-        parts = urlsplit(address)
-        assert parts.scheme == "https"
-        assert re.fullmatch(r"[\w-]+(\.[\w-]+)+", parts.netloc)

@@ -8,7 +8,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-SLOW = {"click_pairs", "compare_losses", "grid_search"}  # .ci/run runs them
+SLOW = {
+    "click_pairs",
+    "compare_losses",
+    "grid_search",
+    "huber_pairs",
+    "own_loss",
+    "reference_rankers",
+}  # .ci/run runs them
 
 
 @pytest.mark.parametrize(

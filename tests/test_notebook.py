@@ -10,10 +10,10 @@ kernelspec = pytest.importorskip("ipykernel.kernelspec")
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOK = ROOT / "examples" / "first_hour.ipynb"
+pytestmark = pytest.mark.ci
 LIMIT = 240  # seconds of a cell: what hangs fails
 
 
-@pytest.mark.ci
 def test_the_notebook_runs(tmp_path, monkeypatch):
     for library in ("lightgbm", "pandas", "matplotlib", "optuna"):
         pytest.importorskip(library)

@@ -60,7 +60,7 @@ def test_the_list_of_quick_tests_names_files():
 
 def test_hooks_are_of_versions_that_pyproject_allows():
     version = pytest.importorskip("packaging.requirements")
-    required = {r.name: r.specifier for r in map(version.Requirement, EXTRAS["test"])}
+    required = {r.name: r.specifier for r in map(version.Requirement, EXTRAS["dev"])}
     repos = read(ROOT / ".pre-commit-config.yaml")["repos"]
     pins = {name: repo["rev"].removeprefix("v") for repo in repos for name in ("ruff", "mypy") if name in repo["repo"]}
     assert pins.keys() == {"ruff", "mypy"}
@@ -90,22 +90,6 @@ def test_citation_names_the_package_and_the_papers_of_its_losses():
 def source_of(name):
     """Return the text of the file that defines a public name."""
     return Path(sys.modules[getattr(bp, name.removeprefix("bp.")).__module__].__file__).read_text()
-
-
-def test_commands_of_contributing_exist():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    for name in re.findall(r"python -m ([\w.]+)", text):
-        place = ROOT / Path(*name.split("."))
-        script = place / "__main__.py" if place.is_dir() else place.with_suffix(".py")
-        assert "__main__" in script.read_text(), name
-    for name in re.findall(r"python ([\w/]+\.py)", text) + re.findall(r"`(\w+/[\w./]+\.\w+)`", text):
-        assert (ROOT / name).is_file(), name
-    for command in re.findall(r"`boostplug (\w+)", text):
-        assert f"\ndef {command}(" in (ROOT / "boostplug" / "cli.py").read_text(), command
-    for mark in re.findall(r"pytest [^`\n]*-m (\w+)", text):
-        assert any(line.startswith(f"{mark}:") for line in PROJECT["tool"]["pytest"]["ini_options"]["markers"])
-    for extras in re.findall(r"\.\[([\w,]+)\]", text):
-        assert set(extras.split(",")) <= EXTRAS.keys()
 
 
 def test_python_of_contributing_runs():

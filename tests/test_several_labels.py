@@ -135,7 +135,6 @@ def test_labels_by_name_alone():
         ({"sale": np.full(DATA.n_rows, np.inf)}, "infinite"),
         ({"my sale": SALE}, "without spaces"),
         ([SALE], "mapping of names to arrays"),
-        ({"sale": np.full(DATA.n_rows, "x")}, "the label 'sale'"),
     ],
 )
 def test_impossible_labels_are_named(labels, message):

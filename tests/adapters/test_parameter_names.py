@@ -9,37 +9,6 @@ import boostplug as bp
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 
-MAKE = {
-    "lightgbm": lambda **more: bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=2, verbose=-1, n_jobs=1, **more),
-    "xgboost": lambda **more: bp.XGBRanker(objective=bp.MPBoost(), n_estimators=2, n_jobs=1, **more),
-}
-QUIET = {"lightgbm": {}, "xgboost": {"verbose": False}}
-MISSPELT = [
-    ("lightgbm", "bagging_fracton", "bagging_fraction"),
-    ("lightgbm", "lambda_12", "lambda_l2"),
-    ("xgboost", "bagging_fracton", None),
-    ("xgboost", "subsampel", "subsample"),
-    ("xgboost", "colsample_by_tree", "colsample_bytree"),
-    ("xgboost", "rate_dropp", "rate_drop"),
-]
-
-
-@pytest.mark.parametrize(("framework", "name", "nearest"), MISSPELT)
-@pytest.mark.parametrize("built_in", [False, True])
-def test_rankers_refuse_a_misspelt_parameter(framework, name, nearest, built_in):
-    ranker = MAKE[framework](**{name: 0.5})
-    if built_in:
-        ranker.set_params(objective="lambdarank" if framework == "lightgbm" else "rank:ndcg")
-    title = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}[framework]
-    remedy = "leave it out" if nearest is None else rf"did you mean {nearest}\?"
-    with pytest.raises(ValueError, match=rf"^{name} is no parameter of {title}; {remedy}"):
-        ranker.fit(X, Y, qid=QID, **QUIET[framework])
-
-
-def test_the_argument_that_holds_it_is_named():
-    with pytest.raises(ValueError, match=r"^params holds 'gama', which is no parameter of XGBoost; did you mean gamma"):
-        refuse_unknown_parameters("xgboost", ["eta", "gama"], "params")
-
 
 @pytest.mark.parametrize(
     ("framework", "names"),

@@ -8,7 +8,7 @@ from reports import without_times
 import boostplug as bp
 from boostplug.comparison import compare as module
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
-from boostplug.comparison.training.schedule import Budget, Kind
+from boostplug.comparison.training.schedule import Budget
 
 SOME = {"losses": ["ranknet"], "baselines": ["lambdarank"], "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
 SOME |= {"metrics": "NDCG@5", "progress": False}
@@ -32,27 +32,6 @@ def clock(monkeypatch):
 
 def finished(result):
     return {method["method"]: [(r["fold"], r["seed"]) for r in method["runs"]] for method in result.document["methods"]}
-
-
-def test_work_is_expected_to_take_as_long_as_before():
-    now = [0.0]
-    budget = Budget(1, clock=lambda: now[0])
-    a, b, c, tuned = Kind("x", "a", False), Kind("x", "b", False), Kind("y", "c", False), Kind("x", "a", True)
-    assert budget.fits([a, b, c])  # of nothing known
-    assert not budget.knows([a])
-    budget.took(a, 20.0)
-    budget.took(c, 50.0)
-    assert budget.knows([a, c])
-    now[0] = 20.0
-    assert budget.fits([a, b])  # 20 + 20 of 40
-    assert budget.fits([tuned])  # nothing is known of tuning
-    now[0] = 20.5
-    assert not budget.fits([a, b])
-    assert not budget.fits([c])
-    assert budget.fits([Kind("z", "d", False)])  # 35, the mean of all
-    now[0] = 60.0
-    assert not budget.fits([tuned])
-    assert Budget(None, clock=lambda: 1e9).fits([a])
 
 
 def test_methods_have_the_same_seeds(tiny, clock):

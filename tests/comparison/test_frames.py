@@ -72,11 +72,6 @@ def test_a_query_in_several_parts_and_a_single_query(frame):
         bp.compare(frame.assign(query=7), label="grade", qid="query", **SOME)
 
 
-def test_the_missing_label_is_asked_for(frame):
-    with pytest.raises(ValueError, match=r"Which column holds the labels\? Pass label=, one of .*'grade'"):
-        bp.compare(frame, qid="query", **SOME)
-
-
 def test_features_and_drop_choose_columns(frame):
     given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME}
     assert bp.compare(frame, features=["a", "shop"], **given).document["data"]["features"] == 2
@@ -99,12 +94,6 @@ def test_categories_train_in_both_frameworks(frame):
     features = frame.sort_values("query", kind="stable").drop(columns="grade")
     labels = frame.sort_values("query", kind="stable")["grade"]
     assert np.isfinite(best.fit(features, labels, qid="query").predict(features)).all()
-
-
-def test_dates_and_text_are_named_with_the_remedy(frame):
-    odd = frame.assign(day=pd.Timestamp("2026-01-01"), doc=[f"d{k}" for k in range(len(frame))])
-    with pytest.raises(ValueError, match=r"'day'\] holds dates and .*'doc'\] holds text, .* drop=\['day', 'doc'\]"):
-        bp.compare(odd, label="grade", qid="query", **SOME)
 
 
 def test_a_column_that_numbers_the_rows_is_warned_of(frame):
@@ -139,13 +128,6 @@ def test_a_column_that_one_part_lacks_is_named(frame):
         given = [part.drop(columns=name) if k == i else part for k, part in enumerate(parts)]
         with pytest.raises(ValueError, match=rf"{message} \['{name}'\]"):
             bp.compare(*given, label="grade", qid="query", **SOME)
-
-
-def test_dates_of_a_csv_file_are_no_categories(frame, tmp_path):
-    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(frame)) % 7, "D")
-    frame.assign(day=days).to_csv(tmp_path / "all.csv", index=False)
-    with pytest.raises(ValueError, match=r"\['day'\] holds dates.* pass drop=\['day'\] \(--drop day\)"):
-        bp.compare(tmp_path / "all.csv", label="grade", qid="query", **SOME)
 
 
 def test_the_command_line_reads_tables(frame, tmp_path):

@@ -181,12 +181,3 @@ def test_dart_goes_without_early_stopping(parts, framework, params):
         best = result.best.fit(parts[0].X, parts[0].y, qid=parts[0].qid)
         found = bp.NDCG(10)(best.predict(parts[2].X), parts[2].queries)
         assert found == result.document["methods"][0]["runs"][0]["test"]["NDCG@10"]
-
-
-@pytest.mark.parametrize(
-    ("framework", "given", "nearest"),
-    [("lightgbm", "bagging_fracton", "bagging_fraction"), ("xgboost", "colsample_bytre", "colsample_bytree")],
-)
-def test_a_misspelt_parameter_names_the_nearest(parts, framework, given, nearest):
-    with pytest.raises(ValueError, match=rf"params\['{framework}'\] holds '{given}', which .*did you mean {nearest}\?"):
-        bp.compare(*parts, frameworks=framework, params={framework: {given: 0.5}}, **QUICK)

@@ -69,53 +69,6 @@ def test_all_methods_stand_in_their_order():
     assert lines[0].split() == ["framework", "method", "validation", "NDCG@10", "runs", "now"]
 
 
-def test_with_tuning_it_says_so():
-    board = Board(plan_of(tune=5), METHODS[:2], 1)
-    board.advance(announced(METHODS[0], 0, 0), 0)
-    assert "tuning, seed 0" in "\n".join(drawn(board))
-    board.add(cell(METHODS[0], 0.5))
-    board.advance(announced(METHODS[0], 1, 0), 0)
-    assert "tuning" not in "\n".join(drawn(board))
-
-
-@pytest.mark.parametrize("n", [1, 8, 46])
-def test_it_fits(n):
-    board = Board(plan_of(), METHODS[:n], 5, jobs=8)
-    for method in METHODS[: n // 2]:
-        board.add(cell(method, 0.12345, seconds=1e6))
-    for method in METHODS[: min(n, 16)]:
-        board.advance(announced(method, 2, 4), 0)
-    for width in (30, 40, 63, 64, 80, 120, 300):
-        for height in (1, 2, 5, 6, 7, 12, 24, 60):
-            lines = drawn(board, width, height)
-            assert len(lines) <= max(1, height - 1)  # when it goes, the cursor goes below it first
-            assert max(map(len, lines)) <= width
-            assert f"0/{board.total}" in lines[-1]
-            methods = [line for line in lines[:-1] if re.search(r"\d/15", line)]
-            assert len(methods) == n or len(lines) >= height - 2 or height < 7
-            assert all(re.search(r" 0\.1235 +1/15| {8,}0/15", line) for line in methods)
-            assert all(re.search(r"MPB| (light|xg)boost …", line) for line in methods)
-
-
-def test_what_is_left_is_taken_from_what_trainings_took():
-    clock = Clock()
-    board = Board(plan_of(tune=4), [METHODS[0], METHODS[1], METHODS[23]], 2, jobs=2, minutes=10, clock=clock)
-    assert board.seconds_left() is None
-    board.add(cell(METHODS[0], 0.5, seconds=2.0))
-    # of 6 runs 5 are left and the tuning of the second fold; of the others all, and as long as the first
-    assert board.seconds_left() == (9 + 14 + 14) * 2.0 / 2
-    board.add(cell(METHODS[23], 0.5, seconds=10.0))
-    assert board.seconds_left() == (9 * 2.0 + 14 * 2.0 + 9 * 10.0) / 2
-    board.advance(announced(METHODS[1], 0, 0), 0)
-    clock.now += 4.0
-    assert board.seconds_left() == (9 * 2.0 + 14 * 2.0 + 9 * 10.0 - 4.0) / 2
-    assert drawn(board)[-1].endswith("0/42  0:00:04, about 0:01:06 left")
-    clock.now = 590.0
-    assert board.seconds_left() <= 10.0
-    clock.now = 700.0
-    assert board.seconds_left() == 0.0
-
-
 @pytest.mark.parametrize("shown", [None, True, False])
 def test_it_changes_no_result(monkeypatch, capsys, shown):
     parts = [make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3)]

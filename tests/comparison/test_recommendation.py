@@ -56,34 +56,6 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("framework", "params"),
-    [
-        ("lightgbm", {"lightgbm": {"eta": 0.5, "min_data": 3, "lambda": 4.0, "extra_trees": True, "bagging": 0.5}}),
-        ("xgboost", {"xgboost": {"eta": 0.5, "lambda": 4.0, "gamma": 0.01, "colsample_bynode": 0.5}}),
-        ("lightgbm", {"learning_rate": 0.3, "num_leaves": 4, "max_depth": 3, "max_bin": 15, "min_rows": 2, "l2": 0.1}),
-        ("xgboost", {"learning_rate": 0.3, "num_leaves": 4, "max_depth": 3, "max_bin": 15, "min_hessian": 2.0}),
-        ("lightgbm", {"row_fraction": 0.4, "column_fraction": 0.4, "lightgbm": {"lambdarank_truncation_level": 3}}),
-        ("xgboost", {"row_fraction": 0.4, "column_fraction": 0.4, "xgboost": {"lambdarank_num_pair_per_sample": 2}}),
-    ],
-)
-@pytest.mark.parametrize("ours", [True, False])
-def test_so_it_does_with_other_trees(parts, framework, params, ours):
-    """And its line of code too, but for what the seed draws."""
-    train, _, test = parts
-    objective = bp.QBRank() if ours else FRAMEWORKS[framework].baselines[0]
-    result = alone(parts, framework, objective, params=params)
-    (run,) = result.document["methods"][0]["runs"]
-    scores = fitted(result.best, train).predict(test.X)
-    assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
-    assert run["test"]["MAP"] == pytest.approx(bp.MAP()(scores, test.queries), abs=1e-12)
-    from_code = eval(result.document["recommendation"]["code"], {"bp": bp, "xgb": xgb})  # noqa: S307 (ours)
-    assert from_code.get_params()["objective"] == objective
-    for name in recommendation._NOT_SHOWN & result.best.get_params().keys():
-        from_code.set_params(**{name: result.best.get_params()[name]})
-    np.testing.assert_array_equal(fitted(from_code, train).predict(test.X), scores)
-
-
 def test_sparse_features(parts):
     train, _, test = parts
     thin = [{"X": sparse.csr_matrix(part.X), "y": part.y, "qid": part.qid} for part in parts]

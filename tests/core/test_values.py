@@ -97,60 +97,6 @@ def test_new_values():
     ]
 
 
-class Unkept(bp.Loss):
-    """A loss that is no dataclass, whose constructor keeps its parameter under another name."""
-
-    hessian_kind = "exact"
-
-    def __init__(self, weight):
-        self._weight = weight
-
-    def compute_value(self, scores, queries):
-        raise NotImplementedError
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        raise NotImplementedError
-
-
-@pytest.mark.parametrize(
-    ("value", "parameters", "message"),
-    [
-        (
-            bp.QBRank(),
-            {"bogus": 1},
-            r"Invalid parameter 'bogus' for QBRank\(margin.* Valid parameters are: \['hessian',",
-        ),
-        (bp.QBRank(), {"": 1}, "Invalid parameter '' for QBRank"),
-        (bp.QBRank(), {"__": 1}, "Invalid parameter '' for QBRank"),
-        (bp.QBRank(), {"self": 1}, "Invalid parameter 'self' for QBRank"),
-        (bp.QBRank(), {"name": 1}, "Invalid parameter 'name' for QBRank"),
-        (
-            bp.QBRank(),
-            {"margin__x": 1},
-            "'margin__x' for QBRank, whose margin is 'grade' and has no parameters; set margin",
-        ),
-        (bp.QBRank(), {"preference_weight": 2}, "preference_weight must be a finite number .* got 2"),
-        (bp.QBRank(), {"hessian": "bogus"}, "hessian must be one of"),
-        (bp.MPBoost(), {"distance__": 1}, "Invalid parameter '' for LogDistance"),
-        (bp.MPBoost(), {"distance__lam__x": 1}, "'lam__x' for LogDistance, whose lam is 3.0"),
-        (bp.MPBoost(), {"distance": None, "distance__lam": 1.0}, "whose distance is None and has no parameters"),
-        (
-            bp.MPBoost(),
-            {"distance": bp.LogDistance, "distance__lam": 1.0},
-            "is the class LogDistance; pass an instance",
-        ),
-        (bp.MPBoost(distance=double), {"distance__lam": 1.0}, "whose distance is <function dou"),
-        (bp.AdaRank(), {"base": None}, "base must be a Loss"),
-        (bp.AdaRank(base=bp.NDCGBoost()), {"base__hessian": "none"}, "NDCGBoost: hessian must be"),
-        (bp.NDCG(), {"k": 0}, "k must be an integer of at least 1"),
-        (Unkept(2), {"weight": 3}, "Invalid parameter 'weight'"),
-    ],
-)
-def test_unknown_and_illegal_parameters(value, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        value.with_params(**parameters)
-
-
 class Hidden(bp.RankNet):
     def __init__(self, *, share=1.0, sigmoid=1.0):
         super().__init__(sigmoid=sigmoid)

@@ -14,7 +14,6 @@ from losses.functions import softplus, softplus_curvature, softplus_slope
 import boostplug as bp
 from boostplug.adapters import call as plug
 from boostplug.data.grade_groups import distinct
-from boostplug.losses import Loss
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -156,29 +155,6 @@ def test_pairs_of_all_grades_are_the_grades():
         np.testing.assert_allclose(by_pairs, by_grades, rtol=1e-9, atol=1e-12)
 
 
-def test_pairs_stay_finite_at_scores_of_1000():
-    queries = bp.Queries(None, group=[4], pairs=bp.Pairs([0, 1, 2], [1, 2, 3]))
-    loss = bp.MPBoost(distance=bp.BinaryDistance())
-    g, h = loss.gradient_hessian([-1000.0, 1000.0, 0.0, 0.0], queries)
-    assert np.isfinite(g.astype(np.float32)).all()
-    assert h[0] > 1e25
-    assert g[0] / h[0] == -1.0
-    assert np.isfinite(loss.value([-1000.0, 1000.0, 0.0, 0.0], queries)).all()
-
-
-def test_threads_do_not_matter_with_pairs():
-    rng = np.random.default_rng(2)
-    group = rng.integers(2, 60, 2000)
-    queries = bp.Queries(None, group=group, pairs=some_pairs(rng, group, 100_000))
-    scores = rng.normal(size=int(group.sum()))
-    results = []
-    for threads in (1, 3):
-        bp.set_num_threads(threads)
-        results.append(bp.MPBoost().gradient_hessian(scores, queries))
-    bp.set_num_threads(None)
-    np.testing.assert_array_equal(*results)
-
-
 @pytest.mark.parametrize("numbers", [[], [7], [3, 1, 3, 3, 2], [2**62, -1, 2**62], range(0, 10**6, 10)])
 def test_distinct_numbers_are_those_of_numpy(numbers):
     given = np.array(numbers, dtype=np.int64)
@@ -193,20 +169,6 @@ def test_no_pairs_at_all():
     assert not g.any()
     assert not h.any()
     assert bp.MPBoost().value(np.zeros(3), queries).tolist() == [0.0]
-
-
-def test_a_loss_that_cannot_use_pairs_refuses_them():
-    class OnGrades(Loss):
-        hessian_kind = "exact"
-
-        def compute_value(self, scores, queries):
-            return np.zeros(queries.n_queries)
-
-        def compute_gradient_hessian(self, scores, queries, scale):
-            return scores, scores
-
-    with pytest.raises(ValueError, match="OnGrades learns from grades and cannot use pairs"):
-        OnGrades().value(np.zeros(2), bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1])))
 
 
 def test_both_frameworks_and_both_rankers_learn_from_pairs():

@@ -147,25 +147,6 @@ FRAME = pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.4], "y": [0, 1, 2, 1], "q": [1, 1, 
 TURNED = FRAME.loc[[12, 13, 10, 11]]
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (
-            {"labels": TURNED["y"], "qid": FRAME["q"]},
-            "qid and labels have the same index in different orders",
-        ),
-        ({"labels": FRAME["y"], "qid": FRAME["q"], "weight": TURNED["w"]}, r"pass weight.loc\[labels.index\]"),
-        (
-            {"labels": [0, 1, 2, 1], "qid": FRAME["q"], "weight": TURNED["w"]},
-            r"or pass weight.to_numpy\(\) if the positions are right",
-        ),
-    ],
-)
-def test_columns_in_another_order_are_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        bp.Queries(**given)
-
-
 def test_an_index_that_says_nothing_leaves_the_order_to_positions():
     by_position = bp.Queries(TURNED["y"].to_numpy(), qid=FRAME["q"])
     for labels in (TURNED["y"].reset_index(drop=True), TURNED["y"].tolist(), TURNED["y"].set_axis([1, 2, 10, 11])):

@@ -1,7 +1,5 @@
 """`load_clicks`: CSV and Parquet files, and what is wrong with them."""
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,34 +80,3 @@ def test_bad_columns_are_named_with_their_rows(tmp_path, name, column, values, m
     with pytest.raises(ValueError, match=message) as error:
         load_clicks(path, **NAMES, **OPTIONAL)
     assert str(error.value).startswith(f"{path}: ")
-
-
-def test_clicks_that_are_not_0_or_1(tmp_path):
-    path = written(tmp_path, "log.csv", FRAME.assign(click=[1, 0, 2, 1, 1]))
-    with pytest.raises(ValueError, match=r"clicked\[2\] = 2.0 is neither 0 nor 1"):
-        load_clicks(path, **NAMES)
-
-
-def test_bad_files(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
-        load_clicks(tmp_path / "none.csv")
-    path = written(tmp_path, "log.parquet")
-    for bad in (path, written(tmp_path, "log.csv")):
-        with pytest.raises(ValueError, match=r"has no column 'clicked' for clicked; its columns are \['session'"):
-            load_clicks(bad)
-    (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"qid,position,clicked" + bytes(99))[:-9])
-    (tmp_path / "no.parquet").write_bytes(b"PAR1")
-    for name in ("empty.csv", "cut.csv.gz", "no.parquet"):
-        with pytest.raises(ValueError, match="cannot be read: "):
-            load_clicks(tmp_path / name)
-    with pytest.raises(ValueError, match="position must be the name of a column; got 3"):
-        load_clicks(path, position=3)
-    with pytest.raises(ValueError, match="path must be a CSV or Parquet file; got 3"):
-        load_clicks(3)
-    pq = pytest.importorskip("pyarrow.parquet")
-    lists = FRAME.assign(session=[[1], [2], [1], [2], [3]])
-    lists.to_parquet(path)
-    assert pq.read_schema(path).names[0] == "session"
-    with pytest.raises(ValueError, match=r"log.parquet: .*columns: clicked='click'"):
-        load_clicks(path, **NAMES)

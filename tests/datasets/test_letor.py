@@ -1,8 +1,6 @@
 """`load_letor`, `load_fold`, `load_folds`: every format, every refusal, and equality with scikit-learn's reader."""
 
-import bz2
 import gzip
-import lzma
 import math
 import os
 import re
@@ -18,11 +16,6 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from boostplug.datasets import letor, load_fold, load_folds, load_letor
 
 NAN = math.nan
-
-
-def gzipped(data):
-    """Return data as a .gz file of no date: processes of pytest-xdist must name a test alike."""
-    return gzip.compress(data, mtime=0)
 
 
 @pytest.fixture
@@ -180,29 +173,6 @@ def test_a_feature_0_makes_a_file_zero_based(write, sparse):
     np.testing.assert_array_equal(X.toarray() if sparse else X, np.float32([[0, 0, 5], [3, 0, 0]]))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "1 qid:1 2:1\n1 qid:1 4:1\n1 qid:1 9:1\n",
-            r"line 3: feature 9 is beyond .*n_features=3, 3; pass n_features=9",
-        ),
-        (
-            "1 qid:1 0:1\n1 qid:1 3:1\n",
-            r"line 2: feature 3 .* 2 \(the first is 0, which line 1 uses\); pass n_features=4",
-        ),
-        (
-            "1 qid:1 3:1\n1 qid:1 0:1\n",
-            r"line 1: feature 3 .* 2 \(the first is 0, which line 2 uses\); pass n_features=4",
-        ),
-        ("1 qid:1 2000000000:1\n", "line 1: feature 2000000000 is beyond"),
-    ],
-)
-def test_features_beyond_n_features_are_refused(write, text, message):
-    with pytest.raises(ValueError, match=message):
-        load_letor(write(text), n_features=3)
-
-
 # --- Side files ----------------------------------------------------------------------------------------------------
 
 
@@ -218,35 +188,6 @@ def test_sizes_in_a_side_file(write, monkeypatch, name, side, sizes, block):
     np.testing.assert_array_equal(data.qid, [0, 0, 1])
     np.testing.assert_array_equal(data.group, [2, 1])
     np.testing.assert_array_equal(data.y, [1, 0, 2])
-
-
-@pytest.mark.parametrize(
-    ("sizes", "message"),
-    [
-        ("2\n2\n", r"rank.train.query: its 2 sizes add up to 4, but rank.train has 3 rows"),
-        ("", r"its 0 sizes add up to 0"),
-        # 2^64 + 3: int64 would wrap around to the three rows of the file
-        ("576460752303423488\n" * 32 + "3\n", r"its 33 sizes add up to 18446744073709551619, but rank.train has 3"),
-        ("2\n1.0\n", r"rank.train.query, line 2: '1.0' is not the size of a query"),
-        ("-1\n4\n", r"line 1: '-1' is not the size"),
-        ("2\n\n\r\n 1 x\n", r"line 4: 'x' is not the size"),
-        ("2\n" + "9" * 5000, r"line 2: '9{39}…9{19}' is not the size of a query; write a whole number"),
-        ("2\r" + "\n" * 50 + "1\x0c\n", r"line 51: there is a form feed; end lines by LF, CR LF or CR"),
-        ("2\u20281", r"line 1: there is a line separator \(U\+2028\); end lines by LF"),
-        ("2\x0c1\n\n", r"line 1: there is a form feed"),
-        ("2\r1\x00", r"line 2: there is a NUL byte"),
-        ("2\n+ 1", r"line 2: '\+' is not the size"),
-        ("2\n1+", r"line 2: '1\+' is not the size"),
-        ("2\n1".encode("utf-16"), r"rank.train.query is UTF-16; save it as UTF-8"),
-    ],
-)
-def test_sizes_that_do_not_fit_are_refused(write, monkeypatch, sizes, message):
-    path = write("1 1:1\n0 1:2\n2 2:3\n", "rank.train")
-    write(sizes, "rank.train.query")
-    for block in (8, 1 << 22):
-        monkeypatch.setattr(letor, "_BLOCK", block)
-        with pytest.raises(ValueError, match=message):
-            load_letor(path)
 
 
 def test_a_side_file_beside_qids_must_agree(write):
@@ -270,45 +211,19 @@ def test_a_side_file_beside_qids_must_agree(write):
         ("0 qid: 1:1", r"'qid:' without an id"),
         ("0 qid:2 1:1 qid:2", r"'qid:2' must stand right after the grade"),
         ("0 qid:2 3:abc", r"malformed token '3:abc'; each line must read"),
-        ("0 qid:2 3:1_0", r"malformed token '3:1_0'"),
-        ("0 qid:2 3:1e", r"malformed token '3:1e'"),
-        ("0 qid:2 3:1.2.3", r"malformed token '3:1.2.3'"),
-        ("0 qid:2 3:0x10", r"malformed token '3:0x10'"),
-        ("0 qid:2 3:nanx", r"malformed token '3:nanx'"),
-        ("0 qid:2 1:nan2:3", r"malformed token '1:nan2:3'"),
-        ("0 qid:2 1:NULL2:3", r"malformed token '1:NULL2:3'"),
-        ("0 qid:2 3:NULLS", r"malformed token '3:NULLS'"),
-        ("0 qid:2 3:--1", r"malformed token '3:--1'"),
-        ("0 qid:2 3:.", r"malformed token '3:\.'"),
-        ("0 qid:2 abc", r"malformed token 'abc'"),
-        ("0 qid:2 1:1,2:2", r"malformed token '1:1,2:2'"),
-        ("0 qid:2 1:1 7", r"malformed token '7'"),
-        ("0 qid:2 :7", r"malformed token ':7'"),
-        ("0 qid:2 1:é", r"malformed token '1:é'"),
+        *((f"0 qid:2 1:{number}", "malformed token") for number in ("1_0", "0x10", "1e", "1.2.3", "--1")),
         ("0 qid:2 3: 1", r"'3:' has no value"),
         ("0 qid:2 -1:3", r"'-1:3' has a negative feature"),
         ("0 qid:2 99999999999:3", r"'99999999999:3' has a feature beyond"),
         ("0 qid:2 2:1 1:3 2:1", r"feature 2 stands twice"),
-        ("0 qid:2 2:1 2:1", r"feature 2 stands twice"),
         ("0 qid:2 2:1e39", r"'1e39' is beyond float32"),
-        ("0 qid:2 2:1e999", r"'1e999' is beyond float32"),
-        ("0 qid:2 2:340282360000000000000000000000000000000", r"'3402823\d+' is beyond float32"),
         ("nan qid:2 1:1", r"the grade is nan, which is not finite"),
-        ("NULL qid:2 1:1", r"the grade is nan, which is not finite"),
-        ("-inf qid:2 1:1", r"the grade is -inf, which is not finite"),
         ("1e999 qid:2 1:1", r"the grade '1e999' is beyond float64; rescale the grades"),
-        ("-" + "7" * 5000 + " qid:2 1:1", r"the grade '-7{38}…7{19}' is beyond float64"),
         ("z" * 10**5 + " qid:2 1:1", r"the grade is 'z{39}…z{19}', not a number"),
-        ("0 qid:2 " + "z" * 10**5, r"malformed token 'z{39}…z{19}'; each line must read"),
-        ("0 qid:2 1:" + "7" * 5000, r"'7{39}…7{19}' is beyond float32"),
-        ("0 qid:2 " + "7" * 5000 + ":1", r"'7{39}…7{17}:1' has a feature beyond 2147483646"),
         (
             "0 qid:" + "7" * 5000 + " 1:1",
             r"the query's id, '7{39}…7{19}', has 5000 bytes; number the queries, or shorten",
         ),
-        ("x qid:2 1:1", r"the grade is 'x', not a number"),
-        ("qid:2 1:1", r"the grade is 'qid:2', not a number"),
-        ("1:1", r"the grade is '1:1', not a number"),
     ],
 )
 def test_bad_lines_are_refused_by_name_and_line(write, monkeypatch, block, line, message):
@@ -323,78 +238,6 @@ def test_rows_without_features_have_no_columns(write, sparse):
     path = write("1 qid:1\n0 qid:1 # nothing\n")
     assert load_letor(path, sparse=sparse).X.shape == (2, 0)
     assert load_letor(path, sparse=sparse, n_features=3).X.shape == (2, 3)
-
-
-# Characters that end lines elsewhere, as str.splitlines does, and what the message calls them.
-BREAKS = {
-    "\0": "NUL byte",
-    "\x0b": "vertical tab",
-    "\x0c": "form feed",
-    "\x1c": "file separator",
-    "\x1d": "group separator",
-    "\x1e": "record separator",
-    "\x85": r"next line \(U\+0085\)",
-    "\u2028": r"line separator \(U\+2028\)",
-    "\u2029": r"paragraph separator \(U\+2029\)",
-    b"\x85": "next line \\(0x85 of Latin-1",
-}
-
-
-@pytest.mark.parametrize("character", BREAKS)
-@pytest.mark.parametrize("block", [64, 1 << 22])
-@pytest.mark.parametrize(
-    "line",
-    [
-        "1 qid:1 1:1 #docid = a|1 qid:1 1:2",
-        "1 qid:1 1:1 # a comment|1 qid:1 1:2",
-        "1 qid:1 1:1 #docid = |",
-        "1 qid:1 1:1 #|",
-        "# a comment|1 qid:1 1:2",
-        "1 qid:1|1 qid:1",
-        "1 qid:1|",
-        "1 qid:1 1:1|1 qid:1 1:2",
-        "1 qid:1 1:1 |1 qid:1 1:2",
-        "1 qid:1 1:|1 qid:1 1:2",
-        "1|qid:1 1:1",
-        "|1 qid:1 1:1",
-        "|",
-    ],
-)
-def test_characters_that_end_lines_elsewhere_are_refused(write, monkeypatch, character, block, line):
-    """Else what follows would be part of a comment, an id or a token: rows would be lost in silence."""
-    monkeypatch.setattr(letor, "_BLOCK", block)
-    before, after = line.encode().split(b"|")
-    character_bytes = character if isinstance(character, bytes) else character.encode()
-    path = write(b"# head \xe2\x80\xa6\r1 qid:1 1:1\r\n\r" + before + character_bytes + after + b"\n0 qid:1 1:1\n")
-    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}, line 4: there is a {BREAKS[character]}"):
-        load_letor(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (bz2.compress(LETOR3.encode()), "is compressed by bzip2; decompress it"),
-        (lzma.compress(LETOR3.encode()), "is compressed by xz; decompress it"),
-        (b"\x28\xb5\x2f\xfd\x04\x00", "is compressed by zstd; decompress it"),
-        (b"PK\x03\x04\x14\x00", "is a zip archive; unpack it"),
-        (gzipped(gzipped(LETOR3.encode())), "is compressed by gzip twice; decompress it once"),
-        (gzipped(bz2.compress(LETOR3.encode())), "is compressed by bzip2"),
-        (gzipped(LETOR3.encode("utf-16")), "is UTF-16; save it as UTF-8"),
-        (LETOR3.encode("utf-16"), "is UTF-16; save it as UTF-8"),
-        (LETOR3.encode("utf-32"), "is UTF-32; save it as UTF-8"),
-        (LETOR3.encode("utf-16-le"), "line 1: there is a NUL byte, which no text holds; save the file as text"),
-        (LETOR3.encode("utf-16-be"), "line 1: there is a NUL byte"),
-        (bytes(range(256)), "line 1: there is a NUL byte"),
-        (b"\x89PNG\r\n\x1a\n", "line 1: the grade is "),
-        (b"\x1f\x8b", "is damaged or cut short"),
-        (gzipped(LETOR3.encode())[:-8] + bytes(8), "is damaged or cut short"),
-        (gzipped(LETOR3.encode()) + b"more", "is damaged or cut short"),
-    ],
-)
-def test_files_of_another_kind_are_named(write, content, message):
-    path = write(content)
-    with pytest.raises(ValueError, match=f"{re.escape(str(path))},? {message}"):
-        load_letor(path)
 
 
 # --- Memory --------------------------------------------------------------------------------------------------------

@@ -65,26 +65,12 @@ def test_it_is_a_mapping_that_makes_itself_again():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "qid or group is missing"),
-        ({"qid": QID[:4]}, "qid must have one id per row: got 4 ids for 5 labels"),
         ({"qid": QID[:4], "group": [2, 3]}, "qid must have one id per row: got 4 ids for 5 grades"),
-        ({"qid": ["a", "b", "a", "b", "b"]}, "qid must be contiguous: 'a' appears again in row 2"),
-        ({"group": [2, 2]}, "group must add up to the number of rows"),
-        (
-            {"qid": QID, "group": [3, 2]},
-            "qid and group say different things: qid changes after [2, 3] rows",
-        ),
-        ({"qid": QID, "y": [1, 2]}, "X has 5 rows, y 2; pass one grade per row"),
         ({"qid": QID, "y": None}, "y is None; pass the grade of each row"),
-        ({"qid": QID, "y": [1, 2, np.nan, 0, 0]}, "y[2] = nan is not finite"),
-        ({"qid": QID, "weight": [1, 2, 3]}, "weight must have one value per query (2) or one per row (5), got 3"),
-        ({"qid": QID, "group": [2, 3], "weight": [1, -2]}, "weight[1] = -2"),
-        ({"qid": QID, "feature_names": ["f"]}, "feature_names has 1 names for 2 features"),
         ({"qid": QID, "feature_names": ["f", "f"]}, "feature_names has 'f' twice"),
         ({"qid": QID, "feature_names": "fg"}, "feature_names must be a list of names, got 'fg'"),
         ({"qid": QID, "feature_names": [1, 2]}, "feature_names must be strings, got 1"),
         ({"qid": QID, "X": FRAME[["f", "g"]], "feature_names": ["g", "f"]}, "are not the names of X's columns"),
-        ({"qid": QID, "X": FRAME[["f", "qid"]]}, "given twice: by X's column 'qid' and by qid"),
         ({"qid": QID, "doc_ids": ["x"]}, "doc_ids must have one name per row (5), got 1"),
     ],
 )

@@ -77,26 +77,6 @@ def test_validation_sets_get_the_categories_of_the_training_set(name):
     assert values[0] == values[1]
 
 
-@both_rankers
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (X.astype({"kind": object}), r"column 'kind' is not categorical .*with astype\('category'\)"),
-        (X.assign(kind=X["kind"].cat.codes), r"column 'kind' is not categorical .*and in the training set it is;"),
-        (X.assign(size=pd.Categorical(SIZE)), r"column 'size' is categorical .*and in the training set it is not;"),
-        (np.c_[X["kind"].cat.codes, SIZE], r"column 'kind' is not categorical .*pass a DataFrame"),
-    ],
-    ids=["text", "codes", "another column", "an array"],
-)
-def test_a_column_that_is_categorical_on_one_side_only_is_refused(name, other, message):
-    ranker = fit(name)
-    for use in (ranker.predict, lambda x: ranker.score(x, Y, qid=QID), lambda x: fit(name, model=ranker, x=x)):
-        with pytest.raises(ValueError, match=message):
-            use(other)
-    with pytest.raises(ValueError, match=rf"^in eval_set\[0\]'s X, {message}"):
-        fit(name, eval_set=[(other, Y)], eval_qid=[QID])
-
-
 def test_leaves_are_estimated_anew_on_the_training_sets_categories():
     ranker = fit("LGBMRanker")
     expected = ranker.refit(X, Y, qid=QID).predict(X)

@@ -90,15 +90,6 @@ def test_the_frameworks_own_switches_let_other_names_pass(ranker):
         np.testing.assert_array_equal(model.predict(wide, predict_disable_shape_check=True), expected)
 
 
-def test_a_loaded_model_knows_its_columns(tmp_path):
-    path = tmp_path / "model.ubj"
-    fit("XGBRanker", pl.DataFrame(X, schema=NAMES)).save_model(path)
-    model = MAKE["XGBRanker"]()
-    model.load_model(path)
-    with pytest.raises(ValueError, match="in another order: column 0 is 'c', in the training set 'a'"):
-        model.predict(FRAMES["polars"](*WRONG["permuted"]))
-
-
 ZEROS = np.where(np.abs(X) < 0.5, 0.0, X)  # of which a sparse matrix holds none
 SPARSE = csr_matrix(ZEROS)
 
@@ -128,23 +119,6 @@ def test_zeros_that_are_missing_values_mean_the_same_in_sparse_and_dense_feature
     ]
     for model in models:
         np.testing.assert_array_equal(model.predict(SPARSE), models[0].predict(ZEROS))
-
-
-@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e39])
-@pytest.mark.parametrize("kind", [*FRAMES, "numpy", "sparse"])
-@pytest.mark.parametrize("tree_method", ["hist", "exact"])
-def test_an_infinite_feature_of_xgboosts_ranker_is_named(value, kind, tree_method):
-    x = np.array(X)
-    x[7, 2] = value
-    frames = {**FRAMES, "numpy": lambda x, _: x, "sparse": lambda x, _: csr_matrix(x)}
-    table, good = frames[kind](x, NAMES), frames[kind](X, NAMES)
-    column = "'c'" if kind in FRAMES else "2"
-    said = rf"X holds {re.escape(f'{value:g}')} in row 7, column {column}, .*replace it by NaN"
-    ranker = MAKE["XGBRanker"]().set_params(tree_method=tree_method)
-    with pytest.raises(ValueError, match=f"^{said}"):
-        ranker.fit(table, Y, qid=QID)
-    with pytest.raises(ValueError, match=rf"^eval_set\[0\]'s {said}"):
-        ranker.fit(good, Y, qid=QID, eval_set=[(table, Y)], eval_qid=[QID], verbose=False)
 
 
 @pytest.mark.parametrize("given", [{"early_stopping_rounds": 3}, {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}])

@@ -104,25 +104,6 @@ def test_cv_keeps_row_weights(spy):
         np.testing.assert_array_equal(seen.queries.row_weight, weight[rows])
 
 
-@pytest.mark.parametrize("keywords", [{}, {"stratified": False}, {"stratified": False, "shuffle": False, "nfold": 7}])
-def test_cv_that_splits_queries_is_an_error(keywords):
-    with pytest.raises(ValueError, match=r"cuts \d+ queries in two .*folds=boostplug\.group_folds"):
-        lgb.cv({**PARAMS, "objective": LOSS}, dataset(), 2, **{"nfold": 3, **keywords})
-
-
-def test_cv_that_splits_queries_is_an_error_for_metrics_too():
-    """A callable of the user's own as objective, and our metric."""
-    with pytest.raises(ValueError, match="cuts"):
-        lgb.cv(
-            {**PARAMS, "objective": lambda s, d: (s - d.get_label(), np.ones_like(s))},
-            dataset(),
-            2,
-            nfold=3,
-            stratified=False,
-            feval=bp.NDCG(5),
-        )
-
-
 def test_subsets():
     data = dataset().construct()
     whole = data.subset(np.flatnonzero(QID < 12).tolist())
@@ -133,22 +114,6 @@ def test_subsets():
 
 
 FIRST = np.flatnonzero(QID < 10).tolist()  # three queries
-
-
-@pytest.mark.parametrize(
-    ("rows", "repeats"),
-    [
-        ([FIRST[0], FIRST[0], *FIRST[2:]], r"1 rows \(row 0 stands in it 2 times\)"),
-        ([*FIRST, FIRST[-1]], rf"1 rows \(row {FIRST[-1]} stands in it 2 times\)"),
-        ([*FIRST, *FIRST], rf"{len(FIRST)} rows \(row 0 stands in it 2 times\)"),
-        ([0] * 8 + FIRST[8:], r"1 rows \(row 0 stands in it 8 times\)"),
-    ],
-    ids=["in place of another", "beside", "all twice", "one alone"],
-)
-def test_subsets_that_repeat_rows_are_refused(rows, repeats):
-    """LightGBM counts the rows of each query: a query drawn twice is one of twice its size."""
-    with pytest.raises(ValueError, match=rf"the subset repeats {repeats}, .*weigh it, or build an lgb\.Dataset"):
-        train(data=dataset().construct().subset(rows))
 
 
 def test_subsets_in_any_order_are_those_in_order():
@@ -168,26 +133,6 @@ def test_subsets_after_set_field_are_checked_against_the_new_groups():
 # --- parameters ---------------------------------------------------------------------------------------------------
 
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
-
-
-@pytest.mark.parametrize(
-    "route", ["lgb.train", "constructed", "Booster.update", "lgb.LGBMRanker", "bp.LGBMRanker", "cv"]
-)
-def test_bagging_by_query_is_refused_by_every_route(route):
-    run = {
-        "lgb.train": lambda: train(params=BY_QUERY),
-        "constructed": lambda: train(params=BY_QUERY, data=dataset().construct()),
-        "Booster.update": lambda: lgb.Booster({**PARAMS, **BY_QUERY}, dataset().construct()).update(fobj=LOSS),
-        "lgb.LGBMRanker": lambda: lgb.LGBMRanker(objective=LOSS, metric="None", **RANKER, **BY_QUERY).fit(
-            X, Y, group=GROUP
-        ),
-        "bp.LGBMRanker": lambda: bp.LGBMRanker(
-            objective=LOSS, **RANKER, bagging_by_query="true", subsample_freq=2, subsample=0.5
-        ).fit(X, Y, qid=QID),
-        "cv": lambda: lgb.cv({**PARAMS, **BY_QUERY, "objective": LOSS}, dataset(), 2, folds=bp.group_folds(QID, 3)),
-    }[route]
-    with pytest.raises(ValueError, match=r"bagging_by_query=True trains a constant model .*remove it"):
-        run()
 
 
 def test_parameters_of_an_earlier_training_do_not_count():
@@ -226,21 +171,6 @@ def test_removed_weights_are_seen():
 # --- errors -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"group": None}, r"has no group; pass group=sizes"),
-        ({"label": np.where(QID == 8, np.inf, Y)}, r"label\[\d+\] = .* is infinite to LightGBM"),
-        ({"weight": np.where(QID == 8, np.inf, 1.0)}, r"weight\[\d+\] = .* is infinite to LightGBM"),
-        ({"weight": np.where(QID == 8, -1.0, 1.0)}, r"weight\[\d+\] = -1.0 is not a finite weight"),
-        ({"group": [-3, len(Y) + 3]}, r"group\[0\] = -3.0 is not a size"),
-    ],
-)
-def test_bad_datasets(changes, message):
-    with pytest.raises((ValueError, lgb.basic.LightGBMError), match=message):
-        train(data=dataset(**changes))
-
-
 def test_class_weights_are_refused_with_a_loss_and_count_without():
     for weights in ("balanced", {0: 1.0, 4: 5.0}):
         with pytest.raises(ValueError, match=r"class_weight=.* has no meaning for MPBoost.*pass sample_weight"):
@@ -256,12 +186,8 @@ def test_class_weights_are_refused_with_a_loss_and_count_without():
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        ([np.where(VY > 3, np.nan, 0.0)], r"eval_init_score\[0\]\[\d+\] = nan is not finite"),
-        ({0: np.where(VY > 3, np.inf, 0.0)}, r"eval_init_score\[0\]\[\d+\] = inf is not finite"),
         ([np.zeros(3)], r"eval_init_score\[0\] must hold one score per row \(88\), got 3"),
-        ([None, None], r"eval_init_score must hold one entry per validation set \(1\), got 2"),
         ({1: np.zeros(len(VY))}, r"eval_init_score has \[1\], but eval_set has 1 entries"),
-        (5, "eval_init_score must be a list of one entry per validation set, got 5"),
     ],
 )
 def test_starting_scores_of_validation_sets_are_checked(start, message):

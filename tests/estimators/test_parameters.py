@@ -246,34 +246,6 @@ def test_reference_rankers(one, parameters, expected):
     assert one.get_params().keys() == expected.get_params().keys()
 
 
-@pytest.mark.parametrize(
-    ("one", "parameters", "message"),
-    [
-        (bp.MPBoostRanker(), {"distance__lam": 2.0}, r"'lam' for LogisticDistance\(.*Valid parameters are: \['beta'\]"),
-        (
-            bp.MPBoostRanker(),
-            {"n_estimators": 3, "bogus": 2.0},
-            "Invalid parameter 'bogus' for estimator MPBoostRanker",
-        ),
-        (bp.MPBoostRanker(), {"self": 3}, "Invalid parameter 'self' for estimator MPBoostRanker"),
-        (bp.MPBoostRanker(), {"n_estimators": 3, "distance__beta": -1.0}, "beta must be a finite number above 0"),
-        (bp.AdaRankRanker(metric=double), {"metric__k": 3}, "'metric__k' for AdaRankRanker, whose metric is <function"),
-        (bp.RankBoostRanker(), {"variant__x": 3}, "whose variant is 'plus' and has no parameters"),
-        (
-            bp.QuadraticBoundRanker(regressor=DecisionTreeRegressor()),
-            {"loss__hessian": "global", "learning_rate": 0.1, "regressor__max_depth": 3, "regressor__max_dept": 2},
-            "Invalid parameter 'max_dept' for estimator DecisionTree",
-        ),
-        (bp.QuadraticBoundRanker(), {"regressor__max_depth": 2}, "whose regressor is None and has no parameters"),
-    ],
-)
-def test_wrong_parameters_leave_a_reference_ranker_as_it_was(one, parameters, message):
-    before = repr(one)
-    with pytest.raises(ValueError, match=message):
-        one.set_params(**parameters)
-    assert repr(one) == before
-
-
 def test_an_estimator_of_a_users_own_around_a_ranker():
     class Own(BaseEstimator):
         def __init__(self, ranker=None):

@@ -198,18 +198,6 @@ def test_a_matrix_takes_ids_modulo_2_to_the_32():
 # --- nothing to learn, and errors ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"group": None}, r"has no queries; pass qid=ids \(sorted\) or group=sizes"),
-        ({"label": None}, "has no label; pass label=grades"),
-    ],
-)
-def test_bad_matrices(changes, message):
-    with pytest.raises(ValueError, match=message):
-        train(data=matrix(**changes))
-
-
 @pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
 def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
     """XGBoost does so beside any obj=, before 3.4; parameters mean the same with every version here."""
@@ -259,11 +247,3 @@ def test_training_goes_on_from_a_loaded_model(tmp_path):
 
 def weighted():
     return matrix(xgb.DMatrix, weight=np.arange(1.0, len(GROUP) + 1))
-
-
-def test_weights_that_cv_drops_are_refused_through_any_wrapper():
-    def wrapped(depth, scores, data):
-        return wrapped(depth - 1, scores, data) if depth else LOSS(scores, data)
-
-    with pytest.raises(ValueError, match=r"xgb\.cv drops the query weights"):
-        xgb.cv(PARAMS, weighted(), 1, nfold=2, obj=lambda scores, data: wrapped(20, scores, data))

@@ -26,7 +26,7 @@ from fuzz.harness import outcome_of, reproduction
 CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
 SEED = int(os.environ.get("BOOSTPLUG_FUZZ_SEED", "0"))
 SLOW = {"check_loss", "load_bundled", "warmup"}  # the last compiles all kernels
-SHORT = {"derivatives": 150, "metric_calls": 100, "queries": 30, "properties": 15}  # calls by default, of others 8
+SHORT = {"derivatives": 60, "metric_calls": 50, "queries": 20, "properties": 10}  # calls by default, of others 4
 
 
 def report(defect, text, detail):
@@ -36,7 +36,7 @@ def report(defect, text, detail):
 @pytest.mark.parametrize("name", [name for name in TARGETS if name not in SLOW])
 def test_a_few_hostile_calls(name):
     @settings(
-        max_examples=SHORT.get(name, 8),
+        max_examples=SHORT.get(name, 4),
         derandomize=True,
         database=None,
         deadline=None,

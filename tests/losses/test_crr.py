@@ -44,18 +44,6 @@ def test_its_repr_and_parameters_are_its_own():
     assert "parts" not in params
 
 
-def test_it_stands_in_sums():
-    scores, queries = problem(np.random.default_rng(1))
-    found = (0.5 * bp.CRR() + bp.NDCGBoost()).gradient_hessian(scores, queries)
-    expected = [
-        0.5 * a + b
-        for a, b in zip(
-            bp.CRR().gradient_hessian(scores, queries), bp.NDCGBoost().gradient_hessian(scores, queries), strict=True
-        )
-    ]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("options", [{"preference_weight": 1.5}, {"pair_loss": "ranknet"}, {"label_loss": None}])
 def test_what_is_no_loss_or_share_is_refused(options):
     with pytest.raises(ValueError, match=f"CRR: {next(iter(options))}"):

@@ -22,6 +22,7 @@ KINDS = {
 DISTANCES = [bp.BinaryDistance(), bp.LinearDistance(alpha=0.3), bp.LogDistance(), bp.LogisticDistance(), root_distance]
 SHORT, MANY_GRADES, LONG = [7, 1, 0, 30, 3], [90, 2], [250]
 SPREADS = (0.0, 1.0, 1000.0)
+HESSIANS = ("bound", "global")
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:PairwiseLoss. the functions are too rough for tables")
@@ -43,14 +44,13 @@ CALIBRATED = [
 CASES = [
     *(
         (bp.MPBoost(distance=distance, hessian=hessian), 1e-9, [SHORT, MANY_GRADES], (0.0, 0.01, 1.0, 10.0))
-        for distance in DISTANCES
-        for hessian in ("newton", "gentle", "bound")
+        for i, distance in enumerate(DISTANCES)
+        for hessian in (("newton", "gentle", "bound") if i == 2 else ("newton", ("gentle", "bound")[i % 2]))
     ),
     *(
-        (bp.QBRank(margin=margin, preference_weight=share, hessian=hessian), 1e-9, [SHORT], SPREADS)
-        for margin in ("grade", 1.0, 0.3, 0.0)
-        for share in (0.0, 0.4, 1.0)
-        for hessian in ("bound", "global")
+        (bp.QBRank(margin=margin, preference_weight=share, hessian=HESSIANS[(i + j) % 2]), 1e-9, [SHORT], SPREADS)
+        for i, margin in enumerate(("grade", 1.0, 0.3, 0.0))
+        for j, share in enumerate((0.0, 0.4, 1.0))
     ),
     (bp.QBRank(margin=0.3, normalization="documents"), 1e-9, [SHORT, MANY_GRADES], SPREADS),
     *((bp.NDCGBoost(hessian=hessian), 2e-7, [SHORT, LONG], SPREADS) for hessian in ("newton", "bound", "global")),
@@ -95,7 +95,7 @@ def test_equals_the_double_loop(loss, accuracy, groups, spreads, kind):
     for group in groups:
         n = sum(group)
         labels = KINDS[kind](rng, n)
-        for spread in spreads:
+        for spread in spreads if n < 120 else (1.0,):
             scores = spread * rng.normal(size=n)
             loops.assert_equal(loss, scores, bp.Queries(labels, group=group), accuracy)
         loops.assert_equal(loss, np.round(2.0 * rng.normal(size=n), 1), bp.Queries(labels, group=group), accuracy)

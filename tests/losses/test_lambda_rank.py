@@ -30,7 +30,7 @@ def some(rng, group, labels="grades"):
 @pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP(100)])
 def test_long_lists_equal_double_loops(metric, labels):
     rng = np.random.default_rng(2)
-    for spread in (1e-3, 1.0, 20.0, 1000.0):
+    for spread in (1e-3, 1.0, 1000.0):
         queries = some(rng, [260], labels)[spread == 1.0]
         loops.assert_equal(LambdaRank(metric=metric), spread * rng.normal(size=260), queries, accuracy=1e-8)
 

@@ -44,21 +44,6 @@ def test_scale_is_the_ratio_of_its_terms():
     assert with_terms(np.array([3.0, 1.0]), np.array([4.0, 2.0])).scale(QUERIES) == 1.0  # each part has its own
 
 
-@pytest.mark.parametrize(
-    ("score", "message"),
-    [
-        (np.inf, r"scores\[1\] = inf is not finite"),
-        (-np.inf, r"scores\[1\] = -inf is not finite"),
-        (1e101, r"scores\[1\] = 1e\+101 is beyond ±1e\+100"),
-        (-1e101, r"scores\[1\] = -1e\+101 is beyond ±1e\+100"),
-        (np.nan, r"scores\[1\] is NaN .*1 of 3 scores"),
-    ],
-)
-def test_scores_out_of_range_are_refused(score, message):
-    with pytest.raises(ValueError, match=message):
-        bp.MPBoost().gradient_hessian([0.0, score, 1.0], bp.Queries([1, 0, 2], group=[3]))
-
-
 @dataclass(frozen=True)
 class Returns(bp.Loss):
     """A user's loss that returns what it is made of."""
@@ -79,15 +64,10 @@ class Returns(bp.Loss):
     ("outputs", "message"),
     [
         (None, "must return two arrays, gradient and Hessian; got None"),
-        (np.zeros(2), r"must return two arrays, gradient and Hessian; got array\(\[0., 0.\]\)"),
-        ((np.zeros(2),) * 3, "must return two arrays, gradient and Hessian"),
         (
             (np.zeros(1), np.zeros(2)),
             r"must return one real number per row, an array of shape \(2,\); it returned one of shape \(1,\)",
         ),
-        ((np.zeros(2), np.zeros((2, 1))), r"must return one real number per row, .* it returned one of shape \(2, 1\)"),
-        ((np.array(["1", "2"]), np.zeros(2)), "dtype <U1"),
-        ((np.zeros(2), np.zeros(2, complex)), "dtype complex128"),
     ],
 )
 def test_what_a_users_loss_returns_is_refused_in_words(outputs, message):

@@ -81,7 +81,7 @@ def test_newton_steps_survive_scores_of_1000(distance, labels):
 def test_few_grades_get_the_same_by_boxes(distance, labels, monkeypatch):
     rng = np.random.default_rng(13)
     monkeypatch.setattr(mpboost, "_FACTORISED", 2)
-    scores, queries = problem(rng, labels, [400, 2, 30, 7], 1.0, rng.random(439))
+    scores, queries = problem(rng, labels, [150, 2, 30, 7], 1.0, rng.random(189))
     loss = bp.MPBoost(distance=distance)
     assert loss._distances(queries, queries.grade_runs).by_boxes.sum() > 1
     loops.assert_equal(loss, scores, queries)
@@ -213,15 +213,6 @@ def test_huge_exponents_keep_the_newton_step():
     assert 1e25 < h.max() < 2.0**101
     top = int(np.argmax(h))
     assert 0 < abs(g[top] / h[top]) < 1e-25
-
-
-def test_callable_that_breaks_condition_3_is_refused():
-    queries = bp.Queries([2, 0, 1], group=[3])
-    for bad in (lambda gap: -gap, lambda gap: 0 * gap, lambda gap: gap * math.inf, lambda gap: gap * math.nan):
-        with pytest.raises(ValueError, match="condition 3"):
-            bp.MPBoost(distance=bad).gradient_hessian(np.zeros(3), queries)
-    with pytest.raises(ValueError, match="one real number per gap"):
-        bp.MPBoost(distance=lambda gap: 1.0).gradient_hessian(np.zeros(3), queries)
 
 
 def test_gaps_that_differ_by_rounding_alone_are_one_gap():

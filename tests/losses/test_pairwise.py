@@ -48,24 +48,6 @@ def test_ranknet_equals_double_loop_whatever_the_scores_hang_on(n):
         np.testing.assert_allclose(loss.value(scores, queries), value, rtol=ACCURACY)
 
 
-def test_ranknet_is_finite_at_1000():
-    """The value grows linearly: 2,000 per pair in the wrong order; the Hessian vanishes beside a gradient of 1."""
-    queries = bp.Queries([1, 0], group=[2])
-    loss = RankNet()
-    assert loss.value([-1000.0, 1000.0], queries).tolist() == [2000.0]
-    assert loss.value([1000.0, -1000.0], queries).tolist() == [0.0]
-    g, h = loss.gradient_hessian([-1000.0, 1000.0], queries)
-    assert g.tolist() == [-2.0, 2.0]
-    assert h.tolist() == [2e-16, 2e-16]
-    rng = np.random.default_rng(4)
-    queries = bp.Queries(rng.integers(0, 5, 600), group=[600])
-    for scores in (1000.0 * np.sign(rng.normal(size=600)), -1000.0 * queries.labels, 1e30 * rng.normal(size=600)):
-        g, h = loss.gradient_hessian(scores, queries)
-        assert np.isfinite(loss.value(scores, queries)).all()
-        assert np.isfinite(g).all()
-        assert (h[g != 0] > 0).all()
-
-
 def test_ranknet_as_arithmetic():
     queries = bp.Queries([2, 0], group=[2])
     loss = RankNet(sigmoid=0.5)
@@ -150,9 +132,7 @@ def test_overflow_beyond_what_was_checked_names_the_difference():
 
 
 OPTIONS = [
-    RankNet(),
-    RankNet(sigmoid=3.0, normalization="rows"),
-    *(build(name) for name in FUNCTIONS if name != "squared hinge"),
+    build("pseudo-Huber", normalization="rows"),
     build("logistic", hessian="bound", weight=gap_weight, normalization="query"),
     build("squared softplus", hessian="global", weight=gap_weight, normalization="rows"),
 ]
@@ -161,22 +141,6 @@ OPTIONS = [
 @pytest.mark.parametrize("loss", OPTIONS)
 def test_properties_hold(loss):
     testing.check_loss(loss)
-
-
-@pytest.mark.parametrize("spread", [1.0, 1000.0])
-@pytest.mark.parametrize("loss", [RankNet(), build("logistic"), build("squared softplus")])
-def test_one_query_of_200_000_rows(loss, spread):
-    rng = np.random.default_rng(11)
-    n = 200_000
-    queries = bp.Queries(rng.choice(5, n, p=[0.52, 0.32, 0.13, 0.02, 0.01]), group=[n])
-    scores = spread * rng.normal(size=n)
-    g, _ = loss.gradient_hessian(scores, queries)
-    first = getattr(loss, "first", softplus_slope)
-    for i in rng.integers(0, n, 20):
-        below = first(scores[i] - scores[queries.labels < queries.labels[i]])
-        above = first(scores[queries.labels > queries.labels[i]] - scores[i])
-        exact = (below.sum() - above.sum()) * loss.scale(queries)
-        np.testing.assert_allclose(g[i], exact, rtol=0, atol=1e-6 * np.abs(g).max())
 
 
 def test_linear_within_goes_pair_by_pair_beyond():

@@ -91,13 +91,14 @@ def test_matrices_equal_the_double_loop(hessian, normalization):
                 np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
-# Each kind of labels meets each kind of scores, at one margin or the other.
+# Each kind of labels meets half of the kinds of scores, at one margin or the other.
 @pytest.mark.parametrize(
     ("margin", "labels", "scores"),
     [
-        (("grade", 0.3)[(i + j) % 2], labels, scores)
+        (("grade", 0.3)[(i + j // 2) % 2], labels, scores)
         for i, labels in enumerate(LABELS)
         for j, scores in enumerate(SCORES)
+        if (i + j) % 2 == 0
     ],
 )
 def test_long_lists_are_sorted_to_the_same_sums(margin, labels, scores):
@@ -194,9 +195,13 @@ def test_normalization_says_what_the_pairs_of_a_query_weigh():
 
 
 OPTIONS = [  # each value of a parameter with each of any other
-    QBRank(margin=("grade", 0.7)[(i + j) % 2], preference_weight=w, hessian=hessian, normalization=normalization)
-    for w in (0.0, 0.5, 1.0)
-    for i, hessian in enumerate(("bound", "global"))
+    QBRank(
+        margin=("grade", 0.7)[(i + j) % 2],
+        preference_weight=w,
+        hessian=("bound", "global")[(i + j // 2) % 2],
+        normalization=normalization,
+    )
+    for i, w in enumerate((0.0, 0.5, 1.0))
     for j, normalization in enumerate(NORMALIZATIONS)
 ]
 
@@ -231,7 +236,7 @@ def test_properties_hold_off_the_kinks(loss, monkeypatch):
     testing.check_loss(loss)
 
 
-@pytest.mark.parametrize("loss", OPTIONS)
+@pytest.mark.parametrize("loss", OPTIONS[:4])
 def test_other_properties_hold_at_the_kinks(loss, monkeypatch):
     differences = ("gradient_is_the_values", "hessian_is_its_kind", "threads_do_not_matter")
     monkeypatch.setattr(
@@ -274,40 +279,6 @@ def test_preference_weight_0_is_squared_error():
         np.testing.assert_allclose(g, (f - y) * v / v.mean(), rtol=1e-12)
         np.testing.assert_allclose(h, v / v.mean(), rtol=1e-12)
         assert loss.scale(queries) == pytest.approx(1.0 / v.mean())
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_preference_weight_0_grows_the_trees_of_lightgbms_regression(weighted):
-    lgb = pytest.importorskip("lightgbm")
-    rng = np.random.default_rng(8)
-    x = rng.normal(size=(2000, 8))
-    y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
-    params = {"learning_rate": 0.1, "num_leaves": 15, "verbose": -1, "num_threads": 1}
-    weight = rng.random(2000) if weighted else None
-    trees = []
-    for objective in ({"objective": QBRank(preference_weight=0.0)}, {"objective": "l2", "boost_from_average": False}):
-        data = lgb.Dataset(x, y, group=np.full(100, 20), weight=weight)
-        booster = lgb.train({**params, **objective}, data, num_boost_round=20)
-        trees.append(booster.trees_to_dataframe())
-    ours, theirs = trees
-    structure = ["tree_index", "node_index", "left_child", "right_child", "split_feature", "count"]
-    assert ours[structure].equals(theirs[structure])
-    np.testing.assert_array_equal(ours["threshold"], theirs["threshold"])
-    # LightGBM rounds the residual to float32 before it multiplies with the weight, not only after.
-    np.testing.assert_allclose(ours["value"], theirs["value"], rtol=1e-5, atol=1e-9)
-
-
-def test_preference_weight_0_grows_the_trees_of_xgboosts_regression():
-    xgb = pytest.importorskip("xgboost")
-    rng = np.random.default_rng(9)
-    x = rng.normal(size=(2000, 8))
-    y = np.clip(np.round(x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=2000) + 1), 0, 4)
-    params = {"max_depth": 4, "nthread": 1, "base_score": 0.0}
-    data = xgb.DMatrix(x, y)
-    data.set_group(np.full(100, 20))
-    ours = xgb.train(params, data, num_boost_round=20, obj=QBRank(preference_weight=0.0))
-    theirs = xgb.train({**params, "objective": "reg:squarederror"}, xgb.DMatrix(x, y), num_boost_round=20)
-    assert ours.get_dump() == theirs.get_dump()
 
 
 @pytest.mark.parametrize("w", [0.5, 1.0])

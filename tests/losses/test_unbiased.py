@@ -378,20 +378,8 @@ def test_wrong_parameters():
         bp.Unbiased(base=bp.NDCGBoost(hessian="global"))
 
 
-def test_wrong_data():
+def test_one_position_only_is_refused():
     scores, queries = pages()
-    without = bp.Queries(queries.labels, group=np.diff(queries.boundaries))
-    with pytest.raises(ValueError, match=r"there are none; pass position= to fit"):
-        bp.Unbiased().gradient_hessian(scores, without)
-    for place in (1, 7):
-        flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.full(queries.n_rows, place))
-        with pytest.raises(ValueError, match=f"position is {place} in all rows"):
-            bp.Unbiased().gradient_hessian(scores, flat)
-    with pytest.raises(ValueError, match=r"position\[\d+\] = \d+ has no propensity, which ends at position 3"):
-        bp.Unbiased(method="ips", propensity=THETA[:3]).value(scores, queries)
-    graded = bp.Queries(2.0 * queries.labels, group=np.diff(queries.boundaries), position=queries.position)
-    with pytest.raises(ValueError, match=r"labels\[\d+\] = 2.0 is no click"):
-        METHODS[3].value(scores, graded)
-    paired = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]), position=[1, 2])
-    with pytest.raises(ValueError, match="learns from grades and cannot use pairs"):
-        bp.Unbiased().value(np.zeros(2), paired)
+    flat = bp.Queries(queries.labels, group=np.diff(queries.boundaries), position=np.full(queries.n_rows, 7))
+    with pytest.raises(ValueError, match="position is 7 in all rows"):
+        bp.Unbiased().gradient_hessian(scores, flat)

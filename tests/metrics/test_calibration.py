@@ -116,34 +116,6 @@ def test_log_loss_adds_up_over_parts_and_ece_does_not():
         bp.ECE().sum_and_count(SCORES, queries)
 
 
-def test_early_stopping_follows_both():
-    lgb = pytest.importorskip("lightgbm")
-    data = bp.datasets.make_ranking(n_queries=30, random_state=0)
-    y = (data.y > 1).astype(float)
-    train = lgb.Dataset(data.X, y, group=data.group)
-    valid = train.create_valid(data.X, y, group=data.group)
-    params = {"objective": bp.LogisticError(), "verbose": -1, "metric": "None"}
-    for metric in (bp.LogLoss(), bp.ECE()):
-        told = {}
-        booster = lgb.train(
-            params, train, 10, valid_sets=[valid], feval=metric,
-            callbacks=[lgb.early_stopping(3, verbose=False), lgb.record_evaluation(told)],
-        )  # fmt: skip
-        value = metric(booster.predict(data.X), bp.Queries(y, group=data.group))
-        assert told["valid_0"][metric.name][booster.best_iteration - 1] == pytest.approx(value)
-    xgb = pytest.importorskip("xgboost")
-    matrix, told = xgb.DMatrix(data.X, y, group=data.group), {}
-    given = {"evals": [(matrix, "train")], "evals_result": told, "verbose_eval": False}
-    booster = xgb.train(
-        {"base_score": 0.0, "disable_default_eval_metric": 1}, matrix, 3, obj=bp.LogisticError(),
-        custom_metric=bp.LogLoss(), **given,
-    )  # fmt: skip
-    scores = booster.predict(matrix, output_margin=True)
-    expected = bp.LogLoss()(scores, bp.Queries(y, group=data.group))
-    assert next(iter(told["train"].values()))[-1] == pytest.approx(expected, abs=1e-6)
-    np.testing.assert_allclose(bp.export(booster).predict(matrix), scores, rtol=1e-6, atol=1e-6)  # the guide says so
-
-
 def test_compare_shows_ece_without_significance_and_draws_the_curve(tmp_path):
     pytest.importorskip("lightgbm")
     parts = [bp.datasets.make_ranking(n_queries=30, random_state=seed) for seed in range(3)]

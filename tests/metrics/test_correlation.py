@@ -1,11 +1,7 @@
-"""SpearmanRho and KendallTau against SciPy, all orders of the ties, and numbers worked by hand."""
-
-from itertools import permutations
+"""SpearmanRho and KendallTau against SciPy, and numbers worked by hand."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 import boostplug as bp
@@ -32,27 +28,6 @@ def test_against_scipy(digits, grades):
         x, y = scores[a:b], labels[a:b]
         assert rho[q] == pytest.approx(reference(spearmanr, x, y), rel=1e-10, abs=1e-13, nan_ok=True)
         assert tau[q] == pytest.approx(reference(kendalltau, x, y), rel=1e-12, abs=1e-13, nan_ok=True)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))
-def test_small_lists_against_scipy(pairs):
-    x, y = np.array(pairs, float).T
-    queries = Queries(y, group=[len(y)])
-    assert bp.SpearmanRho()(x, queries) == pytest.approx(reference(spearmanr, x, y), abs=1e-12, nan_ok=True)
-    assert bp.KendallTau()(x, queries) == pytest.approx(reference(kendalltau, x, y), abs=1e-12, nan_ok=True)
-
-
-@pytest.mark.parametrize("scores", [(0, 0, 0, 0, 0), (1, 0, 0, 0, 1), (0, 1, 1, 1, 0), (2, 2, 0, 1, 1)])
-def test_ties_average_over_all_orders(scores):
-    grades = np.array([2, 0, 1, 0, 3])
-    queries = Queries(grades, group=[5])
-    orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
-    for metric, function in ((bp.SpearmanRho, spearmanr), (bp.KendallTau, kendalltau)):
-        expected = np.mean([function(-np.arange(5), grades[list(o)]).statistic for o in orders])
-        assert metric(ties="average")(scores, queries) == pytest.approx(expected, rel=1e-13, abs=1e-15)
-        in_order = function(-np.argsort(np.argsort(-np.array(scores), kind="stable")), grades).statistic
-        assert metric(ties="order")(scores, queries) == pytest.approx(in_order, rel=1e-13, abs=1e-15)
 
 
 def test_by_hand():
@@ -82,13 +57,3 @@ def test_a_long_list_takes_no_quadratic_time():
     queries = Queries(labels, group=[200_000])
     assert bp.KendallTau()(scores, queries) == pytest.approx(kendalltau(scores, labels).statistic, rel=1e-10)
     assert bp.SpearmanRho()(scores, queries) == pytest.approx(spearmanr(scores, labels).statistic, rel=1e-8)
-
-
-@pytest.mark.parametrize("metric", [bp.SpearmanRho, bp.KendallTau])
-def test_bad_parameters(metric):
-    with pytest.raises(ValueError, match="ties must be one of 'corrected', 'average', 'order'; got 'b'"):
-        metric(ties="b")
-    with pytest.raises(TypeError, match="positional"):
-        metric("average")
-    assert metric().name == metric.__name__
-    assert metric(ties="average").name == f"{metric.__name__}(average)"

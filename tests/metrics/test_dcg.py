@@ -1,12 +1,9 @@
-"""NDCG, DCG and MeanNDCG against scikit-learn, ir-measures, and numbers worked by hand."""
+"""NDCG, DCG and MeanNDCG against scikit-learn, and numbers worked by hand."""
 
-from itertools import permutations, product
 from math import log2
 
-import ir_measures
 import numpy as np
 import pytest
-from ir_measures import Qrel, ScoredDoc, nDCG
 from sklearn.metrics import dcg_score, ndcg_score
 
 import boostplug as bp
@@ -38,42 +35,6 @@ def test_against_scikit_learn(k, ties, gain):
             assert values[q] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("ties", ["average", "order"])
-def test_ties_at_every_cut(ties):
-    """A few documents of a few scores, infinite ones among them, at cut-offs that part each block of ties."""
-    rng = np.random.default_rng(4)
-    for n in (1, 2, 5, 13, 40):
-        scores = rng.choice([-np.inf, -1.0, 0.0, -0.0, 2.0, np.inf], n)
-        gains = rng.integers(0, 4, n).astype(float)
-        order = sorted(range(n), key=lambda i: -scores[i])
-        if ties == "average":
-            mean = {score: np.mean(gains[scores == score]) for score in scores}
-            by_rank = [mean[scores[i]] for i in order]
-        else:
-            by_rank = [gains[i] for i in order]
-        for k in range(1, n + 2):
-            expected = sum(gain / log2(2 + j) for j, gain in enumerate(by_rank[:k]))
-            metric = bp.DCG(k, gain="linear", ties=ties)
-            assert metric.per_query(scores, Queries(gains, group=[n])) == pytest.approx([expected], rel=1e-12), (n, k)
-
-
-@pytest.mark.parametrize("k", [1, 5, 100])
-def test_against_ir_measures(k):
-    """Distinct scores; the documents without a label have no line in the qrels: trec_eval's "not judged"."""
-    scores, queries = random_data(2, ties=False)
-    labelled = np.random.default_rng(0).random(queries.n_rows) < 0.7
-    queries = Queries(queries.labels, group=np.diff(queries.boundaries), labelled=labelled)
-    docs = [(f"q{q}", f"d{i}", i) for i, q in enumerate(queries.query_of_row)]
-    qrels = [Qrel(q, d, int(queries.labels[i])) for q, d, i in docs if labelled[i]]
-    run = [ScoredDoc(q, d, float(scores[i])) for q, d, i in docs]
-    measure = nDCG(gains={r: 2**r - 1 for r in range(5)}) @ k
-    expected = {m.query_id: m.value for m in ir_measures.iter_calc([measure], qrels, run)}
-    values = bp.NDCG(k, empty=0).per_query(scores, queries)
-    assert len(expected) == queries.n_queries
-    for q, value in enumerate(values):
-        assert value == pytest.approx(expected[f"q{q}"], rel=1e-12)
-
-
 def test_the_conventions_by_hand():
     queries = Queries([0, 1, 2, 0, 1], group=[5])
     scores = [5.0, 4.0, 3.0, 2.0, 1.0]
@@ -89,43 +50,11 @@ def test_the_conventions_by_hand():
     assert bp.NDCG(6)(scores, queries) == pytest.approx(dcg / ideal, rel=1e-15)
 
 
-def test_queries_without_relevant_documents():
-    """Rows: a short query with, a long one without, a short one without, a long one with relevant documents."""
-    queries = Queries([1, 0, 0, 0, 0, 0, 2], group=[1, 3, 1, 0, 2])
-    scores = np.arange(7.0)
-    nan = np.nan
-
-    def values(**options):
-        return bp.NDCG(2, **options).per_query(scores, queries)
-
-    np.testing.assert_array_equal(values(), [1, nan, nan, nan, 1])
-    np.testing.assert_array_equal(values(empty="skip"), [1, nan, nan, nan, 1])
-    np.testing.assert_array_equal(values(empty=0), [1, 0, 0, nan, 1])
-    np.testing.assert_array_equal(values(empty=1), [1, 1, 1, nan, 1])
-    np.testing.assert_array_equal(values(convention="letor"), [0, 0, 0, nan, 1])
-    np.testing.assert_array_equal(values(convention="letor", empty="skip"), [0, nan, nan, nan, 1])
-    assert bp.NDCG(2)(scores, queries) == 1.0
-    assert bp.NDCG(2, convention="letor")(scores, queries) == 1 / 4
-
-
 def dcg_by_loop(grades, k, letor):
     total = 0.0
     for rank, grade in enumerate(grades[:k], start=1):
         total += (2**grade - 1) / (max(1.0, log2(rank)) if letor else log2(1 + rank))
     return total
-
-
-@pytest.mark.parametrize("letor", [False, True])
-def test_ties_average_over_all_orders(letor):
-    """Every set of scores with ties among 5 documents, every cut, also inside a tie."""
-    grades = [2, 0, 1, 0, 3]
-    queries = Queries(grades, group=[5])
-    for k, scores in product([1, 2, 3, 4, 5], [(0, 0, 0, 0, 0), (1, 0, 0, 0, 1), (0, 1, 1, 1, 0), (2, 2, 0, 1, 1)]):
-        orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
-        ideal = dcg_by_loop(sorted(grades, reverse=True), k, letor)
-        expected = np.mean([dcg_by_loop([grades[i] for i in o], k, letor) for o in orders]) / ideal
-        metric = bp.NDCG(k, convention="letor" if letor else "standard")
-        assert metric(scores, queries) == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("k", [1, 5, 64, 65, 200, 2000])
@@ -185,11 +114,6 @@ def test_the_first_row_in_error_counts_unlabelled_rows():
     ("gain", "message"),
     [
         (lambda r: r - 1, r"returned -1\.0 for the grade 0\.0 of row 0"),
-        (lambda r: r * np.nan, "returned nan for the grade"),
-        (lambda r: r + np.inf, "returned inf for the grade"),
-        (lambda r: 1.0, r"one real number per grade.*returned one of shape \(\)"),
-        (lambda r: r[:1], r"returned one of shape \(1,\)"),
-        (lambda r: r.astype(str), "dtype <U"),
     ],
 )
 def test_bad_gains(gain, message):
@@ -232,24 +156,3 @@ def test_mean_ndcg_by_hand():
     assert bp.MeanNDCG(empty="skip")(scores, queries) == pytest.approx(expected, rel=1e-15)
     assert bp.MeanNDCG(empty=1)(scores, queries) == pytest.approx((1 + expected) / 2, rel=1e-15)
     assert np.isnan(bp.MeanNDCG(convention="standard").per_query(scores, queries)[1])
-
-
-@pytest.mark.parametrize("convention", ["letor", "standard"])
-@pytest.mark.parametrize("ties", ["average", "order"])
-@pytest.mark.parametrize("gain", ["exp2", "linear"])
-def test_mean_ndcg_is_the_mean_over_cut_offs(convention, ties, gain):
-    scores, queries = random_data(4, ties=True, n_queries=12, longest=40)
-    options = {"convention": convention, "ties": ties, "gain": gain, "empty": 0}
-    values = bp.MeanNDCG(**options).per_query(scores, queries)
-    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
-        one = Queries(queries.labels[a:b], group=[b - a])
-        expected = np.mean([bp.NDCG(k, **options)(scores[a:b], one) for k in range(1, b - a + 1)])
-        assert values[q] == pytest.approx(expected, rel=1e-12)
-
-
-def test_mean_ndcg_of_ties_averages_over_all_orders():
-    grades, scores = [2, 0, 1, 0, 3], [2, 2, 0, 1, 1]
-    orders = [o for o in permutations(range(5)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(4))]
-    queries = Queries(grades, group=[5])
-    expected = np.mean([bp.MeanNDCG()([-o.index(i) for i in range(5)], queries) for o in orders])
-    assert bp.MeanNDCG()(scores, queries) == pytest.approx(expected, rel=1e-13)

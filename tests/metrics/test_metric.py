@@ -91,26 +91,3 @@ def test_plain_columns_of_a_frame_are_scored():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"y": [0, 2, 1, 0], "q": [7, 7, 9, 9], "score": [1.0, 2.0, 3.0, 4.0]}, index=[3, 1, 0, 2])
     assert bp.MRR().score(frame["y"], frame["score"], qid=frame["q"]) == 0.75
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        (([0, 1], [1.0, 2.0]), {}, "exactly one of group .* and qid .*; got neither"),
-        (([0, 1], [1.0, 2.0]), {"qid": [1, 1], "group": [2]}, "exactly one of group .* and qid .*; got both"),
-        (([0, 1, 2], [1.0, 2.0, 3.0]), {"qid": [1, 2, 1]}, "qid must be contiguous: 1 appears again in row 2 .*; sort"),
-        (([0, 1, 2], [1.0, 2.0]), {"group": [3]}, r"scores must have shape \(3,\), one per row; got shape \(2,\)"),
-        (([0, 1], [1.0, 2.0, 3.0]), {"group": [3]}, "group must add up to the number of rows"),
-        (([0, 1], [1.0, 2.0]), {"qid": [1]}, "qid must have one id per row: got 1 ids for 2"),
-        (([0, np.nan], [1.0, 2.0]), {"group": [2]}, r"y\[1\] = nan is not finite; drop such rows, or give them 0"),
-        (([0, 1], [1.0, np.nan]), {"group": [2]}, r"scores\[1\] is NaN and has no rank"),
-        (([[0], [1]], [1.0, 2.0]), {"group": [2]}, r"y must be one-dimensional, got shape \(2, 1\); pass y.ravel\(\)"),
-        ((["a", "b"], [1.0, 2.0]), {"group": [2]}, "y must hold real numbers"),
-        (([0, 1], [1.0, 2.0]), {"group": [2], "weight": [-1.0]}, "weight.*is not a finite weight ≥ 0"),
-        (([0, 1], [1.0, 2.0]), {"group": [2], "weight": [1, 2, 3]}, "weight must have one value per query"),
-        (([0, 1], [1.0, 2.0]), {"group": [2], "labelled": [1, 0]}, "labelled must hold one bool per row"),
-    ],
-)
-def test_bad_plain_arrays(arguments, options, message):
-    with pytest.raises(ValueError, match=message):
-        bp.NDCG().score(*arguments, **options)

@@ -78,12 +78,6 @@ MUTANTS = [
             "total / np.diff(runs.start)",
         ),
         (
-            "centred SquaredError says that a shift of the scores matters",
-            "losses.squared_error.SquaredError.shift_invariant",
-            "self.centred",
-            "not self.centred",
-        ),
-        (
             "LambdaRank's ideal DCG ignores the cut-off",
             "losses.base.gains.ideal_dcg",
             "discount[len(discount) if k is None else k:] = 0.0",
@@ -144,18 +138,6 @@ MUTANTS = [
             "y",
         ),
         (
-            "new labels drop those of other names",
-            "adapters.attached.set_labels",
-            "{**known.labels, **given}",
-            "given",
-        ),
-        (
-            "a bound loss takes its scale from other labels",
-            "losses.base.on_label.LossOnLabel.scale_terms",
-            "self.reads(queries)",
-            "queries",
-        ),
-        (
             "missing labels of a name count as 0",
             "data.queries.Queries._on",
             "~missing",
@@ -175,12 +157,6 @@ MUTANTS = [
             "losses.base.pair_loss.PairLoss.scale_terms",
             "(self.factors(queries) * of_query).sum",
             "of_query.sum",
-        ),
-        (
-            "the scale of a loss on pairs ignores the weights of grades",
-            "losses.base.pair_loss.PairLoss.scale_terms",
-            "runs.weight_of_pairs if weight is None else weight",
-            "runs.weight_of_pairs",
         ),
         (
             "the bound of a SmoothPairLoss is half of the bound",
@@ -207,12 +183,6 @@ MUTANTS = [
     *_caught_by(
         ["metrics"],
         (
-            "Metric.score ignores weights",
-            "metrics.metric.Metric.score",
-            "Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)",
-            "Queries(grades, group=group, qid=qid, labelled=labelled)",
-        ),
-        (
             "NDCG@k of a query with fewer than k documents is not 0 in the LETOR convention",
             "metrics.dcg.NDCG._ideal",
             "ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf",
@@ -229,12 +199,6 @@ MUTANTS = [
             "metrics.by_rank.ByRank.filled",
             "values[np.isnan(values)] = empty",
             "values[np.isnan(values)] = 0",
-        ),
-        (
-            "the weighted mean divides by the number of queries",
-            "metrics.metric.Metric.sum_and_count",
-            "weight.sum",
-            "defined.sum",
         ),
         (
             "an unlabelled row with a high label is relevant",
@@ -254,12 +218,6 @@ MUTANTS = [
     ),
     *_caught_by(
         ["rankers"],
-        (
-            "AdaRank's weight is capped at half of its maximum",
-            "rankers.adarank.AdaRankRanker._rounds",
-            "2.0 * _MAX_ALPHA",
-            "_MAX_ALPHA",
-        ),
         (
             "AdaRank weights queries by the last round only",
             "rankers.adarank.AdaRankRanker._rounds",
@@ -291,12 +249,6 @@ MUTANTS = [
             "self.eta",
         ),
         (
-            "GeneralQuadraticBound's default loss is not the paper's sum",
-            "rankers.quadratic_bound.QuadraticBoundRanker.__init__",
-            "QBRank(normalization='none')",
-            "QBRank()",
-        ),
-        (
             "directed distances between grades lose their sign",
             "rankers.mpboost._distances_of_cells",
             "-distances",
@@ -310,18 +262,6 @@ MUTANTS = [
             "adapters.adapter.Fields.same_as",
             "zip(self, other, strict=True)",
             "zip(self[1:], other[1:], strict=True)",
-        ),
-        (
-            "new weights of a dataset are not read",
-            "adapters.adapter.Fields.same_as",
-            "zip(self, other, strict=True)",
-            "zip(self[:2], other[:2], strict=True)",
-        ),
-        (
-            "new pairs of a dataset are not read",
-            "adapters.call._known",
-            "known.attached is attached and known.fields.same_as(fields)",
-            "known.fields.same_as(fields)",
         ),
         (
             "the best round of the last training remains",
@@ -378,12 +318,6 @@ MUTANTS = [
             "queries",
         ),
         (
-            "min_child_weight is read as XGBoost's default",
-            "adapters.xgboost.XGBoost.least_hessian",
-            "1.0 if given is None else float(given)",
-            "1.0",
-        ),
-        (
             "Hessians too small for LightGBM's leaves bring no warning",
             "adapters.call._fault_of_first_step",
             "_SMALL",
@@ -394,12 +328,6 @@ MUTANTS = [
             "adapters.xgboost.XGBoost.fault_of_step",
             "gain > _LARGEST_GAIN",
             "gain > 1e+300",
-        ),
-        (
-            "labels that float32 cannot distinguish bring no warning",
-            "adapters.call._lost_digits",
-            "np.abs(labels) < TINY",
-            "np.abs(labels) < 0.0",
         ),
         (
             "unweighted pairs are taken for missing grades",
@@ -423,22 +351,10 @@ MUTANTS = [
             "labels[first] != labels[second]",
         ),
         (
-            "set_params changes some parameters before it refuses another",
-            "estimators.parameters.resolved",
-            "clone(part)",
-            "part",
-        ),
-        (
             "LightGBM receives the parameters of losses",
             "estimators.lightgbm.LGBMRanker._process_params",
             "without_nested(super()._process_params(stage))",
             "super()._process_params(stage)",
-        ),
-        (
-            "class_weight is ignored",
-            "estimators.lightgbm.LGBMRanker._objective_of_fit",
-            "loss is not None and self.class_weight is not None",
-            "False",
         ),
         (
             "an exported ranker keeps the loss under an alias of `objective`",
@@ -451,12 +367,6 @@ MUTANTS = [
             "data.tables.align_columns",
             "table.categories[place] == known",
             "True",
-        ),
-        (
-            "columns in another order are accepted",
-            "data.tables.refuse_other_columns",
-            "here != there",
-            "sorted(here) != sorted(there)",
         ),
     ),
     *_caught_by(
@@ -473,32 +383,14 @@ MUTANTS = [
             "max(self.tolerance, rounding(value, self.value))",
             "self.tolerance",
         ),
-        (
-            "early stopping stops one round late",
-            "core.best_round.BestRound.stops",
-            "self.n_rounds - self.number >= self.patience",
-            "self.n_rounds - self.number > self.patience",
-        ),
     ),
     *_caught_by(
-        ["core"],
+        ["core", "test_bad_input.py"],
         (
             "a user's function may return an array of another length",
             "core.checks.returned",
             "array.shape != shape or (array.dtype.kind not in 'biuf' and array.size)",
             "array.dtype.kind not in 'biuf' and array.size",
-        ),
-        (
-            "weights may be so small that products underflow",
-            "core.checks.refuse_weights",
-            "1.0 / LARGEST_WEIGHT",
-            "0.0",
-        ),
-        (
-            "integers may be too large for the kernels",
-            "core.checks.check_integer",
-            "number > _LARGEST_INTEGER",
-            "False",
         ),
         (
             "a failed write leaves half a file",
@@ -513,28 +405,10 @@ MUTANTS = [
             "{'Cc', 'Cs', 'Zl', 'Zp'}",
         ),
         (
-            "a broken optional library is reported as not installed",
-            "core.extras.is_missing",
-            "isinstance(error, ModuleNotFoundError) and (error.name or '').partition('.')[0] == library",
-            "isinstance(error, ModuleNotFoundError)",
-        ),
-        (
-            "a metric without cut-off has the default's name",
-            "core.naming.exact_name",
-            "'' if part is None and is_default else f'@{part}'",
-            "'' if part is None else f'@{part}'",
-        ),
-        (
             "nested parameters are set on the old value",
             "core.values._replaced",
             "changes.get(name, known[name])",
             "known[name]",
-        ),
-        (
-            "the ranges of inherited parameters are ignored",
-            "core.values.ranges_said",
-            "reversed(type(value).__mro__)",
-            "(type(value),)",
         ),
         ("errors of helper threads are lost", "core.threads.run_over_queries", "helper.result", "helper.exception"),
     ),
@@ -579,12 +453,6 @@ MUTANTS = [
             "np.argsort(load, kind='stable')",
             "np.arange(n_splits)",
         ),
-        (
-            "the scorer maximises errors",
-            "selection.scorer.RankingScorer.__call__",
-            "value if self.metric.greater_is_better else -value",
-            "value",
-        ),
     ),
     *_caught_by(
         ["model"],
@@ -601,18 +469,6 @@ MUTANTS = [
             "tree.missing_left == swapped",
         ),
         (
-            "an exported XGBoost model loses a constant",
-            "model.xgboost._gbtree",
-            "np.sum(centres)",
-            "np.sum(centres[1:])",
-        ),
-        (
-            "the importance of a stump ignores its weight",
-            "model.ensemble.Ensemble.feature_importances",
-            "weight * weak.above - weight * weak.below",
-            "weak.above - weak.below",
-        ),
-        (
             "an exported LightGBM model names no objective that converters know",
             "model.lightgbm.named",
             "head.replace('\\nfeature_names=', '\\nobjective=lambdarank\\nfeature_names=', 1)",
@@ -627,12 +483,6 @@ MUTANTS = [
             "model.lightgbm.refitted",
             "values[leaf]",
             "0.0 * values[leaf]",
-        ),
-        (
-            "refitted leaves ignore the learning rate",
-            "model.lightgbm.refitted",
-            "(1.0 - decay) * tree['shrinkage'] * step",
-            "(1.0 - decay) * step",
         ),
     ),
     *_caught_by(
@@ -653,12 +503,6 @@ MUTANTS = [
             "datasets.batches._scan",
             "_refuse_repeats(pieces, set(found[times > 1].tolist()))",
             "print(set(found[times > 1].tolist()))",
-        ),
-        (
-            "a file that has changed since the first pass is accepted",
-            "datasets.batches.QueryBatches.__iter__",
-            "not np.array_equal(np.diff([*starts, n_rows]), group)",
-            "False",
         ),
         (
             "batches give a query the weight of another query",
@@ -693,7 +537,6 @@ MUTANTS = [
             "self.sums[np.newaxis]",
             "values[np.newaxis]",
         ),
-        ("LightGBM trains on two machines with local scales", "adapters.lightgbm.LightGBM.fault_of_machines", "2", "3"),
     ),
     *_caught_by(
         ["comparison"],
@@ -708,12 +551,6 @@ MUTANTS = [
             "comparison.significance.randomisation_test",
             "(1 + reached) / (1 + flips)",
             "reached / flips",
-        ),
-        (
-            "Holm's correction counts both frameworks",
-            "comparison.result.CompareResult.summary",
-            "row.framework == framework and row.p is not None",
-            "row.p is not None",
         ),
         (
             "compare trains on labels that the rankers would merge",
@@ -735,27 +572,6 @@ MUTANTS = [
             "own - falls",
         ),
         ("a claim holds within noise", "studies.replication.judging.verdicts.direction", "gap.low", "gap.mean"),
-        (
-            "a learner that is significantly behind at one measure still wins",
-            "studies.replication.judging.claims._joint",
-            "len(behind) > (1.0 - share) * len(each) + _SLACK",
-            "False",
-        ),
-        (
-            "a pooled metric is treated as a mean over queries",
-            "studies.replication.training.task.pools_queries",
-            "bool(metric.couples_queries or getattr(metric, 'pooled', False))",
-            "False",
-        ),
-    ),
-    *_caught_by(
-        ["studies/quality"],
-        (
-            "a candidate that is behind another may become the default",
-            "studies.quality.rules.chosen",
-            "len(candidate.behind) == least",
-            "len(candidate.behind) >= least",
-        ),
     ),
     *_caught_by(
         ["test_warm_up.py"],
@@ -777,12 +593,6 @@ MUTANTS = [
             "comparison.outcomes.Runs.best",
             "self.finished(method)[run].validation",
             "self.finished(method)[run].test[self.plan.metric.name]",
-        ),
-        (
-            "the loss with the greatest error is recommended",
-            "comparison.outcomes.Runs._first",
-            "self.plan.metric.greater_is_better",
-            "True",
         ),
     ),
     *_caught_by(
@@ -903,15 +713,6 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["metrics/test_precision.py"],
-        (
-            "precision@k divides by the list's length",
-            "kernels.metrics.dcg_ap.precision",
-            "float(k)",
-            "np.minimum(k, np.diff(boundaries))",
-        ),
-    ),
-    *_caught_by(
         ["metrics/test_correlation.py"],
         (
             "Kendall's tau counts pairs tied in score and grade twice",
@@ -940,12 +741,6 @@ MUTANTS = [
     ),
     *_caught_by(
         ["adapters"],
-        (
-            "a Hessian below float32 keeps its gradient",
-            "kernels.base.single_precision.to_single",
-            "y >= TINY",
-            "y > 0.0",
-        ),
         (
             "the first step is not measured from the mean",
             "kernels.base.single_precision.first_step",
@@ -977,12 +772,6 @@ MUTANTS = [
             "(rate[j] <= rate[i]) & (i != j)",
         ),
         (
-            "a pair's common pages count only where the loser stands first",
-            "kernels.pairs.clicks.listing.count_shared_pages",
-            "loser[low] == row[j]",
-            "loser[low] == row[j] and j < i",
-        ),
-        (
             "negatives are drawn with replacement",
             "kernels.pairs.clicks.listing.list_drawn",
             "others[t], others[u] = others[u], others[t]",
@@ -993,12 +782,6 @@ MUTANTS = [
             "data.click_pairs",
             "(-_ANY, -1)",
             "(-_ANY, 1)",
-        ),
-        (
-            "merged pairs of different losers become one",
-            "data.click_pairs._merged",
-            "max(winner.max(initial=0), loser.max(initial=0)) + 1",
-            "winner.max(initial=0) + 1",
         ),
         (
             "weights by propensity have no limit",
@@ -1014,21 +797,6 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["datasets/test_clicks.py"],
-        (
-            "the rows of a page are reversed",
-            "datasets.clicks._log_of",
-            "np.argsort(page, kind='stable')",
-            "np.argsort(page, kind='stable')[::-1]",
-        ),
-        (
-            "an id that reads NA is missing",
-            "datasets.clicks._read",
-            "pd.read_csv(path, usecols=read, keep_default_na=False, na_values=[''], low_memory=False)",
-            "pd.read_csv(path, usecols=read, low_memory=False)",
-        ),
-    ),
-    *_caught_by(
         ["test_positions.py"],
         (
             "a subset has the positions of the first rows",
@@ -1041,12 +809,6 @@ MUTANTS = [
             "adapters.call._built",
             "queries.with_positions(fields.position + 1, is_rank=False)",
             "queries.with_positions(fields.position + 1)",
-        ),
-        (
-            "positions are lost in a pickle",
-            "data.queries.Queries.__reduce__",
-            "partial(Queries, **self._arguments())",
-            "partial(Queries, **{**self._arguments(), 'position': None})",
         ),
     ),
     *_caught_by(
@@ -1082,18 +844,6 @@ MUTANTS = [
             "hessian[i] -= more[k]",
         ),
         (
-            "a difference counts in the class below",
-            "kernels.pairs.clicks.by_position._class_of",
-            "HALF + 0.5",
-            "HALF",
-        ),
-        (
-            "row weights do not count in the estimates",
-            "kernels.pairs.clicks.by_position._count",
-            "len(documents.winner) > 0",
-            "False",
-        ),
-        (
             "a position without clicks has the ratio of the first",
             "losses.base.position_bias._ratios",
             "np.where(last < 0, there[0], last)",
@@ -1116,15 +866,6 @@ MUTANTS = [
             "losses.base.position_bias.additive_bias",
             "np.clip(at[-1], 1.0, _LARGEST_SCALE)",
             "1.0",
-        ),
-    ),
-    *_caught_by(
-        ["dask/test_positions.py"],
-        (
-            "rows that a worker sorts keep their positions in the old order",
-            "dask.collections._part",
-            "dict(zip(by_name, named, strict=True))",
-            "by_name",
         ),
     ),
 ]

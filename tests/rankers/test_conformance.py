@@ -353,47 +353,6 @@ def test_grid_search_with_folds_of_queries(ranker, data):
     assert scores["test_score"].shape == (3,)
 
 
-@every_ranker
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "qid or group is missing"),
-        ({"qid": np.zeros(300), "group": [300]}, "exactly one of group"),
-        ({"qid": np.zeros(3)}, "qid must have one id per row"),
-        ({"group": [300], "sample_weight": np.full(300, -1.0)}, "is not a finite weight"),
-        ({"group": [300], "early_stopping_rounds": 5}, "needs a validation set"),
-        ({"group": [300], "early_stopping_rounds": 0}, "early_stopping_rounds must be"),
-        ({"group": [300], "eval_set": [TWO_ROWS], "eval_group": [[2]], "eval_metric": "map"}, "must hold metrics"),
-        ({"group": [300], "eval_set": [(np.zeros((2, 4)), [0, 1])], "eval_group": [[2]]}, "4 features"),
-        ({"group": [300], "eval_set": [TWO_ROWS]}, "eval_qid or eval_group is missing"),
-        ({"group": [300], "verbose": "yes"}, "verbose must be"),
-        ({"group": [300], "verbose": None}, "verbose must be"),
-        ({"group": [300], "verbose": -1}, "verbose must be"),
-        ({"group": [300], "sample_weight": np.zeros(300)}, "sample_weight is zero everywhere"),
-        ({"group": [300], "sample_weight": np.full(300, 1e308)}, r"weight\[0\] = 1e\+308 is beyond 1e-100 to 1e100"),
-        ({"group": [300], "sample_weight": np.full(300, 5e-324)}, r"weight\[0\] = 5e-324 is beyond 1e-100"),
-        (
-            {"group": [300], "eval_set": [TWO_ROWS], "eval_group": [[2]], "eval_metric": [bp.NDCG(5), bp.NDCG(5)]},
-            "eval_metric holds NDCG@5 twice",
-        ),
-        (
-            {
-                "group": [300],
-                "eval_set": [(np.zeros((2, 5)), [0, 0])],
-                "eval_group": [[2]],
-                "early_stopping_rounds": 2,
-                "eval_metric": bp.PairError(),
-            },
-            "eval_set's last entry holds no query on which",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(ranker, data, arguments, message):
-    X, y, _ = data
-    with pytest.raises(ValueError, match=message):
-        small(ranker).fit(X, y, **arguments)
-
-
 # What a constructor refuses: the class, the parameter, values, and what the message says.
 WRONG = [
     *((kind, "n_estimators", [0], "must be an integer of at least 1") for kind in map(type, FIRST)),

@@ -176,10 +176,3 @@ def test_unknown_queries_are_an_error(data):
         scorer(model, frame, y, qid=qid)
     with pytest.raises(ValueError, match="needs the query"):
         cross_val_score(model, X, y, scoring=scorer, error_score="raise")
-
-
-def test_folds_that_interleave_queries_are_an_error(data):
-    X, y, qid = data
-    order = np.random.default_rng(0).permutation(len(y))
-    with pytest.raises(ValueError, match="qid must be contiguous"):
-        bp.make_scorer(NDCG)(LinearRegression().fit(X, y), X[order], y[order], qid=qid[order])

@@ -508,20 +508,3 @@ def test_learners_are_averaged_and_seeds_of_a_method_share_its_name():
     seeds = ("a, seed 0", "a, seed 1")
     got = results({seeds[0]: {"m": noisy(0.8)}, seeds[1]: {"m": noisy(0.2)}, "b": {"m": noisy(0.4, 0.0)}})
     assert partial(AHEAD, learners=seeds)(got).ours == ("a (mean of 2) 0.5000, b 0.4000: +0.1000 [+0.0885, +0.1115]")
-
-
-@pytest.mark.parametrize(
-    ("claim", "got", "message"),
-    [
-        (
-            partial(WORSENS, since=90),
-            changes(0.1, 0.11),
-            r"round 90 is not on record in s, which has \[1, 2, 3, 4\]; take one of these",
-        ),
-        (partial(NEARER, measures=["error", "m"]), ASCENDING, "some of error, m is undefined on a task of s"),
-        (partial(in_most, shape=rises, learner="a", curve="x"), traces([FALLS] * 2), "a has no curve 'x'"),
-    ],
-)
-def test_what_cannot_be_judged_is_an_error(claim, got, message):
-    with pytest.raises(ValueError, match=message):
-        claim(got)

@@ -1,6 +1,5 @@
 """Figures, from the document of a tiny replication."""
 
-import numpy as np
 import pytest
 
 from boostplug.losses import LinearDistance
@@ -61,38 +60,3 @@ def test_every_kind_of_figure_is_drawn(tmp_path):
     assert (tmp_path / "figures" / "tiny-paper-figure-1-tiny.png").stat().st_size > 5_000
     svg = (tmp_path / "figures" / "tiny-paper-figure-3-tiny.svg").read_text()
     assert svg.startswith("<?xml")
-
-
-class Axes:
-    """Stands in for matplotlib's axes: keeps what is plotted."""
-
-    def __init__(self):
-        self.lines, self.labels, self.styles = {}, {}, {}
-
-    def plot(self, x, y, *style, label=None, **options):
-        self.lines[label] = (list(x), list(y))
-        self.styles[label] = options
-
-    def bar(self, x, height, *, label=None, **options):
-        self.lines[label] = (list(x), list(height))
-
-    def set_xlabel(self, text):
-        self.labels["x"] = text
-
-    def set_ylabel(self, text):
-        self.labels["y"] = text
-
-    def __getattr__(self, name):
-        return lambda *arguments, **options: None
-
-
-def test_what_is_drawn_is_what_was_measured():
-    axes = Axes()
-    FIGURES[2].plot(axes, study())
-    assert axes.lines["A"] == ([1, 3], [0.5, 0.4])
-    assert axes.lines["Other, published"] == ([1], [0.45])
-    assert axes.styles["Other, published"]["linestyle"] == "none"  # one point: a marker alone, in the legend too
-    assert axes.labels == {"x": "k", "y": "NDCG"}
-    axes = Axes()
-    FIGURES[1].plot(axes, study())
-    np.testing.assert_array_equal(axes.lines["B"][1], [1.0, np.nan, 0.5])

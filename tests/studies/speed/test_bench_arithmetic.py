@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from boostplug.studies.speed import bench
@@ -64,27 +63,6 @@ def test_rows_follow_from_what_was_measured(alone):
     assert whole["worker_gigabytes"] == pytest.approx((1e9 / 16 * each + 255 * 100 * 256 * 16) / 1e9)
     assert whole["gradient_share"] == pytest.approx(20 / 520)
     assert not any(OUT_OF_CORE in name and "16 machines" in name for _, name in rows)
-
-
-@pytest.mark.parametrize("name", TRAININGS)
-def test_a_process_trains_on_whole_queries_and_times_the_loss_apart(name, monkeypatch, tmp_path):
-    """An iterator's batches end between queries; a loss that takes long is not the trees' time."""
-    training = TRAININGS[name]
-    pytest.importorskip(training.library)
-    X, queries = costs._lists(costs._BATCH + 3, 2)
-    data = training.data(X, queries, str(tmp_path))
-    boundaries = data.get_uint_info("group_ptr") if training.library == "xgboost" else data.get_field("group")
-    np.testing.assert_array_equal(boundaries, queries.boundaries)
-    np.testing.assert_array_equal(data.get_label(), queries.labels)
-
-    clock = iter(range(1000))  # a second whenever it is asked
-    monkeypatch.setattr(costs, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(costs, "seconds_of", lambda call: (call(), 3.0)[1])
-    (again := tmp_path / "again").mkdir()
-    _, scores, seconds, _ = costs._train(training, X, queries, 3, str(again))
-    assert seconds == [2.0, 2.0, 2.0]
-    assert scores.shape == (queries.n_rows,)
-    assert np.ptp(scores) > 0
 
 
 def table(text, part):
