@@ -184,7 +184,7 @@ def test_positions_without_clicks_are_named():
 
 
 def test_one_query_has_no_interval():
-    log = ClickLog([1, 0, 1, 1], group=[4], position=[1, 2, 3, 4])
+    log = ClickLog([1, 1, 1, 1], group=[4], position=[1, 2, 3, 4])
     assert np.isnan(propensity(log).low).all()
 
 
