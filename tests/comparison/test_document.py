@@ -8,7 +8,7 @@ import pytest
 from boostplug.comparison.document import as_json, as_json_gz, read
 from boostplug.comparison.report.__main__ import main
 from boostplug.studies.replication import page
-from boostplug.studies.replication.report import SCHEMA
+from boostplug.studies.replication.result import SCHEMA
 
 COMPARE = ("boostplug.compare/2", lambda *files: main([files[0], files[1]]))
 REPLICATE = (SCHEMA, lambda source, target: page.store(Path(source), Path(target)))

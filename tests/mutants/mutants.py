@@ -736,7 +736,12 @@ MUTANTS = [
             "falls - own",
             "own - falls",
         ),
-        ("a claim holds within noise", "studies.replication.judging.verdicts.direction", "gap.low", "gap.mean"),
+        (
+            "a claim holds within noise",
+            "studies.replication.judging.verdicts.Difference.holds",
+            "self.low",
+            "self.mean",
+        ),
         (
             "a learner that is significantly behind at one measure still wins",
             "studies.replication.judging.claims._joint",
@@ -754,7 +759,7 @@ MUTANTS = [
         ["studies/quality"],
         (
             "a candidate that is behind another may become the default",
-            "studies.quality.rules.chosen",
+            "studies.quality.summary.chosen",
             "len(candidate.behind) == least",
             "len(candidate.behind) >= least",
         ),

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from boostplug.studies.speed import bench
-from boostplug.studies.speed.benchmarks import costs
 from boostplug.studies.speed.benchmarks import scaling as scaling_module
-from boostplug.studies.speed.benchmarks.costs import TRAININGS, Cluster, Costs, needs
+from boostplug.studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, histogram_bytes, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
@@ -71,17 +70,17 @@ def test_a_process_trains_on_whole_queries_and_times_the_loss_apart(name, monkey
     """An iterator's batches end between queries; a loss that takes long is not the trees' time."""
     training = TRAININGS[name]
     pytest.importorskip(training.library)
-    X, queries = costs._lists(costs._BATCH + 3, 2)
+    X, queries = scaling_module._lists(scaling_module._AT_ONCE + 3, 2)
     data = training.data(X, queries, str(tmp_path))
     boundaries = data.get_uint_info("group_ptr") if training.library == "xgboost" else data.get_field("group")
     np.testing.assert_array_equal(boundaries, queries.boundaries)
     np.testing.assert_array_equal(data.get_label(), queries.labels)
 
     clock = iter(range(1000))  # a second whenever it is asked
-    monkeypatch.setattr(costs, "perf_counter", lambda: float(next(clock)))
-    monkeypatch.setattr(costs, "seconds_of", lambda call: (call(), 3.0)[1])
+    monkeypatch.setattr(scaling_module, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(scaling_module, "seconds_of", lambda call: (call(), 3.0)[1])
     (again := tmp_path / "again").mkdir()
-    _, scores, seconds, _ = costs._train(training, X, queries, 3, str(again))
+    _, scores, seconds, _ = scaling_module._train(training, X, queries, 3, str(again))
     assert seconds == [2.0, 2.0, 2.0]
     assert scores.shape == (queries.n_rows,)
     assert np.ptp(scores) > 0
@@ -106,7 +105,7 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
     rows = table(text, f"{documents:,.0f} documents × 100 features")
     for name, training in TRAININGS.items():
         figures = {head: number(cell) for head, cell in measured[name].items()}
-        of_histograms = training.histogram_bytes(100) / figures["documents"]
+        of_histograms = histogram_bytes(100) / figures["documents"]
         each = 100 * figures["at the most, B/document/feature"] - of_histograms
         paid = Costs(figures["gradient, ns/document"], figures["tree, ns/document/feature"], each)
         for cluster in scaling_module._CLUSTERS[documents][: None if training.in_memory else 1]:
@@ -117,4 +116,4 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
                     found = number(said[column.head])
                     rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
                     assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
-    assert f"{costs.EFFICIENCY:.0%}" in text
+    assert f"{scaling_module.EFFICIENCY:.0%}" in text

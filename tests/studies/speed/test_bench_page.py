@@ -4,7 +4,7 @@ import pytest
 
 from boostplug.studies.speed import BENCHES, page
 from boostplug.studies.speed.figures import Growth
-from boostplug.studies.speed.result import BenchResult, Measured
+from boostplug.studies.speed.result import BenchResult, Row
 
 
 def result_of(name):
@@ -14,7 +14,7 @@ def result_of(name):
     for figure in kind.figures:
         parts += [figure.part] if isinstance(figure, Growth) else figure.parts
     rows = [
-        Measured(
+        Row(
             part=part,
             name=row,
             values={column.key: 1.5 for column in kind.columns},
