@@ -14,22 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
-from boostplug.comparison.document import as_json, filled, plain
+from boostplug.comparison.document import as_json, plain
 from boostplug.comparison.report.drawing import COLOURS, MARKERS, drawn
-from boostplug.comparison.training.frameworks import LightGBM, Watch
-from boostplug.comparison.training.trees import Trees
 from boostplug.core.files import write_file
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
 from boostplug.studies.quality.sets import SETS
-from boostplug.studies.tables import markdown, rounded
+from boostplug.studies.tables import decimals, fill, markdown, rounded
+from boostplug.studies.trainings import trainings
 
 __all__ = ["draw", "main", "measured", "tables"]
 
 Floats = NDArray[np.float64]
 
 _SETS = {"yandex": 4.0, "mslr": 4.0, "nfcorpus": 3.0}  # with the top of their labels
-_SEEDS, _ROUNDS, _PATIENCE, _FOLDS = 3, 300, 50, 2
+_FOLDS = 2
 _MEASURES = ("NDCG@10", "LogLoss", "ECE")
 
 
@@ -50,28 +49,16 @@ def methods(top: float) -> dict[str, Loss | str]:
 def measured(folder: Path, name: str) -> list[dict[str, Any]]:
     """Return the measures of each method on a set, as they are and after an isotonic step, the mean over runs."""
     top, found = _SETS[name], dict[str, list[list[float]]]()
-    trees = Trees(learning_rate=0.1, num_leaves=31, row_fraction=0.8, column_fraction=0.5)
     for fold in range(_FOLDS):
-        train, valid, test = SETS[name].load(folder, fold)
-        framework = LightGBM(train, valid, test, trees, 1)
-        for method, objective in methods(top).items():
-            for seed in range(_SEEDS):
-                watch = Watch(NDCG(10), valid.queries, patience=_PATIENCE, num_threads=1)
-                scores = framework.run(objective, seed, _ROUNDS, watch)
-                assert watch.scores is not None
-                step = IsotonicRegression(y_min=1e-6, y_max=1.0 - 1e-6, out_of_bounds="clip")
-                step.fit(watch.scores, valid.queries.labels / top)
-                as_is = _probabilities(method, scores, top)
-                found.setdefault(method, []).append(
-                    [
-                        NDCG(10)(scores, test.queries),
-                        *(metric(as_is, test.queries) for metric in (LogLoss(top), ECE(max_grade=top))),
-                        *(
-                            metric(_logit(step.predict(scores)), test.queries)
-                            for metric in (LogLoss(top), ECE(max_grade=top))
-                        ),
-                    ]
-                )
+        parts = SETS[name].load(folder, fold)
+        valid, test = (part.queries for part in parts[1:])
+        for done in trainings(parts, methods(top), NDCG(10)):
+            assert done.watch.scores is not None
+            step = IsotonicRegression(y_min=1e-6, y_max=1.0 - 1e-6, out_of_bounds="clip")
+            step.fit(done.watch.scores, valid.labels / top)
+            both = _probabilities(done.method, done.scores, top), _logit(step.predict(done.scores))
+            of_labels = [metric(p, test) for p in both for metric in (LogLoss(top), ECE(max_grade=top))]
+            found.setdefault(done.method, []).append([NDCG(10)(done.scores, test), *of_labels])
     rows = []
     for method, runs in found.items():
         means = dict(zip((*_MEASURES, "LogLoss, isotonic", "ECE, isotonic"), np.mean(runs, axis=0), strict=True))
@@ -97,11 +84,11 @@ def tables(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
         body = [
             [
                 f"**{row['method']}**" if _is_on_front(row, own) else row["method"],
-                *(f"{row[key]:.4f}".replace("0.", ".", 1) for key in list(row)[2:]),
+                *(decimals(row[key]) for key in list(row)[2:]),
             ]
             for row in own
         ]
-        found[f"table: {name}"] = markdown(["loss", *list(own[0])[2:]], body, numbers=True)
+        found[name] = markdown(["loss", *list(own[0])[2:]], body, numbers=True)
     return found
 
 
@@ -131,9 +118,9 @@ def draw(rows: list[dict[str, Any]], folder: Path) -> None:
 def main(folder: str, result: str, page: str) -> None:
     """Train, keep the figures, fill the page and draw."""
     rows = [row for name in _SETS for row in measured(Path(folder), name)]
-    rows = plain(rounded(rows, partial(round, ndigits=5)))
+    rows = plain(rounded(rows))
     write_file(Path(result), as_json(rows))
-    write_file(Path(page), filled(Path(page).read_text(encoding="utf-8"), tables(rows)))
+    fill(Path(page), tables(rows))
     draw(rows, Path(page).parent / "figures")
 
 

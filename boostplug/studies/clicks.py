@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.attached import set_pairs, set_positions
 from boostplug.clicks import propensity, simulate
-from boostplug.comparison.document import as_json, filled, plain
-from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn
+from boostplug.comparison.document import as_json, plain
+from boostplug.comparison.report.drawing import COLOURS, DASHES, drawn
 from boostplug.comparison.significance import bootstrap_interval
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
@@ -28,7 +28,7 @@ from boostplug.datasets import RankingData
 from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
 from boostplug.studies.quality.sets import SETS
-from boostplug.studies.tables import markdown, rounded
+from boostplug.studies.tables import decimals, difference, fill, line_style, markdown, rounded, with_interval
 
 __all__ = ["draw", "main", "tables"]
 
@@ -41,6 +41,7 @@ _MOST_QUERIES, _MOST_DOCUMENTS = 200, 30  # of the training part: the candidates
 _ROWS = 600_000  # of a log
 _ROUNDS, _LEAVES, _RATE, _BINS = 50, 15, 0.15, 63
 _LEAST_ROWS = 50
+_TREES = {"num_leaves": _LEAVES, "learning_rate": _RATE, "num_threads": 1, "verbosity": -1}  # in LightGBM
 _LEAST_WAY = 0.01  # from clicks as labels to true propensities, of which shares say something
 _BUILT_IN = ("lightgbm built-in with positions", "xgboost built-in with positions")
 _SHARES = (0.05, 0.2, 1.0)  # of the queries, with labels
@@ -93,17 +94,8 @@ def _lightgbm(X: Any, y: Floats, log: ClickLog, objective: Loss | str, *, positi
     data = lgb.Dataset(X, y, group=log.group, **given)
     if not isinstance(objective, str):
         set_positions(data, log.position)
-    params = {
-        "objective": objective,
-        "num_leaves": _LEAVES,
-        "learning_rate": _RATE,
-        "max_bin": _BINS,
-        "min_data_in_leaf": _LEAST_ROWS,
-        "num_threads": 1,
-        "seed": 0,
-        "verbosity": -1,
-    }
-    predict: Predict = lgb.train(params, data, _ROUNDS).predict
+    more = {"max_bin": _BINS, "min_data_in_leaf": _LEAST_ROWS, "seed": 0}
+    predict: Predict = lgb.train({**_TREES, **more, "objective": objective}, data, _ROUNDS).predict
     return predict
 
 
@@ -189,17 +181,11 @@ def _of_qbrank(
     labelled: Any = None,
     weight: float = 0.5,
 ) -> Floats:
-    data = imported("lightgbm", "training needs").Dataset(X, y, group=group)
+    lgb = imported("lightgbm", "training needs")
+    data = lgb.Dataset(X, y, group=group)
     if pairs is not None:
         set_pairs(data, pairs, labelled=labelled)
-    params = {
-        "objective": QBRank(preference_weight=weight),
-        "num_leaves": _LEAVES,
-        "learning_rate": _RATE,
-        "num_threads": 1,
-        "verbosity": -1,
-    }
-    booster = imported("lightgbm", "training needs").train(params, data, _ROUNDS)
+    booster = lgb.train({**_TREES, "objective": QBRank(preference_weight=weight)}, data, _ROUNDS)
     found: Floats = NDCG(10).per_query(booster.predict(test.X), test.queries)
     return found
 
@@ -249,10 +235,8 @@ def _mean(parts: Iterable[Mapping[str, Any]], method: str) -> float:
 
 def _difference(parts: list[dict[str, Any]], method: str, other: str) -> list[float]:
     """Return how much better a method is than another one, and the ends of the 95 % interval over queries."""
-    gaps = [part["values"][method] - part["values"][other] for part in parts]
-    seeds = np.repeat(np.arange(len(gaps)), [len(gap) for gap in gaps])
-    mean = float(np.mean([np.nanmean(gap) for gap in gaps]))
-    return [mean, *bootstrap_interval(np.concatenate(gaps), strata=seeds)]
+    ours, theirs = ([part["values"][name] for part in parts] for name in (method, other))
+    return [_mean(parts, method) - _mean(parts, other), *difference(ours, theirs)[1]]
 
 
 def summary(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -315,17 +299,17 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
         for method in dict.fromkeys(row["method"] for row in own):
             cells = []
             for row in (row for row in own if row["method"] == method):
-                cells += [_number(row["NDCG@10"]), "–" if method in _BUILT_IN else _signed(row["beside built-in"])]
+                cells += [decimals(row["NDCG@10"]), "–" if method in _BUILT_IN else _signed(row["beside built-in"])]
             body.append([method, *cells])
         head = [cell for eta in _ETAS for cell in (f"η = {eta:g}", "Δ to built-in with positions")]
-        made[f"table: {name}"] = markdown(["method", *head], body, numbers=True)
+        made[name] = markdown(["method", *head], body, numbers=True)
         mixed = [row for row in found["mixtures"] if row["set"] == name]
-        made[f"table: mixture {name}"] = markdown(
+        made[f"mixture {name}"] = markdown(
             ["trained on", "NDCG@10", "Δ to pairs only", "Δ to the same labels only"],
             [
                 [
                     row["method"],
-                    _number(row["NDCG@10"]),
+                    decimals(row["NDCG@10"]),
                     "–" if row["method"] == _PAIRS else _signed(row["beside pairs"]),
                     _signed(row["beside labels"]) if row["beside labels"] else "–",
                 ]
@@ -333,10 +317,10 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
             ],
             numbers=True,
         )
-    made["table: recovered"] = _recovered(found["logs"])
-    made["table: cost"] = _cost(found["logs"])
+    made["recovered"] = _recovered(found["logs"])
+    made["cost"] = _cost(found["logs"])
     errors = {(row["method"], row["pages"]): row["errors"] for row in found["errors"]}
-    made["table: errors"] = markdown(
+    made["errors"] = markdown(
         ["method", *(f"{pages:,} pages" for pages in _PAGES)],
         [
             [
@@ -377,27 +361,15 @@ def _cost(rows: list[dict[str, Any]]) -> list[str]:
     return markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)
 
 
-def _number(value: float) -> str:
-    return f"{value:.4f}".replace("0.", ".", 1)
-
-
 def _signed(values: list[float]) -> str:
-    mean, low, high = values
-    text = f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]"
-    return text.replace("-", "−").replace("0.", ".")
+    return with_interval(values[0], values[1:])
 
 
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     for i, method in enumerate(dict.fromkeys(row["method"] for row in rows)):
         own = [row for row in rows if row["method"] == method]
-        axes.plot(
-            [row["eta"] for row in own],
-            [row["NDCG@10"] for row in own],
-            color=COLOURS[i % len(COLOURS)],
-            marker=MARKERS[i % len(MARKERS)],
-            linestyle=DASHES[i // len(COLOURS)],
-            label=method.removeprefix("lightgbm "),
-        )
+        label = method.removeprefix("lightgbm ")
+        axes.plot([row["eta"] for row in own], [row["NDCG@10"] for row in own], label=label, **line_style(i))
     axes.set_xlabel("η, how strongly clicks depend on the position")
     axes.set_ylabel("NDCG@10 on the true labels")
     axes.set_xticks(_ETAS)
@@ -414,11 +386,9 @@ def _plot_mixture(rows: list[dict[str, Any]], axes: Any) -> None:
             shares * (1.0 + 0.04 * i),
             means,
             yerr=np.abs(ends.T - means),
-            color=COLOURS[i],
-            marker=MARKERS[i],
-            linestyle=DASHES[i],
             capsize=3,
             label=name,
+            **{**line_style(i), "linestyle": DASHES[i]},
         )
     alone = of[_PAIRS]
     axes.axhline(alone["NDCG@10"], color=COLOURS[-1], linestyle=":", label="pairs only")
@@ -443,9 +413,9 @@ def main(folder: str, store: str, result: str, page: str) -> None:
     Path(store).mkdir(parents=True, exist_ok=True)
     jobs = _jobs(Path(folder))
     done = joblib.Parallel(n_jobs=-1)(joblib.delayed(_finished)(Path(store), name, job) for name, job in jobs.items())
-    found = plain(rounded(summary(dict(zip(jobs, done, strict=True))), partial(round, ndigits=5)))
+    found = plain(rounded(summary(dict(zip(jobs, done, strict=True)))))
     write_file(Path(result), as_json(found))
-    write_file(Path(page), filled(Path(page).read_text(encoding="utf-8"), tables(found)))
+    fill(Path(page), tables(found))
     draw(found, Path(page).parent / "figures")
 
 

@@ -12,16 +12,13 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.document import filled
-from boostplug.comparison.significance import bootstrap_interval
-from boostplug.comparison.training.frameworks import LightGBM, Part, Watch
-from boostplug.comparison.training.trees import Trees
-from boostplug.core.files import write_file
+from boostplug.comparison.training.frameworks import Part
 from boostplug.data.queries import Queries
 from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
 from boostplug.metrics import SpearmanRho
 from boostplug.studies.sources import Fifths
-from boostplug.studies.tables import markdown
+from boostplug.studies.tables import decimals, difference, fill, markdown, with_interval
+from boostplug.studies.trainings import trainings
 
 __all__ = ["main", "market"]
 
@@ -34,7 +31,6 @@ _METHODS: dict[str, Loss | str] = {
     "MPBoost": MPBoost(),
     "Correlation": Correlation(),
 }
-_SEEDS, _ROUNDS, _PATIENCE = 3, 300, 50
 _ROWS, _CALLS = 8_000, 20  # of a query, and calls of a gradient
 
 
@@ -61,24 +57,15 @@ def _jester(folder: Path) -> tuple[Part, Part, Part]:
 
 def table(fold: tuple[Part, Part, Part]) -> list[str]:
     """Return each method's mean Spearman correlation, its difference to regression, and its rounds."""
-    trees = Trees(learning_rate=0.1, num_leaves=31, row_fraction=0.8, column_fraction=0.5)
-    framework, queries = LightGBM(*fold, trees, 1), fold[2].queries
+    done = [*trainings(fold, _METHODS, SpearmanRho())]
     values: dict[str, Floats] = {}
-    rounds: dict[str, float] = {}
-    for name, objective in _METHODS.items():
-        of_seeds, of_rounds = [], []
-        for seed in range(_SEEDS):
-            watch = Watch(SpearmanRho(), fold[1].queries, patience=_PATIENCE, num_threads=1)
-            of_seeds.append(SpearmanRho().per_query(framework.run(objective, seed, _ROUNDS, watch), queries))
-            of_rounds.append(watch.best_round)
-        values[name], rounds[name] = np.mean(of_seeds, axis=0), float(np.mean(of_rounds))
     rows = []
-    for name, own in values.items():
-        difference = own - values["regression"]
-        low, high = bootstrap_interval(difference)
-        beside = "–" if name == "regression" else f"{np.nanmean(difference):+.4f} [{low:+.4f}, {high:+.4f}]"
-        cells = [f"{np.nanmean(own):.4f}", beside.replace("-", "−"), f"{rounds[name]:.0f}"]
-        rows.append([name, *(cell.replace("0.", ".") for cell in cells)])
+    for name in _METHODS:
+        of_seeds = [one for one in done if one.method == name]
+        own = np.mean([SpearmanRho().per_query(one.scores, fold[2].queries) for one in of_seeds], axis=0)
+        rounds, values[name] = np.mean([one.watch.best_round for one in of_seeds]), own
+        beside = "–" if name == "regression" else with_interval(*difference([own], [values["regression"]]))
+        rows.append([name, decimals(float(np.nanmean(own))), beside, f"{rounds:.0f}"])
     return markdown(["loss", "Spearman's ρ", "beside regression", "rounds"], rows)
 
 
@@ -103,8 +90,7 @@ def times() -> list[str]:
 def main(folder: str, page: str) -> None:
     """Train, and fill a page."""
     made = market(60, 1), market(30, 2), market(60, 3)
-    tables = {"table: jester": table(_jester(Path(folder))), "table: market": table(made), "table: times": times()}
-    write_file(Path(page), filled(Path(page).read_text(encoding="utf-8"), tables))
+    fill(Path(page), {"jester": table(_jester(Path(folder))), "market": table(made), "times": times()})
 
 
 if __name__ == "__main__":

@@ -12,15 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.compare import compare
-from boostplug.comparison.document import filled
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.significance import bootstrap_interval
-from boostplug.core.files import write_file
 from boostplug.datasets import Fold, RankingData
 from boostplug.losses import QBRank
 from boostplug.metrics import NDCG
 from boostplug.studies.quality.sets import SETS
-from boostplug.studies.tables import markdown
+from boostplug.studies.tables import decimals, difference, fill, markdown, with_interval
 
 __all__ = ["main", "mslr_with_clicks", "shop"]
 
@@ -87,12 +84,8 @@ def _cell(result: CompareResult, name: str, first: str, metric: str) -> str:
     """Return the mean of a method, or its difference to the first one with the 95 % interval."""
     ours, theirs = (_per_query(result, one, metric) for one in (name, first))
     if name == first:
-        return f"{np.nanmean(np.concatenate(ours)):.4f}".replace("0.", ".", 1)
-    folds = np.repeat(np.arange(len(ours)), [len(values) for values in ours])
-    difference = np.concatenate(ours) - np.concatenate(theirs)
-    low, high = bootstrap_interval(difference, strata=folds)
-    text = f"{np.nanmean(difference):+.4f} [{low:+.4f}, {high:+.4f}]"
-    return text.replace("-", "−").replace("0.", ".")
+        return decimals(float(np.nanmean(np.concatenate(ours))))
+    return with_interval(*difference(ours, theirs))
 
 
 def _per_query(result: CompareResult, name: str, metric: str) -> list[Floats]:
@@ -104,11 +97,8 @@ def _per_query(result: CompareResult, name: str, metric: str) -> list[Floats]:
 def main(folder: str, page: str) -> None:
     """Train, and fill a page."""
     made = [Fold(*(shop(1000, seed) for seed in (1, 2, 3)))]
-    tables = {
-        "table: mslr": table([*mslr_with_clicks(Path(folder))], "click", 24),
-        "table: shop": table(made, "sale", 7),
-    }
-    write_file(Path(page), filled(Path(page).read_text(encoding="utf-8"), tables))
+    mslr = [*mslr_with_clicks(Path(folder))]
+    fill(Path(page), {"mslr": table(mslr, "click", 24), "shop": table(made, "sale", 7)})
 
 
 if __name__ == "__main__":

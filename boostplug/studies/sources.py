@@ -1,10 +1,11 @@
 """Where the data of a study come from: folders of known data sets, or the bundled set; tasks and their folds."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -74,17 +75,25 @@ class Loaded:
         )
 
 
-class Source(Protocol):
-    """A data set, and how tasks and folds are made of it."""
+class Source(ABC):
+    """A data set, and how tasks and folds are made of it.
+
+    Attributes
+    ----------
+    real : bool
+        Whether the data were measured, and not made by a program.
+    wanted : str
+        What a folder must hold; empty for the bundled set.
+    """
+
+    real: ClassVar[bool] = False
 
     @property
     def wanted(self) -> str:
         """What a folder must hold; empty for the bundled set."""
+        return ""
 
-    @property
-    def real(self) -> bool:
-        """Whether the data were measured, and not made by a program."""
-
+    @abstractmethod
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
 
@@ -146,7 +155,7 @@ def _n_pairs(data: RankingData) -> int:
 
 
 @dataclass(frozen=True)
-class _InFolder:
+class _InFolder(Source):
     """A data set in a folder, found by its name at or below the folder of all data.
 
     Attributes
@@ -169,9 +178,9 @@ class _InFolder:
         """Return whether a folder has the files: train, vali and test, or those in Fold1."""
         return all(any(path.glob(f"{part}*.txt*")) for part in ("train", "val", "test"))
 
+    @abstractmethod
     def of(self, path: Path) -> Loaded:
         """Return the splits."""
-        raise NotImplementedError
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the splits; None where the folder does not hold the data set."""
@@ -368,7 +377,7 @@ class Fifths(_InTexts):
 
 
 @dataclass(frozen=True)
-class MovieLensUsers:
+class MovieLensUsers(Source):
     """Each user of MovieLens-100k with enough ratings is a task, its films in 5 folds.
 
     Attributes
@@ -420,11 +429,8 @@ class MovieLensUsers:
 
 
 @dataclass(frozen=True)
-class BundledFolds:
+class BundledFolds(Source):
     """The bundled set, its queries in 5 folds: one task."""
-
-    wanted: ClassVar[str] = ""
-    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds."""
@@ -435,13 +441,10 @@ class BundledFolds:
 
 
 @dataclass(frozen=True)
-class BundledQueries:
+class BundledQueries(Source):
     """Queries of the bundled set with the most pairs, each a task, its documents in 5 folds."""
 
     most: int
-
-    wanted: ClassVar[str] = ""
-    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the folds of the chosen queries."""

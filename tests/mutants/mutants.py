@@ -571,7 +571,12 @@ MUTANTS = [
             "falls - own",
             "own - falls",
         ),
-        ("a claim holds within noise", "studies.replication.judging.verdicts.direction", "gap.low", "gap.mean"),
+        (
+            "a claim holds within noise",
+            "studies.replication.judging.verdicts.Difference.holds",
+            "self.low",
+            "self.mean",
+        ),
     ),
     *_caught_by(
         ["test_warm_up.py"],

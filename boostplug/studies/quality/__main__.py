@@ -8,7 +8,7 @@
 import argparse
 from pathlib import Path
 
-from boostplug.comparison.document import as_json, filled, read
+from boostplug.comparison.document import as_json, read
 from boostplug.comparison.training.store import head_of
 from boostplug.core.files import write_file
 from boostplug.core.threads import get_num_threads
@@ -17,6 +17,7 @@ from boostplug.studies.quality.protocol import PARTS
 from boostplug.studies.quality.result import SCHEMA, document
 from boostplug.studies.quality.run import kept_cells, run
 from boostplug.studies.quality.summary import Cells
+from boostplug.studies.tables import fill
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -47,9 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
         write_file(given.result, as_json(document(Cells(kept_cells(given.store)), head, given.data)))
     else:
         found = read(given.result, SCHEMA, tables)
-        of_marks = {f"table: {name}": lines for name, lines in tables(found).items()}
         for page in given.pages:
-            write_file(page, filled(page.read_text(encoding="utf-8"), of_marks))
+            fill(page, tables(found))
         draw(found, given.pages[0].parent / "figures")
 
 

@@ -7,7 +7,6 @@ tables of the page.
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from boostplug.comparison.document import as_json, filled, plain
+from boostplug.comparison.document import as_json, plain
 from boostplug.comparison.significance import holm
 from boostplug.comparison.training.store import head_of
 from boostplug.core.files import write_file
@@ -25,7 +24,7 @@ from boostplug.studies.quality.protocol import FIVE_SEEDS, NAMED_FIRST, PARTS
 from boostplug.studies.quality.run import kept_cells
 from boostplug.studies.quality.sets import SETS
 from boostplug.studies.quality.summary import Arm, Cells, arms
-from boostplug.studies.tables import markdown, rounded
+from boostplug.studies.tables import fill, markdown, rounded, with_interval
 
 __all__ = ["Estimate", "document", "estimate", "tables"]
 
@@ -248,15 +247,15 @@ def tables(found: dict[str, Any]) -> dict[str, list[str]]:
     ]
     set_titles = [SETS[name].title for name in names]
     return {
-        "table: rule": markdown(head, rule),
-        "table: measures": markdown(["loss", "in", "NDCG@10", "MAP", "Kendall's τ"], measures),
-        "table: sets": markdown(["loss", "trees", *set_titles], of_sets),
-        "table: rounds": markdown(["loss", *set_titles, "geometric mean"], rounds, numbers=True),
-        "table: regression": markdown(
+        "rule": markdown(head, rule),
+        "measures": markdown(["loss", "in", "NDCG@10", "MAP", "Kendall's τ"], measures),
+        "sets": markdown(["loss", "trees", *set_titles], of_sets),
+        "rounds": markdown(["loss", *set_titles, "geometric mean"], rounds, numbers=True),
+        "regression": markdown(
             ["regression beside lambdarank, 31 leaves", "z"],
             [[_interval(found["regression"]), f"{found['regression']['z']:.1f}"]],
         ),
-        "table: versions": [", ".join(f"{name} {number}" for name, number in found["versions"].items()) + ".", ""],
+        "versions": [", ".join(f"{name} {number}" for name, number in found["versions"].items()) + ".", ""],
     }
 
 
@@ -269,10 +268,7 @@ def _mean(shares: dict[str, float]) -> float:
 
 
 def _interval(told: dict[str, Any]) -> str:
-    """Return a difference with its interval, bold where Holm's correction leaves it significant."""
-    low, high = told["interval"]
-    text = f"{told['difference']:+.4f} [{low:+.4f}, {high:+.4f}]".replace("-", "−").replace("0.", ".")
-    return f"**{text}**" if told.get("p_holm", 1.0) < 0.05 else text
+    return with_interval(told["difference"], told["interval"], p_holm=told.get("p_holm"))
 
 
 def main(store: str, result: str, page: str) -> None:
@@ -281,9 +277,9 @@ def main(store: str, result: str, page: str) -> None:
     if found is None or head is None:
         raise SystemExit(f"{store} does not hold all cells of {' and '.join(FIVE_SEEDS)}; run them first")
     found["versions"] = {name: number for name, number in head["versions"].items() if number}
-    found = plain(rounded(found, partial(round, ndigits=5)))
+    found = plain(rounded(found))
     write_file(Path(result), as_json(found))
-    write_file(Path(page), filled(Path(page).read_text(encoding="utf-8"), tables(found)))
+    fill(Path(page), tables(found))
 
 
 if __name__ == "__main__":

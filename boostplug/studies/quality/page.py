@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
-from boostplug.studies.tables import markdown
+from boostplug.comparison.report.drawing import drawn, slug
+from boostplug.studies.tables import decimals, line_style, markdown, with_interval
 
 __all__ = ["draw", "tables"]
 
@@ -61,7 +61,7 @@ def _pivot(
 
 
 def _first_mean(row: Mapping[str, Any]) -> str:
-    return _plain(row["means"][0])
+    return decimals(row["means"][0])
 
 
 def _versions(document: Document) -> list[str]:
@@ -95,11 +95,11 @@ def _pooled(pooled: Rows, titles: Mapping[str, str]) -> list[str]:
                 _FRAMEWORKS[row["framework"]],
                 row["method"],
                 _with_interval(o),
-                _signed(o["z"], 1),
+                decimals(o["z"], 1, "+"),
                 _p(o["p"]),
-                f"{_signed(o['of_sets'], 4)} ({_p(o['of_sets_p'])})",
+                f"{decimals(o['of_sets'], 4, '+')} ({_p(o['of_sets_p'])})",
                 f"{o['ahead_on']} of {o['n_sets']}",
-                f"{titles[o['worst_set']]} ({_signed(o['worst_z'], 1)})",
+                f"{titles[o['worst_set']]} ({decimals(o['worst_z'], 1, '+')})",
             ]
         )
     head = ["", "method", "Δ, every query the same", "z", "p", "Δ, every set the same (p)", "ahead on", "worst set (z)"]
@@ -127,7 +127,7 @@ def _on_set(rows: Rows) -> list[str]:
         [
             _FRAMEWORKS[row["framework"]],
             row["method"],
-            *map(_plain, _shown(row["means"])),
+            *map(decimals, _shown(row["means"])),
             "–" if row["difference"] is None else _with_interval(row["difference"]),
         ]
         for row in sorted(rows, key=lambda row: -row["means"][0])
@@ -185,7 +185,7 @@ def _rule(rule: Document | None) -> list[str]:
             f"**{row['loss']}**" if row["loss"] == rule["chosen"] else row["loss"],
             str(len(row["behind"])),
             _with_interval(row["overall"]),
-            _signed(row["overall"]["z"], 1),
+            decimals(row["overall"]["z"], 1, "+"),
             "; ".join(row["behind"]) or "–",
         ]
         for row in rule["candidates"]
@@ -195,7 +195,8 @@ def _rule(rule: Document | None) -> list[str]:
 
 def _twins(rows: Rows) -> list[str]:
     body = [
-        [row["loss"], row["built_in"], _with_interval(row["overall"]), _signed(row["overall"]["z"], 1)] for row in rows
+        [row["loss"], row["built_in"], _with_interval(row["overall"]), decimals(row["overall"]["z"], 1, "+")]
+        for row in rows
     ]
     return markdown(["ours", "LightGBM's own", "pooled Δ", "z"], body)
 
@@ -207,7 +208,7 @@ def _variants(rows: Rows) -> list[str]:
             row["default"],
             _with_interval(row["overall"]),
             _p(row["p_holm"]),
-            " ".join(_signed(value, 4) for value in row["of_settings"]),
+            " ".join(decimals(value, 4, "+") for value in row["of_settings"]),
             "**yes**" if row["takes_over"] else "no",
         ]
         for row in rows
@@ -239,9 +240,7 @@ def draw(document: Document, folder: Path) -> list[Path]:
 def _plot(curves: Mapping[str, Mapping[float, float]], axes: Any) -> None:
     for i, (name, curve) in enumerate(curves.items()):
         shares = sorted(curve)
-        style = {"marker": MARKERS[i % len(MARKERS)], "linestyle": DASHES[i // len(COLOURS) % len(DASHES)]}
-        values = [curve[share] for share in shares]
-        axes.plot(shares, values, color=COLOURS[i % len(COLOURS)], label=name, markersize=4, **style)
+        axes.plot(shares, [curve[share] for share in shares], label=name, markersize=4, **line_style(i))
     axes.set_xscale("log")
     axes.set_xticks([0.05, 0.1, 0.2, 0.5, 1.0], ["5 %", "10 %", "20 %", "50 %", "100 %"])
     axes.minorticks_off()
@@ -249,27 +248,12 @@ def _plot(curves: Mapping[str, Mapping[float, float]], axes: Any) -> None:
 
 
 def _with_interval(found: Mapping[str, Any]) -> str:
-    """Return a difference with its interval, bold where it is significant after Holm's correction."""
-    low, high = found["interval"]
-    text = f"{_signed(found['difference'], 4)} [{_signed(low, 3)}, {_signed(high, 3)}]"
-    p = found.get("p_holm")
-    return f"**{text}**" if p is not None and p < 0.05 else text
+    return with_interval(found["difference"], found["interval"], 3, p_holm=found.get("p_holm"))
 
 
 def _with_z(found: Mapping[str, Any] | None) -> str:
-    return "–" if found is None else f"{_signed(found['difference'], 4)} ({_signed(found['z'], 1)})"
-
-
-def _signed(value: float | None, digits: int) -> str:
-    if value is None:
-        return "–"
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
-
-
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}".replace("0.", ".", 1).replace("-", "−")
+    return "–" if found is None else f"{decimals(found['difference'], 4, '+')} ({decimals(found['z'], 1, '+')})"
 
 
 def _p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"{value:.3f}".replace("0.", ".", 1)
+    return "< .001" if value < 0.001 else decimals(value, 3)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 from boostplug.comparison.document import plain
 from boostplug.losses import Loss, QBRank
 from boostplug.studies.quality.protocol import DEFAULTS, PARTS, PEERS, TWINS, StudyPart
-from boostplug.studies.quality.rules import candidates, chosen, variants
 from boostplug.studies.quality.sets import SETS
 from boostplug.studies.quality.summary import (
     FLIPS,
@@ -20,7 +18,10 @@ from boostplug.studies.quality.summary import (
     Cells,
     against_peers,
     arms,
+    candidates,
+    chosen,
     peers_of,
+    variants,
     with_holm,
 )
 from boostplug.studies.tables import rounded
@@ -29,7 +30,6 @@ __all__ = ["SCHEMA", "document"]
 
 SCHEMA = "boostplug.quality/1"
 
-_DIGITS = 5  # more is noise, and a longer file
 _MEASURES = ("NDCG@10", "MAP", "PairError", "KendallTau")  # the places of a set's metrics
 
 
@@ -61,7 +61,7 @@ def document(cells: Cells, head: dict[str, Any], folder: Path) -> dict[str, Any]
             for variant in variants(cells)
         ],
     }
-    return dict(plain(rounded(found, partial(round, ndigits=_DIGITS))))
+    return dict(plain(rounded(found)))
 
 
 def _counted(name: str, folder: Path) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What the study's cells add up to: differences with intervals, pooled tests, and what the protocol's rule picks."""
+"""What the study's cells add up to: differences, pooled tests, and what the rules of docs/results/protocol.md pick.
+
+The rules look at nothing but the finished cells, so whoever has these gets the same answer.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,23 +10,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.significance import bootstrap_interval, holm, pooled_test, randomisation_test
+from boostplug.comparison.significance import holm, pooled_test, randomisation_test
 from boostplug.comparison.training.runs import Method
+from boostplug.losses import Loss, QBRank
 from boostplug.metrics import Metric
-from boostplug.studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
+from boostplug.studies.quality.protocol import BEFORE, PARTS, PEERS, QBRANKS, Job, StudyPart, jobs_of
 from boostplug.studies.quality.sets import SETS
+from boostplug.studies.tables import difference
 
 __all__ = [
     "FLIPS",
     "POOLED",
     "Arm",
+    "Candidate",
     "Cells",
     "Difference",
     "Overall",
+    "Variant",
     "against_peers",
     "arms",
     "averaged",
+    "candidates",
+    "chosen",
     "peers_of",
+    "variants",
     "with_holm",
 ]
 
@@ -132,18 +142,14 @@ class Cells:
         values = self.per_query(arm, data, metric)
         return None if values is None else float(np.nanmean(np.concatenate(values)))
 
-    def difference(self, ours: Arm, theirs: Arm, data: str, metric: Metric | None = None) -> Difference | None:
+    def difference(self, ours: Arm, theirs: Arm, data: str) -> Difference | None:
         """Return how two arms differ on a set; None where cells are missing."""
-        a, b = self.per_query(ours, data, metric), self.per_query(theirs, data, metric)
+        a, b = self.per_query(ours, data), self.per_query(theirs, data)
         if a is None or b is None:
             return None
-        folds = np.repeat(np.arange(len(a)), [len(values) for values in a])
-        x, y = np.concatenate(a), np.concatenate(b)
-        return Difference(
-            difference=float(np.nanmean(x - y)),
-            interval=bootstrap_interval(x - y, strata=folds),
-            p=randomisation_test(x, y, flips=FLIPS),
-        )
+        mean, interval = difference(a, b)
+        p = randomisation_test(np.concatenate(a), np.concatenate(b), flips=FLIPS)
+        return Difference(difference=mean, interval=interval, p=p)
 
     def overall(
         self, ours: Arm, theirs: Arm, sets: Sequence[str] = POOLED, metric: int = 0, flips: int = FLIPS
@@ -209,3 +215,113 @@ def arms(part: StudyPart, framework: str, share: float = 1.0) -> list[Arm]:
 def peers_of(part: StudyPart, framework: str) -> list[Arm]:
     """Return the built-in ones."""
     return [arm for arm in arms(part, framework) if arm.method.name in PEERS[framework]]
+
+
+_SETTINGS = tuple((part, framework) for part in ("24 leaves", "8 leaves") for framework in ("lightgbm", "xgboost"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A candidate, and how it does beside its frameworks' LambdaMART in the mean of the settings.
+
+    Attributes
+    ----------
+    loss : Loss
+    behind : tuple of str
+        The places where it is significantly behind a peer: ``"xgboost, 24 leaves, nfcorpus: rank:ndcg"``.
+    overall : Overall
+    """
+
+    loss: Loss
+    behind: tuple[str, ...]
+    overall: Overall
+
+
+def candidates(cells: Cells, losses: Sequence[Loss] = QBRANKS) -> list[Candidate]:
+    """Return the candidates whose cells are whole, in the order of the protocol."""
+    found = []
+    for loss in losses:
+        pairs, behind = [], []
+        for name, framework in _SETTINGS:
+            part = PARTS[name]
+            ours = next(arm for arm in arms(part, framework) if arm.method.objective == loss)
+            peers = peers_of(part, framework)
+            pairs.append((ours, peers[0]))
+            behind += [
+                f"{framework}, {name}, {data}: {peer}"
+                for (peer, data), difference in against_peers(cells, ours, peers).items()
+                if difference.is_behind
+            ]
+        overall = averaged(cells, pairs)
+        if overall is not None:
+            found.append(Candidate(loss=loss, behind=tuple(behind), overall=overall))
+    return found
+
+
+def chosen(found: Sequence[Candidate]) -> Candidate:
+    """Return the one that the rule picks."""
+    least = min(len(candidate.behind) for candidate in found)
+    left = [candidate for candidate in found if len(candidate.behind) == least]
+    best = max(left, key=lambda candidate: candidate.overall.difference)
+    close = [
+        candidate
+        for candidate in left
+        if best.overall.difference - candidate.overall.difference < candidate.overall.standard_error
+    ]
+    return min(close, key=_distance_from_the_middle)
+
+
+def _distance_from_the_middle(candidate: Candidate) -> tuple[float, bool, float]:
+    loss = candidate.loss
+    assert isinstance(loss, QBRank)
+    return round(abs(loss.preference_weight - 0.5), 9), loss.normalization != "none", -candidate.overall.difference
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A variant of a loss beside today's default, in the mean of the settings that have both.
+
+    Attributes
+    ----------
+    overall : Overall
+    p_holm : float
+        Over the variants of its loss.
+    of_settings : tuple of float
+        The pooled difference in each.
+    """
+
+    loss: Loss
+    default: Loss
+    overall: Overall
+    p_holm: float
+    of_settings: tuple[float, ...]
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether the rule makes it the default."""
+        return min(self.of_settings) > 0 and self.p_holm < 0.01
+
+
+def variants(cells: Cells) -> list[Variant]:
+    """Return the variants of the losses that had a default before, where their cells are whole."""
+    found: dict[type[Loss], list[Variant]] = {}
+    for default in BEFORE:
+        for loss in PARTS["24 leaves"].losses:
+            if type(loss) is not type(default) or loss == default:
+                continue
+            frameworks = ("lightgbm", "xgboost")
+            pairs = [(_arm(framework, loss), _arm(framework, default)) for framework in frameworks]
+            overall, each = averaged(cells, pairs), [cells.overall(*pair) for pair in pairs]
+            if overall is not None:
+                of_settings = tuple(one.difference for one in each if one is not None)
+                variant = Variant(loss=loss, default=default, overall=overall, p_holm=np.nan, of_settings=of_settings)
+                found.setdefault(type(loss), []).append(variant)
+    return [
+        replace(variant, p_holm=float(p))
+        for of_loss in found.values()
+        for variant, p in zip(of_loss, holm([variant.overall.p for variant in of_loss]), strict=True)
+    ]
+
+
+def _arm(framework: str, loss: Loss) -> Arm:
+    return next(arm for arm in arms(PARTS["24 leaves"], framework) if arm.method.objective == loss)

@@ -6,7 +6,7 @@ The files in reading order; each imports at its top, and only from files before 
     judging/  study_results verdicts claims curve_claims groups
     figures protocol
     papers/
-    report result page run
+    result page run
 
 >>> from boostplug.studies.replication import PAPERS
 >>> PAPERS["adarank"].paper

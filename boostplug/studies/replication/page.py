@@ -18,7 +18,7 @@ from boostplug.studies.replication.figures import Curves, draw, names
 from boostplug.studies.replication.judging.study_results import extent, mean_rows, measures_by_group
 from boostplug.studies.replication.papers import PAPERS
 from boostplug.studies.replication.protocol import ABOUT
-from boostplug.studies.replication.report import SCHEMA, tally
+from boostplug.studies.replication.result import SCHEMA, tally
 from boostplug.studies.tables import markdown, rounded
 
 __all__ = ["LISTS", "front_tables", "main", "pages", "store", "stored", "tables"]

@@ -2,10 +2,11 @@
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from statistics import median
 from time import monotonic
 from typing import ClassVar
@@ -15,34 +16,9 @@ from boostplug.comparison.machine import machine
 from boostplug.core.checks import check_integer, check_number
 from boostplug.core.threads import get_num_threads
 from boostplug.studies.speed.figures import Figure
-from boostplug.studies.speed.result import BenchResult, Column, Measured
+from boostplug.studies.speed.result import BenchResult, Column, Row
 
 __all__ = ["Benchmark", "Column", "Row", "Setting", "run"]
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one run measured of one thing.
-
-    Attributes
-    ----------
-    part : str
-        What was measured on; rows of one part make a table.
-    name : str
-        No two of a part alike.
-    values : mapping of str to number
-        By a column's key; None or absent where there is none.
-    targets : mapping of str to number
-        The most that a column should be, at full scale.
-    peer : bool
-        Whether it is another library's, to set ours beside.
-    """
-
-    part: str
-    name: str
-    values: Mapping[str, float | None]
-    targets: Mapping[str, float] = field(default_factory=dict)
-    peer: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +78,7 @@ def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> 
     runs = []
     for number in range(1, repeat + 1):
         progress_.run = number
-        runs.append([*_judged(benchmark.run(), scale)])
+        runs.append([*benchmark.run()])
     return BenchResult(
         benchmark=kind.name,
         title=kind.title,
@@ -115,18 +91,17 @@ def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> 
         versions=versions(),
         columns=list(kind.columns),
         notes=list(benchmark.notes),
-        rows=_merged(kind.columns, runs),
+        rows=_merged(kind.columns, runs, targets=scale >= 1),
     )
 
 
-def _merged(columns: Sequence[Column], runs: Sequence[Iterable[Row]]) -> list[Measured]:
-    """Return the rows of several runs as one."""
+def _merged(columns: Sequence[Column], runs: Sequence[Sequence[Row]], *, targets: bool) -> list[Row]:
+    """Return the rows of several runs as one; targets are for the full scale only."""
     by_name: dict[tuple[str, str], list[Row]] = {}
-    for run in runs:
-        for row in run:
-            by_name.setdefault((row.part, row.name), []).append(row)
+    for row in chain.from_iterable(runs):
+        by_name.setdefault((row.part, row.name), []).append(row)
     rows = []
-    for (part, name), of_runs in by_name.items():
+    for of_runs in by_name.values():
         values, of_columns = {}, {}
         for column in columns:
             found = plain([value for row in of_runs if (value := row.values.get(column.key)) is not None])
@@ -134,16 +109,9 @@ def _merged(columns: Sequence[Column], runs: Sequence[Iterable[Row]]) -> list[Me
                 values[column.key] = found[0] if column.kind == "given" else median(found)
             if found and column.kind != "given":
                 of_columns[column.key] = found
-        first = of_runs[0]
-        targets = dict(first.targets)
-        rows.append(Measured(part=part, name=name, values=values, runs=of_columns, targets=targets, peer=first.peer))
+        row = replace(of_runs[0], values=values, runs=of_columns)
+        rows.append(row if targets else replace(row, targets={}))
     return rows
-
-
-def _judged(rows: Iterable[Row], scale: float) -> Iterator[Row]:
-    """Yield the rows; targets are for the full scale alone."""
-    for row in rows:
-        yield row if scale >= 1 else replace(row, targets={})
 
 
 class _Progress:

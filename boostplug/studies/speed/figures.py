@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.comparison.report.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
-from boostplug.studies.speed.result import BenchResult, Measured
+from boostplug.studies.speed.result import BenchResult, Row
 
 __all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]
 
@@ -35,8 +35,8 @@ class Figure(ABC):
     title: str
 
     @abstractmethod
-    def has_numbers(self, result: BenchResult) -> bool:
-        """Return whether there is something to draw."""
+    def content(self, result: BenchResult) -> Mapping[str, Any]:
+        """Return what is drawn, by the name of the row; empty where there are no numbers."""
 
     @abstractmethod
     def plot(self, axes: Any, result: BenchResult) -> None:
@@ -68,7 +68,7 @@ class Growth(Figure):
     unit: str
     axis: str = "documents in the query"
 
-    def _lines(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
+    def content(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line."""
         keys = [column.key for column in result.columns if column.key.startswith(self.prefix)]
         at = {key: int(key.removeprefix(self.prefix)) for key in keys}
@@ -79,13 +79,9 @@ class Growth(Figure):
         }
         return {name: points for name, points in lines.items() if points}
 
-    def has_numbers(self, result: BenchResult) -> bool:
-        """Return whether there is something to draw."""
-        return bool(self._lines(result))
-
     def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
-        lines = self._lines(result)
+        lines = self.content(result)
         rows = [row for row in result.rows if row.part == self.part and row.name in lines]
         styles = _styles([row.name for row in rows if not row.peer])
         for number, row in enumerate(row for row in rows if row.peer):
@@ -131,14 +127,14 @@ class Headline(Growth):
     heading: str
     note: str
 
-    def _lines(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
+    def content(self, result: BenchResult) -> dict[str, list[tuple[int, float]]]:
         """Return the points of each line that is drawn, peers first: ours lie above them."""
-        lines = super()._lines(result)
+        lines = super().content(result)
         return {name: lines[name] for name in (*self.peers, *self.ours) if name in lines}
 
     def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
-        lines = self._lines(result)
+        lines = self.content(result)
         colours = dict(zip(self.ours, COLOURS, strict=False))
         dashes = dict(zip(self.peers, DASHES, strict=False))
         for name, points in lines.items():
@@ -227,9 +223,9 @@ class Bars(Figure):
     unit: str
     peers: bool = True
 
-    def _bars(self, result: BenchResult) -> dict[str, dict[str, tuple[Measured, str]]]:
+    def content(self, result: BenchResult) -> dict[str, dict[str, tuple[Row, str]]]:
         """Return the row and column of each bar, by the name of the row and the legend."""
-        bars: dict[str, dict[str, tuple[Measured, str]]] = {}
+        bars: dict[str, dict[str, tuple[Row, str]]] = {}
         parts = self.parts or tuple(result.parts)
         for row in result.rows:
             if row.part not in parts or (row.peer and not self.peers):
@@ -240,18 +236,14 @@ class Bars(Figure):
                     bars.setdefault(row.name, {})[", ".join(filter(None, [of_part, legend]))] = row, key
         return bars
 
-    def has_numbers(self, result: BenchResult) -> bool:
-        """Return whether there is something to draw."""
-        return bool(self._bars(result))
-
     def size(self, result: BenchResult) -> tuple[float, float]:
         """Return width and height in inches."""
-        bars = self._bars(result)
+        bars = self.content(result)
         return _WIDTH, _FRAME + _PER_BAR * (sum(map(len, bars.values())) + len(bars))
 
     def plot(self, axes: Any, result: BenchResult) -> None:
         """Draw into matplotlib's axes, with labels."""
-        bars = self._bars(result)
+        bars = self.content(result)
         legends = list(dict.fromkeys(legend for of_row in bars.values() for legend in of_row))
         top, ticks = 0.0, []
         for of_row in bars.values():
@@ -285,7 +277,7 @@ def draw(result: BenchResult, figures: tuple[Figure, ...], folder: Path) -> list
     """
     written = []
     for figure in figures:
-        if figure.has_numbers(result):
+        if figure.content(result):
             path = folder / slug(f"speed {result.benchmark} {figure.name}")
             written += drawn(partial(figure.plot, result=result), figure.title, path, figure.size(result))
     return written

@@ -16,7 +16,7 @@ from boostplug.comparison.summary import from_json
 from boostplug.core.files import write_file
 from boostplug.studies.speed import BENCHES
 from boostplug.studies.speed.figures import draw
-from boostplug.studies.speed.result import SCHEMA, BenchResult, Measured, cells, number
+from boostplug.studies.speed.result import SCHEMA, BenchResult, Row, cells, number
 from boostplug.studies.tables import markdown
 
 __all__ = ["main", "page", "with_tables"]
@@ -70,7 +70,7 @@ def with_tables(text: str, results: Sequence[BenchResult]) -> str:
     return filled(text, tables | {"machine": [*_machines(shown)]})
 
 
-def _table_of(result: BenchResult, rows: Sequence[Measured]) -> list[str]:
+def _table_of(result: BenchResult, rows: Sequence[Row]) -> list[str]:
     columns = result.columns_of(rows)
     return markdown(["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows], numbers=True)
 

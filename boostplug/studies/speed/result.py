@@ -1,7 +1,7 @@
 """What a benchmark returns: the rows of several runs, as tables and as JSON."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ from boostplug.studies.tables import rich_table
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-__all__ = ["SCHEMA", "BenchResult", "BenchResults", "Column", "Measured", "cells", "number"]
+__all__ = ["SCHEMA", "BenchResult", "BenchResults", "Column", "Row", "cells", "number"]
 
 SCHEMA = "boostplug.bench/2"
 
@@ -45,27 +45,33 @@ class Column:
     digits: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What the runs measured of one thing.
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one thing, by one run or by several.
 
     Attributes
     ----------
-    part, name : str
+    part : str
+        What was measured on; rows of one part make a table.
+    name : str
+        No two of a part alike.
     values : dict of str to number
-        Medians over runs, by column; of what was given, the number itself.
-    runs : dict of str to list of number
-        Those of each run.
+        By a column's key; of one run None or absent where there is none. Of several runs medians; of what was given,
+        the number itself.
     targets : dict of str to number
+        The most that a column should be, at full scale.
     peer : bool
+        Whether it is another library's, to set ours beside.
+    runs : dict of str to list of number
+        The values of each of several runs.
     """
 
     part: str
     name: str
-    values: dict[str, float]
-    runs: dict[str, list[float]]
-    targets: dict[str, float]
-    peer: bool
+    values: dict[str, Any]
+    targets: dict[str, float] = field(default_factory=dict)
+    peer: bool = False
+    runs: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +88,7 @@ class BenchResult:
     machine, versions : dict
     columns : list of Column
     notes : list of str
-    rows : list of Measured
+    rows : list of Row
     """
 
     schema: str = SCHEMA
@@ -97,12 +103,12 @@ class BenchResult:
     versions: dict[str, str]
     columns: list[Column]
     notes: list[str]
-    rows: list[Measured]
+    rows: list[Row]
 
     @property
-    def parts(self) -> dict[str, list[Measured]]:
+    def parts(self) -> dict[str, list[Row]]:
         """The rows by the part that they are of."""
-        parts: dict[str, list[Measured]] = {}
+        parts: dict[str, list[Row]] = {}
         for row in self.rows:
             parts.setdefault(row.part, []).append(row)
         return parts
@@ -117,7 +123,7 @@ class BenchResult:
             if row.values.get(key, most) > most
         ]
 
-    def columns_of(self, rows: Sequence[Measured]) -> list[Column]:
+    def columns_of(self, rows: Sequence[Row]) -> list[Column]:
         """Return the columns that any of these rows has a number for."""
         return [column for column in self.columns if any(column.key in row.values for row in rows)]
 
@@ -151,7 +157,7 @@ class BenchResults:
         yield from self.results
 
 
-def cells(columns: Sequence[Column], row: Measured) -> Iterator[str]:
+def cells(columns: Sequence[Column], row: Row) -> Iterator[str]:
     """Yield the texts of a row: medians, with a ratio's range over runs and the target."""
     yield row.name
     for column in columns:

@@ -11,7 +11,7 @@ import pytest
 from boostplug.comparison.document import as_json, marks
 from boostplug.studies.replication import PAPERS
 from boostplug.studies.replication.page import LISTS, main, pages, store, stored, tables
-from boostplug.studies.replication.report import SCHEMA
+from boostplug.studies.replication.result import SCHEMA
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
 STORED = stored(RESULTS / "replication")

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from boostplug.studies.speed import bench
-from boostplug.studies.speed.benchmarks import costs
 from boostplug.studies.speed.benchmarks import scaling as scaling_module
-from boostplug.studies.speed.benchmarks.costs import TRAININGS, Cluster, Costs, needs
+from boostplug.studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, histogram_bytes, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
@@ -84,7 +83,7 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
     rows = table(text, f"{documents:,.0f} documents × 100 features")
     for name, training in TRAININGS.items():
         figures = {head: number(cell) for head, cell in measured[name].items()}
-        of_histograms = training.histogram_bytes(100) / figures["documents"]
+        of_histograms = histogram_bytes(100) / figures["documents"]
         each = 100 * figures["at the most, B/document/feature"] - of_histograms
         paid = Costs(figures["gradient, ns/document"], figures["tree, ns/document/feature"], each)
         for cluster in scaling_module._CLUSTERS[documents][: None if training.in_memory else 1]:
@@ -95,4 +94,4 @@ def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
                     found = number(said[column.head])
                     rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
                     assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
-    assert f"{costs.EFFICIENCY:.0%}" in text
+    assert f"{scaling_module.EFFICIENCY:.0%}" in text

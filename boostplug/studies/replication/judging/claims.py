@@ -14,20 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.significance import Interval
 from boostplug.core.best_round import above
 from boostplug.studies.replication.judging.study_results import StudyResults
-from boostplug.studies.replication.judging.verdicts import (
-    LEVEL,
-    Verdict,
-    direction,
-    interval,
-    near,
-    positive,
-    shown,
-    sign,
-    worst,
-)
+from boostplug.studies.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, positive, worst
 from boostplug.studies.replication.training.task import marks
 
 __all__ = [
@@ -87,7 +76,7 @@ def ahead(
     for other in others:
         differences, folds = _differences(results, learners, other, measures, against, part)
         gap = _joint(measures, differences, folds, share, equal=equal)
-        if len({sign(results, measure) for measure in measures}) > 1:  # errors and gains have no mean
+        if len({results.sign(measure) for measure in measures}) > 1:  # errors and gains have no mean
             means = f"{_named(learners)} to {other}"
         else:
             a, b = _mean(results, learners, measures, part), _mean(results, [other], against or measures, part)
@@ -140,7 +129,7 @@ def ahead_of_published(
         differences, folds = [], np.zeros(0)
         for own, theirs in zip(measures, against or measures, strict=True):
             values, folds = _averaged(results, learners, own, "test")
-            differences.append(sign(results, own) * (values - results.study.published[row][theirs]))
+            differences.append(results.sign(own) * (values - results.study.published[row][theirs]))
         gap = _joint(measures, differences, folds, share)
         verdicts.append(Verdict(f"{row}, published: {gap.ours}", gap.holds))
     return worst(verdicts)
@@ -157,7 +146,7 @@ def near_published(
     found = interval(*_averaged(results, learners, measure, "test"))
     ours = _mean(results, learners, [measure])
     said = f"{ours:.4f} [{found.low:.4f}, {found.high:.4f}], {ours - figure:+.4f} from {figure:.4f}"
-    return Verdict(said, near(found._replace(mean=ours), figure, tolerance))
+    return Verdict(said, found._replace(mean=ours).near(figure, tolerance))
 
 
 def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verdict:
@@ -165,7 +154,7 @@ def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verd
     ranks, columns = results.ranks(measure), [results.learners.index(name) for name in order]
     means = results.mean_ranks(measure)
     gaps = [interval(ranks[:, after] - ranks[:, before]) for before, after in pairwise(columns)]
-    said = [Verdict(f"{gap.mean:+.2f} [{gap.low:+.2f}, {gap.high:+.2f}]", direction(gap)) for gap in gaps]
+    said = [Verdict(f"{gap.mean:+.2f} [{gap.low:+.2f}, {gap.high:+.2f}]", gap.holds) for gap in gaps]
     joint = worst(said, ", ")
     return Verdict(f"{', '.join(f'{name} {means[name]:.2f}' for name in order)} ({joint.ours})", joint.holds)
 
@@ -178,7 +167,7 @@ def apart(results: StudyResults, *, measure: str, learner: str, others: Sequence
     ranks, critical = results.mean_ranks(measure), results.critical_difference(measure)
     gaps = {other: ranks[other] - ranks[learner] for other in others}
     each = [
-        Verdict(f"{gap:+.2f} to {other}", direction(Interval(gap, gap - critical, gap + critical)))
+        Verdict(f"{gap:+.2f} to {other}", Difference(gap, gap - critical, gap + critical).holds)
         for other, gap in gaps.items()
     ]
     joint = worst(each, ", ")
@@ -217,7 +206,7 @@ def chosen_near(
     values = [reduce(getattr, attributes, params[name]) for params in results.chosen(learner, measure)]
     found = interval(np.array(values, float))
     said = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}], of {', '.join(f'{value:g}' for value in values)}"
-    return Verdict(said, near(found, value, tolerance))
+    return Verdict(said, found.near(value, tolerance))
 
 
 def bounded(results: StudyResults, *, learner: str, curve: str, bound: str) -> Verdict:
@@ -268,7 +257,7 @@ def _differences(
     for own, theirs in zip(measures, against, strict=True):
         values, folds = _averaged(results, learners, own, part, blocks=blocks)
         of_other = results.unit_values(other, theirs, part, blocks=blocks)[0]
-        differences.append(sign(results, own) * (values - of_other))
+        differences.append(results.sign(own) * (values - of_other))
     return differences, folds
 
 
@@ -277,14 +266,14 @@ def _joint(
 ) -> Verdict:
     """Return the verdict on differences at several measures, and on their average; share 0: on the average alone."""
     average = interval(np.mean(differences, axis=0), folds)
-    holds = direction(average)
+    holds = average.holds
     if equal and holds == "level" and not positive(-average.mean):
         holds = "holds"
     if len(measures) == 1:
-        return Verdict(shown(average), holds)
+        return Verdict(str(average), holds)
     each = [interval(of_one, folds) for of_one in differences]
     n_ahead = sum(not positive(-gap.mean) if equal else positive(gap.mean) for gap in each)
-    said = f"{'no worse' if equal else 'ahead'} at {n_ahead} of {len(each)}, on average {shown(average)}"
+    said = f"{'no worse' if equal else 'ahead'} at {n_ahead} of {len(each)}, on average {average}"
     if not share:
         return Verdict(said, holds)
     strict = [interval(of_one, folds, 1.0 - (1.0 - LEVEL) / len(each)) for of_one in differences]

@@ -7,20 +7,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.significance import Interval
 from boostplug.core.best_round import above
 from boostplug.studies.replication.judging.study_results import StudyResults
 from boostplug.studies.replication.judging.verdicts import (
     LEVEL,
+    Difference,
     Holds,
     Verdict,
-    direction,
     interval,
     most,
-    of_interval,
     positive,
-    shown,
-    sign,
     worst,
 )
 from boostplug.studies.replication.training.task import marks
@@ -55,7 +51,7 @@ _SAMPLES = 1000
 def ends_in_order(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verdict:
     """Judge whether test values after the last round are better in this order, each neighbouring pair's by interval."""
     ends = [results.unit_curves(name, "test", measure)[:, -1] for name in order]
-    gaps = [of_interval(interval(sign(results, measure) * (a - b))) for a, b in pairwise(ends)]
+    gaps = [interval(results.sign(measure) * (a - b)).verdict() for a, b in pairwise(ends)]
     ours = ", ".join(f"{name} {np.nanmean(end):.4f}" for name, end in zip(order, ends, strict=True))
     joint = worst(gaps, ", ")
     return Verdict(f"{ours} ({joint.ours})", joint.holds)
@@ -71,7 +67,7 @@ def converges_alike(
     It does not hold where the interval lies outside.
     """
     curves = np.array([results.unit_curves(name, "test", measure) for name in (learner, *others)])
-    curves = sign(results, measure) * curves[:, ~np.isnan(curves).any(axis=(0, 2))]
+    curves = results.sign(measure) * curves[:, ~np.isnan(curves).any(axis=(0, 2))]
     n, rounds = curves.shape[1], np.log(marks(results.study.rounds))
     draws = np.random.default_rng(0).multinomial(n, np.full(n, 1.0 / n), size=_SAMPLES) / n
     own, *found = ([_arrival(curve, rounds) for curve in (of_one.mean(axis=0), *draws @ of_one)] for of_one in curves)
@@ -95,8 +91,8 @@ def settles(results: StudyResults, *, measure: str, learner: str) -> Verdict:
     """
     falls, at, won = _falls(results, learner, measure)
     gap = interval(falls)
-    said = f"worse by {shown(gap)} since round {at}, of {won:.4f} won"
-    if direction(gap) == "holds":  # it worsens
+    said = f"worse by {gap} since round {at}, of {won:.4f} won"
+    if gap.holds == "holds":  # it worsens
         return Verdict(said, "does not hold")
     return Verdict(said, "holds" if gap.high <= 0.1 * won else "level")
 
@@ -110,8 +106,8 @@ def overfits_early(results: StudyResults, *, measure: str, learners: Sequence[st
     for learner in learners:
         falls, at, _ = _falls(results, learner, measure)
         gap = interval(falls)
-        said = f"{learner} best after round {at}, then worse by {shown(gap)}"
-        verdicts.append(Verdict(said, "does not hold" if at > by else direction(gap)))
+        said = f"{learner} best after round {at}, then worse by {gap}"
+        verdicts.append(Verdict(said, "does not hold" if at > by else gap.holds))
     return worst(verdicts)
 
 
@@ -121,7 +117,7 @@ def overfits_less(results: StudyResults, *, measure: str, learner: str, others: 
     verdicts = []
     for other in others:
         falls, at, _ = _falls(results, other, measure)
-        verdicts.append(of_interval(interval(falls - own), f"{other} {falls.mean():.4f} from round {at}"))
+        verdicts.append(interval(falls - own).verdict(f"{other} {falls.mean():.4f} from round {at}"))
     joint = worst(verdicts, ", ")
     return Verdict(f"{learner} {own.mean():.4f} from round {own_at}, {joint.ours}", joint.holds)
 
@@ -144,7 +140,7 @@ def halts_above(results: StudyResults, *, curve: str, learner: str, other: str) 
 def worsens(results: StudyResults, *, measure: str, learner: str, since: int) -> Verdict:
     """Judge whether after the last round a learner's test value is worse than after round `since`."""
     gap, at = _gain_since(results, learner, measure, since)
-    return Verdict(f"{shown(gap)}, best after round {at}", direction(Interval(-gap.mean, -gap.high, -gap.low)))
+    return Verdict(f"{gap}, best after round {at}", Difference(-gap.mean, -gap.high, -gap.low).holds)
 
 
 def lasts(results: StudyResults, *, measure: str, learner: str, since: int, tolerance: float) -> Verdict:
@@ -154,8 +150,8 @@ def lasts(results: StudyResults, *, measure: str, learner: str, since: int, tole
     that it worsens by `tolerance`.
     """
     gap, at = _gain_since(results, learner, measure, since)
-    said = f"{shown(gap)}, best after round {at}"
-    if direction(gap) == "does not hold":
+    said = f"{gap}, best after round {at}"
+    if gap.holds == "does not hold":
         return Verdict(said, "does not hold")
     return Verdict(said, "holds" if positive(gap.low + tolerance) else "level")
 
@@ -185,7 +181,7 @@ def in_most(
     beside : sequence of (str, str)
         Other curves, each by learner and name.
     """
-    turned = 1.0 if part == "trace" else sign(results, curve)
+    turned = 1.0 if part == "trace" else results.sign(curve)
     own, *others = (turned * results.unit_curves(name, part, of_name) for name, of_name in ((learner, curve), *beside))
     whole = ~np.isnan(own).any(axis=1)
     if not whole.any():
@@ -266,14 +262,14 @@ def converges(curves: Floats, rounds: Floats) -> Shown:
     return above(gained, np.zeros(len(gained))) & ~above(moved, 0.1 * gained)
 
 
-def _gain_since(results: StudyResults, learner: str, measure: str, since: int) -> tuple[Interval, int]:
+def _gain_since(results: StudyResults, learner: str, measure: str, since: int) -> tuple[Difference, int]:
     """Return how much better the last test value is than that after another round, and the best round of the mean."""
     rounds = marks(results.study.rounds)
     if since not in rounds:
         raise ValueError(
             f"round {since} is not on record in {results.study.name}, which has {rounds}; take one of these"
         )
-    curves = sign(results, measure) * results.unit_curves(learner, "test", measure)
+    curves = results.sign(measure) * results.unit_curves(learner, "test", measure)
     at = rounds[int(np.argmax(np.nanmean(curves, axis=0)))]
     return interval(curves[:, -1] - curves[:, rounds.index(since)]), at
 
@@ -283,7 +279,7 @@ def _falls(results: StudyResults, learner: str, measure: str) -> tuple[Floats, i
 
     The gain is that from the first round to the best.
     """
-    curves = sign(results, measure) * results.unit_curves(learner, "test", measure)
+    curves = results.sign(measure) * results.unit_curves(learner, "test", measure)
     means = np.nanmean(curves, axis=0)
     at = int(np.argmax(means))
     return curves[:, at] - curves[:, -1], marks(results.study.rounds)[at], float(means[at] - means[0])

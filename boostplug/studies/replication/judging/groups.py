@@ -10,22 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from boostplug.comparison.significance import Interval
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
 from boostplug.studies.replication.judging.study_results import StudyResults
-from boostplug.studies.replication.judging.verdicts import (
-    LEVEL,
-    Verdict,
-    direction,
-    interval,
-    near,
-    of_interval,
-    shown,
-    sign,
-    worst,
-)
+from boostplug.studies.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, worst
 from boostplug.studies.replication.training.study import Groups
 
 __all__ = [
@@ -155,10 +144,10 @@ def ahead_over_groups(
     groups = [_leads(results, learner, other, measure) for measure in measures]
     sizes = np.array([len(group) for group in groups])
     found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
-    said = f"{shown(found)} over {int((sizes > 0).sum())} groups"
+    said = f"{found} over {int((sizes > 0).sum())} groups"
     if lead is None:
-        return Verdict(said, direction(found))
-    return Verdict(f"{said}, the paper's {lead:+.2f}", near(found, lead, tolerance))
+        return Verdict(said, found.holds)
+    return Verdict(f"{said}, the paper's {lead:+.2f}", found.near(lead, tolerance))
 
 
 def gains_more(results: StudyResults, *, learner: str, other: str, measure: str, than: str) -> Verdict:
@@ -172,13 +161,13 @@ def gains_more(results: StudyResults, *, learner: str, other: str, measure: str,
         return Verdict(f"{len(here)} and {len(there)} queries, too few for an interval", "level")
     first, second = interval(here), interval(there)
     found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(LEVEL)
-    more = Interval(first.mean - second.mean, float(found.low), float(found.high))
-    said = f"{shown(first)} against {shown(second)}: {shown(more)} more"
-    return Verdict(said, worst([of_interval(first), of_interval(more)]).holds)
+    more = Difference(first.mean - second.mean, float(found.low), float(found.high))
+    said = f"{first} against {second}: {more} more"
+    return Verdict(said, worst([first.verdict(), more.verdict()]).holds)
 
 
 def _leads(results: StudyResults, learner: str, other: str, measure: str) -> Floats:
     """Return by how much a learner is ahead on each test query that has the measure."""
     a, b = (results.unit_values(name, measure)[0] for name in (learner, other))
-    leads: Floats = sign(results, measure) * (a - b)
+    leads: Floats = results.sign(measure) * (a - b)
     return leads[~np.isnan(leads)]

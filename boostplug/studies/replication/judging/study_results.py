@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from boostplug.comparison.significance import holm, randomisation_test
-from boostplug.metrics import Metric
 from boostplug.studies.replication.training.study import PARTS, Extra, Learner, Study
 from boostplug.studies.replication.training.task import TaskResult, by_block, marks, pools_queries
 from boostplug.studies.sources import Loaded
@@ -60,9 +59,9 @@ class StudyResults:
         self.folds = sorted({split.fold for split in loaded.splits})
         self._metrics = {measure.key: measure.metric for measure in study.measures}
 
-    def metric(self, measure: str) -> Metric:
-        """Return the metric of a measure."""
-        return self._metrics[measure]
+    def sign(self, measure: str) -> float:
+        """Return 1 where greater values of a measure are better, else -1."""
+        return 1.0 if self._metrics[measure].greater_is_better else -1.0
 
     def table(self, learner: str, measure: str, part: str = "test") -> Floats:
         """Return values of shape (n_tasks, n_folds), NaN where there is none."""
@@ -77,9 +76,9 @@ class StudyResults:
         value: dict[str, Any] = self._results.get((task, fold, learner), {}).get("value", {})
         return value
 
-    def units(self, measure: str, part: str = "test") -> Floats:
+    def units(self, measure: str) -> Floats:
         """Return values of shape (n_units, n_learners) of the units that have one for every learner."""
-        tables = [self.table(learner, measure, part) for learner in self.learners]
+        tables = [self.table(learner, measure) for learner in self.learners]
         columns = [_mean(table, axis=1) if len(self.tasks) > 1 else table[0] for table in tables]
         values = np.array(columns).T
         complete: Floats = values[~np.isnan(values).any(axis=1)]
@@ -87,7 +86,7 @@ class StudyResults:
 
     def in_blocks(self, measure: str) -> bool:
         """Return whether a measure's units are blocks of queries in a study of one task."""
-        return pools_queries(self.metric(measure))
+        return pools_queries(self._metrics[measure])
 
     def unit_values(
         self, learner: str, measure: str, part: str = "test", *, blocks: bool = False
@@ -144,8 +143,7 @@ class StudyResults:
 
     def ranks(self, measure: str) -> Floats:
         """Return ranks of shape (n_units, n_learners), 1 the best; equal values share a rank."""
-        sign = -1.0 if self.metric(measure).greater_is_better else 1.0
-        ranks: Floats = stats.rankdata(np.round(sign * self.units(measure), _EQUAL), axis=1)
+        ranks: Floats = stats.rankdata(np.round(-self.sign(measure) * self.units(measure), _EQUAL), axis=1)
         return ranks
 
     def mean_ranks(self, measure: str) -> dict[str, float]:

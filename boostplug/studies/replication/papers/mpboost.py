@@ -1,6 +1,6 @@
 """MPBoost (Zhu et al., CIKM 2009), Section 5."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -109,20 +109,20 @@ class FormulaNDCG(NDCG):
         return np.divide(dcg(scores, queries), ideal, out=undefined, where=ideal > 0)
 
 
-_SCRIPT_5, _EXPECTED_5 = NDCG(5, convention="letor", ties="order", empty=0), NDCG(5, convention="letor", empty=0)
+def _measures(cutoffs: Sequence[int], ndcg: Callable[[int], NDCG], chosen_by: NDCG, group: str = "") -> list[Measure]:
+    return [Measure(f"NDCG@{k}", ndcg(k), chosen_by, group) for k in cutoffs]
+
+
+_EXPECTED = partial(NDCG, convention="letor", empty=0)
+_SCRIPT = partial(_EXPECTED, ties="order")
 _MEASURES = (
-    *(Measure(f"NDCG@{k}", NDCG(k, convention="letor", ties="order", empty=0), _SCRIPT_5) for k in _CUTOFFS),
-    *(
-        Measure(
-            f"NDCG@{k}", NDCG(k, convention="letor", empty=0), _EXPECTED_5, "ties in expectation, on validation too"
-        )
-        for k in (1, 3, 5, 10)
-    ),
+    *_measures(_CUTOFFS, _SCRIPT, _SCRIPT(5)),
+    *_measures((1, 3, 5, 10), _EXPECTED, _EXPECTED(5), "ties in expectation, on validation too"),
 )
 """NDCG as LETOR's scripts compute it, and with ties in expectation; NDCG@5 on validation chooses."""
 _FORMULA_MEASURES = (
-    *(Measure(f"NDCG@{k}", FormulaNDCG(k), FormulaNDCG(5)) for k in _CUTOFFS),
-    *(Measure(f"NDCG@{k}", NDCG(k), FormulaNDCG(5), "discount 1/log2(1 + j)") for k in (1, 3, 5, 10)),
+    *_measures(_CUTOFFS, FormulaNDCG, FormulaNDCG(5)),
+    *_measures((1, 3, 5, 10), NDCG, FormulaNDCG(5), "discount 1/log2(1 + j)"),
 )
 
 

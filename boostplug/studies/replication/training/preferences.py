@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
-from boostplug.studies.sources import Loaded, Split
+from boostplug.studies.sources import Loaded, Source, Split
 
 __all__ = ["SharedGrades", "Use"]
 
@@ -71,7 +71,7 @@ def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
 
 
 @dataclass(frozen=True)
-class SharedGrades:
+class SharedGrades(Source):
     """Synthetic sets whose grades mean the same in all queries, each a task: L1 and L2, validation queries, L3.
 
     A grade is cut from a utility that all queries share, so that labels can be compared across queries, as those of
@@ -94,9 +94,6 @@ class SharedGrades:
     size: int = 30
     small: bool = False
     seed: int = 0
-
-    wanted: ClassVar[str] = ""
-    real: ClassVar[bool] = False
 
     def load(self, folder: Path | None) -> Loaded | None:
         """Return the tasks, of one fold each."""

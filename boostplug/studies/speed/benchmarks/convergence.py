@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from boostplug.comparison.training.frameworks import LightGBM, Part, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.frameworks import Part, Watch
 from boostplug.datasets import load_bundled
 from boostplug.losses import CRR, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
 from boostplug.studies.quality.sets import SETS
 from boostplug.studies.speed.benchmark import Benchmark, Column, Row, Setting
 from boostplug.studies.speed.figures import Bars
+from boostplug.studies.trainings import N_SEEDS, PATIENCE, ROUNDS, trainings
 
 __all__ = ["Convergence"]
 
@@ -24,7 +24,6 @@ _METHODS: dict[str, Loss | str] = {
     **{loss.name: loss for loss in (QBRank(), CRR(), MPBoost(), RankNet(), NDCGBoost())},
 }
 _SETS = ("mslr", "yandex", "jester")  # those that train in seconds
-_ROUNDS, _PATIENCE, _SEEDS = 300, 50, 3
 
 
 class Convergence(Benchmark):
@@ -34,7 +33,7 @@ class Convergence(Benchmark):
     title = "seconds until a loss is as good as lambdarank at its best"
     about = f"""\
 LightGBM trains each objective with the same trees: 31 leaves, learning rate .1, four fifths of the rows and half of the
-columns of each tree, {_SEEDS} seeds. There are at most {_ROUNDS} rounds, stopped {_PATIENCE} after the best. *Rounds*
+columns of each tree, {N_SEEDS} seeds. There are at most {ROUNDS} rounds, stopped {PATIENCE} after the best. *Rounds*
 and *seconds* run until the validation NDCG@10 first reaches the best value that lambdarank has with that seed. Both are
 shares of what lambdarank itself takes, as geometric means over seeds. A training that never reaches it counts with all
 its rounds, and *reached* says how many of the seeds did.
@@ -69,23 +68,18 @@ bundled data.
             self.note("BOOSTPLUG_DATA names no folder with data sets: the bundled data stand in.")
             train, valid, test = (Part(part.X, part.queries) for part in load_bundled())
             self._folds["bundled"] = train, valid, test
-        self._rounds = setting.count(_ROUNDS, 5)
+        self._rounds = setting.count(ROUNDS, 5)
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once."""
-        trees = Trees(learning_rate=0.1, num_leaves=31, row_fraction=0.8, column_fraction=0.5)
         for title, fold in self._folds.items():
             self.setting.say(title)
-            framework = LightGBM(*fold, trees, self.setting.threads)
             found: dict[str, list[tuple[int, float, bool]]] = {name: [] for name in _METHODS}
-            for seed in range(_SEEDS):
-                best = np.inf
-                for name, objective in _METHODS.items():
-                    watch = Watch(NDCG(10), fold[1].queries, patience=_PATIENCE, num_threads=self.setting.threads)
-                    framework.run(objective, seed, self._rounds, watch)
-                    if name == _REFERENCE:
-                        best = max(watch.values)
-                    found[name].append(_until(watch, best))
+            best = np.inf
+            for done in trainings(fold, _METHODS, NDCG(10), rounds=self._rounds, num_threads=self.setting.threads):
+                if done.method == _REFERENCE:  # of each seed the first
+                    best = max(done.watch.values)
+                found[done.method].append(_until(done.watch, best))
             for name, runs in found.items():
                 yield _row(title, fold[0].queries.n_rows, name, runs, found[_REFERENCE])
 

@@ -36,7 +36,7 @@ _TARGETS_OF_REAL_GRADES: Mapping[str, float] = {"NDCGBoost": 60.0, "RankNet": 60
 
 _LEAST_QUERIES = 2_000  # the kernel counts pages in lumps
 _STEADY = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # arrays that are freed leave glibc's process at once
-_NONE: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+_NONE: Mapping[str, dict[str, float]] = MappingProxyType({})
 
 
 class Gradients(Benchmark):
@@ -119,7 +119,7 @@ A share of .10 in lists of that shape says that the loss takes a tenth of the ti
         part: str,
         queries: Queries,
         seconds: Mapping[str, float],
-        targets: Mapping[str, Mapping[str, float]] = _NONE,
+        targets: Mapping[str, dict[str, float]] = _NONE,
         unit: str = "milliseconds",
         *,
         peer: bool = False,
