@@ -158,26 +158,41 @@ def _factorised(
     return largest - SAFE_EXPONENT
 
 
+@inlined()
+def _difference(a: float, b: float) -> tuple[float, float]:
+    """Return a - b, and the rounding error of it."""
+    high = a - b
+    back = a - high
+    return high, (a - (high + back)) + (back - b)
+
+
 @inlined(fastmath={"contract"})
 def _running(scratch: Any, runs: Any, q: int, c: Any, far: bool, lowest: Any, highest: Any) -> float:
     """Do what `_factorised` does where all distances are 1, by running sums over the grades, upwards and downwards."""
     f, _, g, h, winner, loser = scratch
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    _references(scratch, runs, q, far, False, lowest, highest)
-    largest, extreme = SAFE_EXPONENT, highest[0]
-    for k in range(1, u1 - u0):
-        largest, extreme = max(largest, extreme - lowest[k]), max(extreme, highest[k])
+    largest, rest, low, high = SAFE_EXPONENT, 0.0, 0.0, 0.0
+    if far:
+        _references(scratch, runs, q, far, False, lowest, highest)
+        extreme = highest[0]
+        for k in range(1, u1 - u0):
+            exponent, lost = _difference(extreme, lowest[k])
+            if (exponent - largest) + (lost - rest) > 0.0:
+                largest, rest = exponent, lost
+            extreme = max(extreme, highest[k])
     least = exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     for sign in (1.0, -1.0):
         passed, extreme = 0.0, -np.inf  # where scores are far, the sum of those passed is passed · e^extreme
         own, other = (loser, winner) if sign > 0.0 else (winner, loser)  # as one of those passed, and beside them
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
-            low, high = (lowest[u - u0], highest[u - u0]) if sign > 0.0 else (-highest[u - u0], -lowest[u - u0])
             beside = passed
             if far:
-                beside *= math.exp(((extreme - low) - largest) + SAFE_EXPONENT)
+                low, high = (lowest[u - u0], highest[u - u0]) if sign > 0.0 else (-highest[u - u0], -lowest[u - u0])
+                if k > 0:
+                    exponent, lost = _difference(extreme, low)
+                    beside *= math.exp((exponent - largest) + (lost - rest) + SAFE_EXPONENT)
                 high = max(high, extreme)
                 passed *= math.exp(extreme - high)
                 extreme = high
@@ -185,8 +200,11 @@ def _running(scratch: Any, runs: Any, q: int, c: Any, far: bool, lowest: Any, hi
             total = broadcast(0.0)
             for i in range(start[u] - start[u0], last, WIDTH):
                 x = load(f, i) * sign
-                mine = exponential(larger(x - high, broadcast(-EXP_MAX))) - least
-                theirs = beside * (exponential(larger(low - x, broadcast(-EXP_MAX))) - least)
+                if far:
+                    mine = exponential(larger(x - high, broadcast(-EXP_MAX))) - least
+                    theirs = beside * (exponential(larger(low - x, broadcast(-EXP_MAX))) - least)
+                else:
+                    mine, theirs = exponential(x), beside * exponential(0.0 - x)
                 if own.shape[0] > 0:
                     mine, theirs = mine * load(own, i), theirs * load(other, i)
                 theirs = first_lanes(last - i, theirs, 0.0)
