@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import frozen, scores_of_rows, shown
 from boostplug.core.collective import LOCAL
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, Loss, Outputs
+from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, Loss, Outputs, takes_from
 from boostplug.losses.base.relative import ScaledDerivatives, times
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
@@ -22,6 +22,7 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 
 
 @dataclass(frozen=True, kw_only=True)
+@takes_from("base", "shift_invariant", "needs_position", "accuracy", "_n_scales", "_value_is_scaled")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
@@ -75,29 +76,6 @@ class AdaRank(Loss):
             raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {shown(self.metric)}")
         if not isinstance(self.base, Loss) or self.base.couples_queries:
             raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {shown(self.base)}")
-
-    @property
-    def shift_invariant(self) -> bool:
-        """The base's: a metric depends on the order alone."""
-        return self.base.shift_invariant
-
-    @property
-    def needs_position(self) -> bool:
-        """Whether the base does."""
-        return self.base.needs_position
-
-    @property
-    def accuracy(self) -> float:
-        """The base's."""
-        return self.base.accuracy
-
-    @property
-    def _n_scales(self) -> int:
-        return self.base._n_scales  # noqa: SLF001
-
-    @property
-    def _value_is_scaled(self) -> bool:
-        return self.base._value_is_scaled  # noqa: SLF001
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""

@@ -3,23 +3,15 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boostplug.core.checks import check_number
-from boostplug.core.values import Range, Space
-from boostplug.data.queries import Queries
-from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.losses.base.loss import HessianKind, Loss
-from boostplug.losses.logistic_error import calibrated_sums
+from boostplug.core.values import Range
+from boostplug.losses.base.calibrated import CalibratedLoss
+from boostplug.losses.base.loss import HessianKind
 
 __all__ = ["CalibratedSoftmax"]
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, kw_only=True)
-class CalibratedSoftmax(Loss):
+class CalibratedSoftmax(CalibratedLoss):
     r"""Logistic error on each label plus a softmax over each list's probabilities: both have the same minimum.
 
     .. math:: J_q(F) = (1 - α) \sum_i v_i\, \text{logistic}(y_i, F_i)
@@ -77,37 +69,9 @@ class CalibratedSoftmax(Loss):
     list_weight: float = 0.5
     max_grade: float = 1.0
 
-    shift_invariant = False
-    takes_negative_labels = False
     search_ranges: ClassVar = {"list_weight": Range(0.0, 1.0)}
-
-    def __post_init__(self) -> None:
-        check_number("CalibratedSoftmax: list_weight", self.list_weight, least=0.0, most=1.0)
-        check_number("CalibratedSoftmax: max_grade", self.max_grade, least=1e-100, most=1e100)
 
     @property
     def hessian_kind(self) -> HessianKind:
         """What the Hessian is: "bound", and "exact" without a list part."""
         return "bound" if self.list_weight > 0.0 else "exact"
-
-    @property
-    def search_space(self) -> Space:
-        """What the parameters say, except the top of the labels' scale, which is no choice."""
-        space = dict(super().search_space)
-        del space["max_grade"]
-        return space
-
-    @property
-    def largest_label(self) -> float:
-        """`max_grade`."""
-        return float(self.max_grade)
-
-    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return J of each query."""
-        return calibrated_sums(scores, queries, self.list_weight, self.max_grade, 1.0).value
-
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the gradient of J and the bound of the second derivatives."""
-        _, gradient, hessian = calibrated_sums(scores, queries, self.list_weight, self.max_grade, scale)
-        positive_beside(gradient, hessian)
-        return gradient, hessian

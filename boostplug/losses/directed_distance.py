@@ -49,8 +49,8 @@ class DirectedDistance(Named, ABC):
 
     @property
     def parameter(self) -> float:
-        """The distance's one parameter, for the kernels."""
-        return 1.0
+        """The distance's one parameter, for the kernels; 1 where it has none."""
+        return float(next((getattr(self, field.name) for field in fields(self)), 1.0))
 
     @abstractmethod
     def __call__(self, gap: Floats) -> Floats:
@@ -75,11 +75,6 @@ class LinearDistance(DirectedDistance):
     kind: ClassVar[int] = derivatives.LINEAR
     search_ranges: ClassVar = {"alpha": Range(0.05, 0.8, log=True)}  # as the paper's replication
 
-    @property
-    def parameter(self) -> float:
-        """Alpha."""
-        return self.alpha
-
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         with np.errstate(over="ignore"):  # MPBoost refuses what overflows
             return self.alpha * np.asarray(gap, dtype=np.float64)
@@ -93,11 +88,6 @@ class LogDistance(DirectedDistance):
     kind: ClassVar[int] = derivatives.LOG
     search_ranges: ClassVar = {"lam": Range(0.1, 30.0, log=True)}  # 3 in the paper
 
-    @property
-    def parameter(self) -> float:
-        """Lambda."""
-        return self.lam
-
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         with np.errstate(over="ignore"):  # as above
             return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))
@@ -110,11 +100,6 @@ class LogisticDistance(DirectedDistance):
     beta: float = 0.5
     kind: ClassVar[int] = derivatives.LOGISTIC
     search_ranges: ClassVar = {"beta": Range(0.05, 5.0, log=True)}  # .5 in the paper
-
-    @property
-    def parameter(self) -> float:
-        """Beta."""
-        return self.beta
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         with np.errstate(over="ignore"):  # of the product, past which the distance is 1

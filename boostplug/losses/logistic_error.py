@@ -2,24 +2,13 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from boostplug.losses.base.calibrated import CalibratedLoss
 
-from boostplug.core.checks import check_number, refuse_where
-from boostplug.core.values import Space
-from boostplug.data.queries import Queries
-from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.kernels.lists.calibrated import calibrated_softmax
-from boostplug.losses.base.lists import ListSums, sums_over_lists
-from boostplug.losses.base.loss import Loss
-
-__all__ = ["LogisticError", "calibrated_sums"]
-
-Floats = NDArray[np.float64]
+__all__ = ["LogisticError"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogisticError(Loss):
+class LogisticError(CalibratedLoss):
     r"""Pointwise cross entropy of label / max_grade: scores become the logits of calibrated probabilities.
 
     .. math:: J_q(F) = -\sum_i v_i \left[y_i \log σ(F_i) + (1 - y_i) \log(1 - σ(F_i))\right], \qquad
@@ -65,52 +54,3 @@ class LogisticError(Loss):
     max_grade: float = 1.0
 
     hessian_kind = "exact"
-    shift_invariant = False
-    takes_negative_labels = False
-
-    def __post_init__(self) -> None:
-        check_number("LogisticError: max_grade", self.max_grade, least=1e-100, most=1e100)
-
-    @property
-    def search_space(self) -> Space:
-        """What the parameters say, except the top of the labels' scale, which is no choice."""
-        space = dict(super().search_space)
-        del space["max_grade"]
-        return space
-
-    @property
-    def largest_label(self) -> float:
-        """`max_grade`."""
-        return float(self.max_grade)
-
-    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return J of each query."""
-        return calibrated_sums(scores, queries, 0.0, self.max_grade, 1.0).value
-
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the gradient of J and the second derivatives."""
-        _, gradient, hessian = calibrated_sums(scores, queries, 0.0, self.max_grade, scale)
-        positive_beside(gradient, hessian)
-        return gradient, hessian
-
-
-def calibrated_sums(scores: Floats, queries: Queries, list_weight: float, max_grade: float, scale: float) -> ListSums:
-    """Return the values of `CalibratedSoftmax`, and scale times its derivatives.
-
-    Raises
-    ------
-    ValueError
-        If a label lies outside 0 … max_grade.
-    """
-    top = float(max_grade)
-
-    def check() -> None:
-        labels = queries.labels
-        outside = queries.labelled_rows & ((labels < 0.0) | (labels > top))
-        refuse_where(
-            "labels", outside, labels, f"is not from 0 to max_grade={top:g}; pass the top of the scale as max_grade="
-        )
-
-    queries.remember((calibrated_sums, top), check)
-    weights = 1.0 - list_weight, float(list_weight)
-    return sums_over_lists(calibrated_softmax, scores, queries, *weights, 1.0 / top, float(scale))

@@ -259,7 +259,7 @@ class _PairDistances:
         if not np.isfinite(self.widest).all():
             raise ValueError("MPBoost: a query's grades are further apart than float64 can say; rescale the labels")
         self.by_boxes = self.how == kernels.BOXES
-        self.any_by_boxes, self.all_by_boxes = bool(self.by_boxes.any()), bool(self.by_boxes.all())
+        self.all_by_boxes = bool(self.by_boxes.all())
         self.cost = kernels.costs(runs.view, self.how)
         edges = [0]
         while edges[-1] < len(self.how):
@@ -267,12 +267,7 @@ class _PairDistances:
             edges.append(edges[-1] + max(1, int(np.searchsorted(total, _TABULATED, "right"))))
         self.parts = [slice(*edge) for edge in pairwise(edges)]
         self.kept = self._build(self.parts[0])
-        self.squares = runs.weight_of_pairs
-        if not isinstance(distance, BinaryDistance):
-            with np.errstate(over="ignore"):
-                self.squares = np.concatenate([self._squares(part) for part in self.parts])
-                if self.any_by_boxes:
-                    self.squares += self._squares_by_boxes()
+        self.squares = self._squares()
 
     def _table(self, part: slice) -> Table:
         return self._build(part) if part.start else self.kept
@@ -280,7 +275,8 @@ class _PairDistances:
     def _build(self, part: slice) -> Table:
         """Return the distances of some queries."""
         runs, how = self.runs, self.how[part]
-        chosen = self._tabulated(part)
+        chosen = np.zeros(len(self.how), bool)
+        chosen[part] = how == kernels.FACTORISED
         gaps = [runs.run_grade[cells.higher] - runs.run_grade[cells.lower] for cells in runs.cells(chosen)]
         values = distances_of_gaps(self.distance, np.concatenate([np.zeros(0), *gaps]))
         start = np.r_[0, np.cumsum(np.where(chosen, runs.n_cells, 0)[part])]
@@ -293,36 +289,16 @@ class _PairDistances:
         _refuse_long(self.distance, longest, "the largest grade gap")
         return Table(how, longest, start, values, kind, parameter)
 
-    def _tabulated(self, part: slice) -> NDArray[np.bool_]:
-        """Return which of all queries are in this part and have a table of their distances."""
-        chosen = np.zeros(len(self.how), bool)
-        chosen[part] = self.how[part] == kernels.FACTORISED
-        return chosen
-
-    def _squares(self, part: slice) -> Floats:
-        """Return `squares` of some queries."""
-        runs, table, chosen = self.runs, self._table(part), self._tabulated(part)
-        squares = np.zeros(len(table.how))
-        masses = [runs.mass[cells.higher] * runs.mass[cells.lower] for cells in runs.cells(chosen)]
-        if masses:
-            of_query = np.repeat(np.arange(len(squares)), np.diff(table.start))
-            squares += np.bincount(of_query, table.values**2 * np.concatenate(masses), len(squares))
-        return squares
-
-    def _squares_by_boxes(self) -> Floats:
-        """Return `squares` of the queries of many grades: at equal scores each pair's is twice in their Hessians."""
-        runs, n_queries = self.runs, len(self.how)
-        n_rows = int(runs.rows.max()) + 1
-        out = Sums(*np.zeros((2, n_rows)), *np.zeros((2, n_queries)))
-        scores = frozen(np.zeros(n_rows))  # as those of a call are: others would be a type of their own to compile for
-        self._sum_by_boxes(self.runs, scores, np.ones(n_queries), _CURVATURE["newton"], out)
-        twice: Floats = np.add.reduceat(out.hessian[runs.rows], runs.query_start[:-1]) * np.exp(out.shift)
+    def _squares(self) -> Floats:
+        """Return `squares`: at equal scores each pair's is twice in the Hessians."""
+        runs = self.runs
+        if not len(runs.query):
+            return np.zeros(0)
+        scores = frozen(np.zeros(int(runs.rows.max()) + 1))  # as a call's are: others would be compiled for anew
+        of_rows = self.sums(runs, scores, np.ones(len(runs.query)), _CURVATURE["newton"])
+        with np.errstate(over="ignore"):  # refused in `MPBoost.scale_terms`
+            twice: Floats = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1]) * np.exp(of_rows.shift)
         return 0.5 * twice
-
-    def _sum_by_boxes(self, runs: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature, out: Sums) -> None:
-        kept = self.kept
-        distances = grade_boxes.Distances(self.by_boxes, kept.longest, kept.kind, kept.parameter)
-        grade_boxes.sum_by_boxes(scores, runs.view, distances, curvature, factor, out)
 
     def sums(self, runs: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
         """Return the derivatives of all rows, each query's times its factor; `runs` may weigh pairs otherwise."""
@@ -337,8 +313,10 @@ class _PairDistances:
                     scores, view, self._table(part), self.cost[part.start : part.stop + 1], curvature,
                     factor[part], out._replace(shift=out.shift[part], top=out.top[part]),
                 )  # fmt: skip
-        if self.any_by_boxes:  # last, for `sum_over_pairs` marks what it leaves
-            self._sum_by_boxes(runs, scores, factor, curvature, out)
+        if self.by_boxes.any():
+            kept = self.kept
+            distances = grade_boxes.Distances(self.by_boxes, kept.longest, kept.kind, kept.parameter)
+            grade_boxes.sum_by_boxes(scores, runs.view, distances, curvature, factor, out)
         return out
 
 

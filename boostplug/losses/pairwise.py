@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from boostplug.losses.base.smooth_pair_loss import (
     PairWeights,
     PairWeightTotals,
     SmoothPairLoss,
+    SmoothSums,
     sums_by_tables,
 )
 
@@ -37,7 +38,7 @@ _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # of a pair: sums of them sta
 _CHECKED = 60.0  # differences up to here must give finite values
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class PairwiseLoss(SmoothPairLoss):
     r"""A loss of your own: any smooth function of the score difference, over all pairs of a query, in linear time.
 
@@ -107,26 +108,18 @@ class PairwiseLoss(SmoothPairLoss):
     function: Function
     first: Function
     second: Function
-    weight: Weight | None
-    hessian: Hessian
-    normalization: Normalization
+    _: KW_ONLY
+    weight: Weight | None = None
+    hessian: Hessian = "newton"
+    normalization: Normalization = "none"
 
     takes_pairs = True
     accuracy = 5e-7
     hessian_kinds: ClassVar = {"newton": "exact", "bound": "bound", "global": "global"}
 
-    def __init__(
-        self,
-        function: Function,
-        first: Function,
-        second: Function,
-        *,
-        weight: Weight | None = None,
-        hessian: Hessian = "newton",
-        normalization: Normalization = "none",
-    ) -> None:
-        settings = {"function": function, "first": first, "second": second, "weight": weight}
-        for name, given in settings.items():
+    def __post_init__(self) -> None:
+        for name in ("function", "first", "second", "weight"):
+            given = getattr(self, name)
             if not callable(given) and not (name == "weight" and given is None):
                 raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {shown(given)}")
             try:
@@ -135,15 +128,13 @@ class PairwiseLoss(SmoothPairLoss):
                 raise ValueError(
                     f"PairwiseLoss: {name} must be hashable; got {shown(given)}; pass a function"
                 ) from None
-        for name, setting in (settings | {"hessian": hessian, "normalization": normalization}).items():
-            object.__setattr__(self, name, setting)
-        self.__post_init__()
+        super().__post_init__()
         sampled = self._sampled
-        if hessian == "global" and not np.isfinite(sampled.pair.largest_second):
+        if self.hessian == "global" and not np.isfinite(sampled.pair.largest_second):
             raise ValueError("PairwiseLoss: hessian='global' needs a bounded second derivative; this one keeps growing")
-        if hessian != "global" and not sampled.convex:
+        if self.hessian != "global" and not sampled.convex:
             raise ValueError(
-                f"PairwiseLoss: hessian={hessian!r} needs second ≥ 0, but second({sampled.lowest_at:.6g}) = "
+                f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, but second({sampled.lowest_at:.6g}) = "
                 f"{sampled.lowest:.6g}; use hessian='global'"
             )
         if sampled.summation == "pairs":
@@ -204,31 +195,20 @@ class PairwiseLoss(SmoothPairLoss):
             given |= _cells_outgrow(runs, extent / (sampled.width or 1.0))
         return given
 
-    def value_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
-        """Return the sum of ρ in the row of the higher grade: by tables, and by calls where these do not reach."""
-        weighed, sums, given = self.pair_weights(queries), self.pair_function.value_sums, self._given(scores, queries)
-        out = np.zeros(queries.n_rows)
+    def sums_over_grades(self, sums: SmoothSums, scores: Floats, queries: Queries, factors: Floats) -> Floats:
+        """Return the sums of ρ, or of ρ' and ρ'': by tables, and by calls where these do not reach."""
+        pair, weighed, n = self.pair_function, self.pair_weights(queries), queries.n_rows
+        given = self._given(scores, queries)
+        out = np.zeros((sums.functions.lower.shape[1], n))
         if self._sampled.width > 0.0:
-            out = sums(scores, queries, factors, weights=weighed.weights, multiplier=multiplier, skipped=given)[0]
+            out = sums(scores, queries, factors, weights=weighed.weights, multiplier=self._multiplier, skipped=given)
         for block in _pairs(queries.grade_runs, self.weight, given):
-            rho = self.pair_function.value(scores[block.row] - scores[block.other])
-            out += np.bincount(block.row, factors[block.query] * block.weight * rho, queries.n_rows)
-        return out
-
-    def derivatives_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
-        """Return the sums of ρ' and ρ'': by tables, and by calls where these do not reach."""
-        weighed, sums, given = (
-            self.pair_weights(queries),
-            self.pair_function.derivative_sums,
-            self._given(scores, queries),
-        )
-        n = queries.n_rows
-        out = np.zeros((2, n))
-        if self._sampled.width > 0.0:
-            out = sums(scores, queries, factors, weights=weighed.weights, multiplier=multiplier, skipped=given)
-        for block in _pairs(queries.grade_runs, self.weight, given):
-            d, w = scores[block.row] - scores[block.other], factors[block.query] * block.weight
-            g, h = w * self.pair_function.first(d), w * self.pair_function.second(d)
+            d = self._multiplier * (scores[block.row] - scores[block.other])
+            w = factors[block.query] * block.weight
+            if len(out) == 1:
+                out[0] += np.bincount(block.row, w * pair.value(d), n)
+                continue
+            g, h = w * pair.first(d), w * pair.second(d)
             out[0] += np.bincount(block.row, g, n) - np.bincount(block.other, g, n)
             out[1] += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
         return out

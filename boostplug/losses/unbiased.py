@@ -23,7 +23,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import looked_up
 from boostplug.kernels.pairs.clicks.by_position import PlacedDocuments, pairs_by_position, placed_documents
 from boostplug.losses.base.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds, subtracted
-from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs
+from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs, takes_from
 from boostplug.losses.base.pair_loss import PairLoss
 from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
@@ -39,6 +39,7 @@ _KNOWN = ("ips", "kurennoy")
 
 
 @dataclass(frozen=True, kw_only=True)
+@takes_from("base", "takes_negative_labels", "shift_invariant", "accuracy")
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 
@@ -158,7 +159,8 @@ class Unbiased(Loss):
             raise ValueError(
                 f"Unbiased: base={self.base!r} has a Hessian that ignores weights of pairs; pass hessian='bound'"
             )
-        if self.method == "kurennoy" and not (self.base.takes_pairs and self._normalizes_queries):
+        by_query = getattr(self.base, "normalization", "") in ("none", "rows", "query")
+        if self.method == "kurennoy" and not (self.base.takes_pairs and by_query):
             raise ValueError(
                 f"Unbiased: method='kurennoy' compares clicked documents too, which {self.base!r} cannot; take "
                 "RankNet(), MPBoost() or QBRank()"
@@ -193,10 +195,6 @@ class Unbiased(Loss):
         return self.base.pair_curve
 
     @property
-    def _normalizes_queries(self) -> bool:
-        return getattr(self.base, "normalization", "") in ("none", "rows", "query")
-
-    @property
     def search_space(self) -> Space:
         """What the base says, and the parameters of this method; the method itself stays."""
         of_methods: dict[str, Space] = {
@@ -227,21 +225,6 @@ class Unbiased(Loss):
     def binary_labels(self) -> bool:
         """Whether labels must be 0 or 1."""
         return self.method == "kurennoy"
-
-    @property
-    def takes_negative_labels(self) -> bool:
-        """Whether the base does."""
-        return self.base.takes_negative_labels
-
-    @property
-    def shift_invariant(self) -> bool:
-        """Whether the base is."""
-        return self.base.shift_invariant
-
-    @property
-    def accuracy(self) -> float:
-        """The base's."""
-        return self.base.accuracy
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's; pages on which all documents were clicked count by their clicked pairs, for "kurennoy"."""

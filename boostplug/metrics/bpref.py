@@ -2,8 +2,9 @@
 
 from dataclasses import KW_ONLY, dataclass
 
+from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import ranks
+from boostplug.kernels.metrics.ranks import binary_preference
 from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties, relevance
 from boostplug.metrics.grades import grades_of
 
@@ -47,6 +48,7 @@ class Bpref(OfRelevance):
         """Return the value of each query."""
         relevant, n_relevant = relevance(queries, self.relevant)
         code = grades_of(queries).code
+        bounds = queries.boundaries
         return self.filled(
-            ranks.binary_preference(scores, relevant, n_relevant, code, queries.boundaries, average=self.average)
+            numbers_by_query(binary_preference, bounds, scores, relevant, n_relevant, code, bounds, self.average)
         )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, frozen
+from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
@@ -91,10 +92,9 @@ class ERR(ByRank):
             ("chances to stop", self.max_grade), lambda: _chances_to_stop(queries, self.max_grade), limit=4
         )
         _, n_relevant = relevance(queries, ABOVE_0)
+        bounds, k = queries.boundaries, self.cutoff(queries)
         return self.filled(
-            expected_reciprocal_rank(
-                scores, chances, n_relevant, queries.boundaries, self.cutoff(queries), average=self.average
-            )
+            numbers_by_query(expected_reciprocal_rank, bounds, scores, chances, n_relevant, bounds, k, self.average)
         )
 
 

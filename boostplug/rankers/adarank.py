@@ -15,6 +15,7 @@ from boostplug.data.queries import Queries
 from boostplug.metrics import MAP, Metric
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature
+from boostplug.weak_rankers.stump import first_best
 
 __all__ = ["AdaRankRanker"]
 
@@ -27,6 +28,7 @@ _OUT_OF_RANGE = 1e-9  # beyond [-1, 1] by more than rounding
 _MAP = MAP()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdaRankRanker(ReferenceRanker):
     r"""AdaRank: a linear model of features, boosted on a ranking metric by weights of the queries.
 
@@ -126,26 +128,14 @@ class AdaRankRanker(ReferenceRanker):
     array([0.792, 1.   ])
     """
 
-    def __init__(
-        self,
-        *,
-        metric: Metric | Callable[[Floats, Floats], float] = _MAP,
-        n_estimators: int = 500,
-        stop: Literal["patience", "paper"] = "patience",
-        patience: int = 10,
-        no_repeat: bool = True,
-        negated: bool = True,
-        tol: float = 1e-12,
-        random_state: Any = None,
-    ) -> None:
-        self.metric = metric
-        self.n_estimators = n_estimators
-        self.stop = stop
-        self.patience = patience
-        self.no_repeat = no_repeat
-        self.negated = negated
-        self.tol = tol
-        self.random_state = random_state
+    metric: Metric | Callable[[Floats, Floats], float] = _MAP
+    n_estimators: int = 500
+    stop: Literal["patience", "paper"] = "patience"
+    patience: int = 10
+    no_repeat: bool = True
+    negated: bool = True
+    tol: float = 1e-12
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()
@@ -163,12 +153,8 @@ class AdaRankRanker(ReferenceRanker):
         check_number("tol", self.tol, least=0.0)
 
     def _rounds(self, training: Training) -> Rounds:
-        if training.queries.pairs is not None:
-            raise ValueError("pairs cannot be used by AdaRank, whose metric judges whole lists; pass grades as y")
         metric = self.metric if isinstance(self.metric, Metric) else _PerQuery(self.metric)
-        X, queries = training.X, training.queries
-        if queries.row_weight is not None:
-            X, queries = X[queries.row_weight > 0], queries.of_rows(queries.row_weight > 0)
+        X, queries = _rows_to_learn_from(training)
         signs = np.repeat([1.0, -1.0] if self.negated else [1.0], X.shape[1])
         columns = np.tile(np.arange(X.shape[1]), len(signs) // X.shape[1])
         E, judged = _performances(metric, X, queries, columns, signs)
@@ -180,12 +166,13 @@ class AdaRankRanker(ReferenceRanker):
         performance = np.zeros(len(judged))  # E(f_0) := 0
         scale = 1.0  # Π of Theorem 1
         allowed = np.ones(len(E), bool)
-        patience = 1 if self.stop == "paper" else self.patience
-        best_round = BestRound(greater_is_better=True, patience=patience, tolerance=self.tol)
+        paper = self.stop == "paper"
+        best_round = BestRound(greater_is_better=True, patience=1 if paper else self.patience, tolerance=self.tol)
         validation = _Validation(metric, *training.validation[-1]) if training.validation else None
         while allowed.any():
             # 1. The weak ranker with the best weighted performance.
-            first = _first_best(E @ P, allowed)
+            values = np.where(allowed, E @ P, -np.inf)
+            first = first_best(values, _TIE * float(np.abs(values.max())))
             phi = float(E[first] @ P)
             if phi <= _TIE:
                 return f"no feature is better than none: the largest weighted mean of the metric is {phi:.3g}"
@@ -221,11 +208,20 @@ class AdaRankRanker(ReferenceRanker):
             best_round.add(record["train_metric" if validation is None else "valid_metric"])
             yield Round(((weak, sign * alpha),), record, keep=best_round.number)
             if best_round.stops:
-                waited = "" if self.stop == "paper" else f" in {patience} rounds"
-                return f"the mean of the metric has not improved{waited}"
+                return "the mean of the metric has not improved" + ("" if paper else f" in {self.patience} rounds")
             if self.no_repeat:
                 allowed[columns == weak.feature] = False
         return "every feature has been chosen"
+
+
+def _rows_to_learn_from(training: Training) -> tuple[NDArray[np.float32], Queries]:
+    """Return features and queries without the rows of weight 0."""
+    X, queries = training.X, training.queries
+    if queries.pairs is not None:
+        raise ValueError("pairs cannot be used by AdaRank, whose metric judges whole lists; pass grades as y")
+    if queries.row_weight is None:
+        return X, queries
+    return X[queries.row_weight > 0], queries.of_rows(queries.row_weight > 0)
 
 
 class _Validation:
@@ -314,9 +310,3 @@ def _half_defined(metric: Metric, query: np.int64) -> ValueError:
         f"metric {_name(metric)} is NaN for query {query} at some scores and a number at others; return a number for "
         "every order of a query's documents (0 for one that ties them all, say), or NaN for each"
     )
-
-
-def _first_best(values: Floats, allowed: NDArray[np.bool_]) -> int:
-    """Return the first of the allowed indices whose value is the largest but for rounding."""
-    top = values[allowed].max()
-    return int(np.argmax(allowed & (values >= top - _TIE * abs(top))))

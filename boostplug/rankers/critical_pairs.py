@@ -16,6 +16,7 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import sort, workspace_for
 from boostplug.kernels.base.views import Runs
+from boostplug.kernels.metrics.ranks import add_grade, grades_below
 
 __all__ = [
     "CriticalPairs",
@@ -205,7 +206,7 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
     rows, root, run_start, query_run = runs.rows, runs.winner, runs.run_start, runs.query_run
     workspace = workspace_for(run_start[query_run], first, last)
     keys, docs = workspace.keys, workspace.rows
-    grade = np.empty(len(keys), np.int64)  # 1, 2, … from the lowest up
+    grade = np.empty(len(keys), np.int64)  # 0, 1, … from the lowest up
     tree = np.zeros(len(keys) + 1)  # Fenwick's: sums of weights by grade, of the documents that score as high or higher
     for q in range(first, last):
         u0, n_runs = query_run[q], query_run[q + 1] - query_run[q]
@@ -213,7 +214,7 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
         n = run_start[u0 + n_runs] - base
         for u in range(n_runs):
             for d in range(run_start[u0 + u] - base, run_start[u0 + u + 1] - base):
-                keys[d], docs[d], grade[d] = scores[rows[base + d]], d, u + 1
+                keys[d], docs[d], grade[d] = scores[rows[base + d]], d, u
         sort(workspace, n)
         tree[: n_runs + 1] = 0.0
         wrong, wrong_or_tied = 0.0, 0.0
@@ -224,14 +225,11 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
                 after += 1
             if after - done > 1:
                 for i in range(done, after):
-                    wrong += _weight(root, base + docs[i]) * _sum_below(tree, grade[docs[i]])
+                    wrong += _weight(root, base + docs[i]) * grades_below(tree, grade[docs[i]])
             for i in range(done, after):
-                node, weight = grade[docs[i]], _weight(root, base + docs[i])
-                while node <= n_runs:
-                    tree[node] += weight
-                    node += node & -node
+                add_grade(tree, grade[docs[i]], n_runs, _weight(root, base + docs[i]))
             for i in range(done, after):
-                weight = _weight(root, base + docs[i]) * _sum_below(tree, grade[docs[i]])
+                weight = _weight(root, base + docs[i]) * grades_below(tree, grade[docs[i]])
                 wrong_or_tied += weight
                 if after - done == 1:
                     wrong += weight
@@ -242,16 +240,6 @@ def _error_of_grades(runs: Any, scores: Any, first: int, last: int, out: Any) ->
 @inlined()
 def _weight(root: Any, d: int) -> float:
     return root[d] if len(root) else 1.0
-
-
-@inlined()
-def _sum_below(tree: Any, grade: int) -> float:
-    """Return the sum over the grades below one."""
-    node, total = grade - 1, 0.0
-    while node > 0:
-        total += tree[node]
-        node -= node & -node
-    return total
 
 
 @compiled()

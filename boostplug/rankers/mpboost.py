@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -35,6 +36,7 @@ _SAFE_EXPONENT = 300.0  # exponents within which no sum of weights leaves float6
 _LOG_MAX = math.log(np.finfo(np.float64).max)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MPBoostRanker(ReferenceRanker):
     r"""MPBoost on decision stumps: GentleBoost's steps on an exponential loss of directed distances.
 
@@ -104,22 +106,12 @@ class MPBoostRanker(ReferenceRanker):
     array([0.7705, 0.6293, 0.5352])
     """
 
-    def __init__(
-        self,
-        *,
-        distance: Distance = LogisticDistance(beta=0.5),  # noqa: B008 (an immutable value)
-        n_estimators: int = 100,
-        step: Literal["paper", "newton"] = "paper",
-        max_thresholds: int | None = None,
-        learning_rate: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        self.distance = distance
-        self.n_estimators = n_estimators
-        self.step = step
-        self.max_thresholds = max_thresholds
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    distance: Distance = LogisticDistance(beta=0.5)  # noqa: RUF009 (an immutable value)
+    n_estimators: int = 100
+    step: Literal["paper", "newton"] = "paper"
+    max_thresholds: int | None = None
+    learning_rate: float = 1.0
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,6 +35,7 @@ _NO_EDGE = 1e-12  # of the documents' weights together: below it, rounding decid
 _TRIES = 20  # samples in a row from which a classifier without an edge may come
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NDCGBoostRanker(ReferenceRanker):
     r"""NDCG_Boost: boosting of two-valued classifiers on a smooth surrogate of the expected NDCG.
 
@@ -110,24 +112,13 @@ class NDCGBoostRanker(ReferenceRanker):
     array([1.1016, 0.7712, 0.6295])
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        classifier: Any = None,
-        equal_grades: bool = True,
-        gain: Gain = "exp2",
-        max_alpha: float = 10.0,
-        max_thresholds: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.classifier = classifier
-        self.equal_grades = equal_grades
-        self.gain = gain
-        self.max_alpha = max_alpha
-        self.max_thresholds = max_thresholds
-        self.random_state = random_state
+    n_estimators: int = 100
+    classifier: Any = None
+    equal_grades: bool = True
+    gain: Gain = "exp2"
+    max_alpha: float = 10.0
+    max_thresholds: int | None = None
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()

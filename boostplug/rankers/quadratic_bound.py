@@ -3,7 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -109,6 +109,7 @@ class _BoundRanker(ReferenceRanker):
             yield Round(((weak, alpha),), {"risk": total, "alpha": alpha, "step": step})
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuadraticBoundRanker(_BoundRanker):
     r"""Boosting by any regressor on any convex loss, through a quadratic bound of the loss.
 
@@ -199,22 +200,12 @@ class QuadraticBoundRanker(_BoundRanker):
     array([0.5267, 0.2345, 0.0858])
     """
 
-    def __init__(
-        self,
-        *,
-        loss: Any = QBRank(normalization="none"),  # noqa: B008 (an immutable value)
-        regressor: Any = None,
-        n_estimators: int = 100,
-        learning_rate: float = 0.05,
-        line_search: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.loss = loss
-        self.regressor = regressor
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.line_search = line_search
-        self.random_state = random_state
+    loss: Any = QBRank(normalization="none")  # noqa: RUF009 (an immutable value)
+    regressor: Any = None
+    n_estimators: int = 100
+    learning_rate: float = 0.05
+    line_search: bool = True
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()
@@ -260,6 +251,7 @@ class QuadraticBoundRanker(_BoundRanker):
         return _clones(training, self.regressor)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QBRankRanker(_BoundRanker):
     r"""QBRank: regression trees on preferences and labels together.
 
@@ -329,28 +321,15 @@ class QBRankRanker(_BoundRanker):
     array([1.2908, 0.4975, 0.192 ])
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.05,
-        preference_weight: float = 0.5,
-        margin: Literal["grade"] | float = "grade",
-        normalization: Normalization = "none",
-        hessian: Literal["average", "bound", "global"] = "average",
-        max_leaf_nodes: int = 20,
-        line_search: bool = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.preference_weight = preference_weight
-        self.margin = margin
-        self.normalization = normalization
-        self.hessian = hessian
-        self.max_leaf_nodes = max_leaf_nodes
-        self.line_search = line_search
-        self.random_state = random_state
+    n_estimators: int = 100
+    learning_rate: float = 0.05
+    preference_weight: float = 0.5
+    margin: Literal["grade"] | float = "grade"
+    normalization: Normalization = "none"
+    hessian: Literal["average", "bound", "global"] = "average"
+    max_leaf_nodes: int = 20
+    line_search: bool = True
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()

@@ -34,6 +34,7 @@ _NO_EDGE = 1e-12  # of the pairs' mass: below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RankBoostRanker(ReferenceRanker):
     r"""RankBoost on decision stumps: the predecessors of Freund et al. (2003), and RankBoost+.
 
@@ -103,24 +104,13 @@ class RankBoostRanker(ReferenceRanker):
     array([0.8   , 0.7194, 0.605 ])
     """
 
-    def __init__(
-        self,
-        *,
-        variant: Literal["plus", "discrete", "continuous"] = "plus",
-        strategy: Literal["efficient", "optimal"] = "efficient",
-        n_estimators: int = 100,
-        max_thresholds: int | None = 255,
-        allow_negative: bool = True,
-        record_e2: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        self.variant = variant
-        self.strategy = strategy
-        self.n_estimators = n_estimators
-        self.max_thresholds = max_thresholds
-        self.allow_negative = allow_negative
-        self.record_e2 = record_e2
-        self.random_state = random_state
+    variant: Literal["plus", "discrete", "continuous"] = "plus"
+    strategy: Literal["efficient", "optimal"] = "efficient"
+    n_estimators: int = 100
+    max_thresholds: int | None = 255
+    allow_negative: bool = True
+    record_e2: bool = False
+    random_state: Any = None
 
     def _check(self) -> None:
         super()._check()

@@ -11,7 +11,7 @@ import boostplug as bp
 from boostplug.core.checks import frozen
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE
 from boostplug.kernels.pairs.smooth import gap_sums
-from boostplug.kernels.pairs.tables import GENERAL, Functions, TabulatedFunction, Tail, tables
+from boostplug.kernels.pairs.tables import GENERAL, TabulatedFunction, Tail
 from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus
 from boostplug.losses.base.smooth_pair_loss import PairWeights, SmoothSums
 
@@ -71,8 +71,8 @@ def test_every_pair_is_right(function, n_lower, accuracy):
 )
 def test_tails_of_every_form(function, left, right):
     rng = np.random.default_rng(0)
-    lower, higher = frozen(np.ones((1, 1))), frozen(-np.ones((1, 1)))
-    sums = SmoothSums(Functions(GENERAL, lower, higher, tables((TabulatedFunction(function, left, right),), 2.5, 7)))
+    tabulated = TabulatedFunction(function, left, right)
+    sums = SmoothSums.derivatives(GENERAL, tabulated, tabulated, 2.5, 7)
     for spread in (1.0, 30.0, 1000.0, 1e6):
         scores, labels = spread * rng.normal(size=200), rng.integers(0, 4, 200)
         exact = all_pairs(function, scores, labels)
@@ -177,7 +177,7 @@ SUMS = {
         SmoothSums.derivatives(
             GENERAL,
             TabulatedFunction(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)),
-            TabulatedFunction(curvature, Tail(c=1.0), Tail(c=1.0), even=True),
+            TabulatedFunction(curvature, Tail(c=1.0), Tail(c=1.0)),
             2.5,
             7,
         ),

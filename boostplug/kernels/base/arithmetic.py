@@ -6,9 +6,10 @@ import numba
 
 from boostplug.kernels.base.simd import exponent, mantissa, power_of_two
 
-__all__ = ["EXP_MAX", "exponential", "log1p", "unsigned"]
+__all__ = ["EXP_MAX", "SPLITMIX_STEP", "exponential", "log1p", "mixed", "unsigned"]
 
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
+SPLITMIX_STEP = numba.uint64(0x9E3779B97F4A7C15)  # between the states of SplitMix64
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here
 
 _TO_INTEGER = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, kept in the low bits
@@ -67,3 +68,13 @@ def log1p(y: float) -> float:
     rest = e * _LN2_LOW + (y - (u - 1.0)) / u
     log: float = e * _LN2_HIGH + (2.0 * s * z * p + rest + 2.0 * s)
     return log
+
+
+@numba.njit(inline="always")
+def mixed(state: int) -> int:
+    """Return the 64 random bits of a state, by the function that ends SplitMix64 (OOPSLA 2014)."""
+    z = state
+    z = (z ^ (z >> unsigned(30))) * unsigned(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> unsigned(27))) * unsigned(0x94D049BB133111EB)
+    bits: int = z ^ (z >> unsigned(31))
+    return bits

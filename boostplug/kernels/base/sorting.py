@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 
-__all__ = ["Workspace", "best_rows", "longest_list", "sort", "workspace_for"]
+__all__ = ["Workspace", "best_rows", "longest_list", "merge", "sort", "sort_range", "workspace_for"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,45 +44,56 @@ def workspace_for(boundaries: Ints, first: int, last: int) -> Workspace:
 
 @inlined()
 def sort(workspace: Workspace, n: int) -> None:
-    """Sort the first n of `workspace` by descending key, stably.
+    """Sort the first n of `workspace` by descending key, stably."""
+    sort_range(workspace, 0, n)
+
+
+@inlined()
+def sort_range(workspace: Workspace, first: int, last: int) -> None:
+    """Sort the places ``first <= i < last`` of `workspace` by descending key, stably.
 
     Runs are sorted by counting how many keys go before each, which takes no branch, then merged.
     """
     keys, rows, spare_keys, spare_rows = workspace
-    for low in range(0, n, _RUN):
-        high = min(low + _RUN, n)
-        for i in range(low, high):
-            spare_keys[i], spare_rows[i] = keys[i], rows[i]
-        for i in range(low, high):
-            key = spare_keys[i]
-            to = low
-            for j in range(low, i):
-                to += spare_keys[j] >= key
-            for j in range(i + 1, high):
-                to += spare_keys[j] > key
-            keys[to], rows[to] = key, spare_rows[i]
+    for low in range(first, last, _RUN):
+        a, b = unsigned(low), unsigned(min(low + _RUN, last))
+        for i in range(a, b):
+            key, to = keys[i], a
+            for j in range(a, i):
+                to += unsigned(keys[j] >= key)
+            for j in range(i, b):
+                to += unsigned(keys[j] > key)
+            spare_keys[to], spare_rows[to] = key, rows[i]
+        for i in range(a, b):
+            keys[i], rows[i] = spare_keys[i], spare_rows[i]
     width = _RUN
-    while width < n:
-        for low in range(0, n - width, 2 * width):
-            middle, high = low + width, min(low + 2 * width, n)
-            if keys[middle - 1] >= keys[middle]:
-                continue  # in order already
-            for i in range(low, middle):
-                spare_keys[i], spare_rows[i] = keys[i], rows[i]
-            i, j, to = low, middle, low
-            while i < middle and j < high:
-                if spare_keys[i] >= keys[j]:
-                    keys[to], rows[to] = spare_keys[i], spare_rows[i]
-                    i += 1
-                else:
-                    keys[to], rows[to] = keys[j], rows[j]
-                    j += 1
-                to += 1
-            while i < middle:
-                keys[to], rows[to] = spare_keys[i], spare_rows[i]
-                i += 1
-                to += 1
+    while width < last - first:
+        for low in range(first, last - width, 2 * width):
+            merge(workspace, low, low + width, min(low + 2 * width, last))
         width *= 2
+
+
+@inlined()
+def merge(workspace: Workspace, first: int, middle: int, last: int) -> None:
+    """Merge two neighbouring ranges of `workspace`, each by descending key, stably."""
+    keys, rows, spare_keys, spare_rows = workspace
+    if keys[middle - 1] >= keys[middle]:
+        return  # in order already
+    for i in range(first, middle):
+        spare_keys[i], spare_rows[i] = keys[i], rows[i]
+    i, j, to = first, middle, first
+    while i < middle and j < last:
+        if spare_keys[i] >= keys[j]:
+            keys[to], rows[to] = spare_keys[i], spare_rows[i]
+            i += 1
+        else:
+            keys[to], rows[to] = keys[j], rows[j]
+            j += 1
+        to += 1
+    while i < middle:
+        keys[to], rows[to] = spare_keys[i], spare_rows[i]
+        i += 1
+        to += 1
 
 
 @inlined()

@@ -42,7 +42,7 @@ from boostplug.kernels.lists.lambdas import (
     falling,
     in_range,
     ordered_workspace,
-    shares,
+    shares_of_pairs,
     softplus,
     sum_within,
     worth_of_positions,
@@ -131,12 +131,7 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
             w = u[i] - load(u, j)
             w = where_positive(w, w, larger(load(v, j) - v[i], broadcast(0.0))) if two else absolute(w)
             w = w * load(c, j)
-            if near:
-                e_j = load(e, j)
-                z = 1.0 / (e_j + e[i])
-                wrong, right = e_j * z, z * e[i]
-            else:
-                wrong, right = shares(x[i] - load(x, j))
+            wrong, right = shares_of_pairs(near, e, x, i, j)
             if with_value:
                 value_i = value_i + w * softplus(x[i] - load(x, j))
             w = w * wrong
@@ -197,7 +192,19 @@ def _into_pieces(first: int, last: int, side: int, workspace: _Workspace) -> int
 
 
 @inlined(fastmath={"contract"}, error_model="numpy")
-def _seen(
+def _clear_sums(count: int, side: int, workspace: _Workspace) -> None:
+    """Write the nodes of the pieces of one half, and set their sums to 0."""
+    for k in range(count):
+        low, width = workspace.edge[side, k, 0], workspace.edge[side, k, 1]
+        t = (load(_AT, 0) * 0.5 + 0.5) * width + low
+        store(workspace.node, k * WIDTH, t)
+        store(workspace.falling, k * WIDTH, falling(t))
+        for o in range(k * _SUMS, (k + 1) * _SUMS, WIDTH):
+            store(workspace.sums, o, broadcast(0.0))
+
+
+@inlined(fastmath={"contract"}, error_model="numpy")
+def _sum_other_half(
     first: int, middle: int, last: int, up: bool, upper: bool, count: int, worth: Any, with_value: bool,
     ordered: Ordered, workspace: _Workspace,
 ) -> float:  # fmt: skip
@@ -210,16 +217,8 @@ def _seen(
     level, winner, loser = ordered.level, ordered.winner, ordered.loser
     own, other = (winner, loser) if up else (loser, winner)  # of the one that sees, and of those seen
     right = up == upper  # the higher level stands above
-    zero = broadcast(0.0)
-    node = workspace.node
     side = 0 if upper else 1
-    for k in range(count):
-        low, width = workspace.edge[side, k, 0], workspace.edge[side, k, 1]
-        t = (load(_AT, 0) * 0.5 + 0.5) * width + low
-        store(node, k * WIDTH, t)
-        store(workspace.falling, k * WIDTH, falling(t))
-        for o in range(k * _SUMS, (k + 1) * _SUMS, WIDTH):
-            store(sums, o, zero)
+    _clear_sums(count, side, workspace)
     at_middle = worth[middle]
     before = level[order[first if up else last - 1]]
     value = 0.0
@@ -255,7 +254,7 @@ def _seen(
                 t = load(workspace.falling, k * WIDTH)
                 if with_value:
                     t = larger(t * e, broadcast(_LEAST))
-                    y = log1p(t) / t * e if right else log1p(t) + (load(node, k * WIDTH) + far[j])
+                    y = log1p(t) / t * e if right else log1p(t) + (load(workspace.node, k * WIDTH) + far[j])
                     store(sums, o, load(sums, o) + y * s)
                     store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
                     continue
@@ -304,11 +303,11 @@ def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: 
         middle = (first + last) // 2
         _distances(first, middle, last, ordered, workspace)
         above, below = _into_pieces(first, middle, 0, workspace), _into_pieces(middle, last, 1, workspace)
-        value += _seen(first, middle, last, True, True, above, u, with_value, ordered, workspace)
-        value += _seen(first, middle, last, False, True, above, v, with_value, ordered, workspace)
+        value += _sum_other_half(first, middle, last, True, True, above, u, with_value, ordered, workspace)
+        value += _sum_other_half(first, middle, last, False, True, above, v, with_value, ordered, workspace)
         if not with_value:
-            _seen(first, middle, last, True, False, below, v, with_value, ordered, workspace)
-            _seen(first, middle, last, False, False, below, u, with_value, ordered, workspace)
+            _sum_other_half(first, middle, last, True, False, below, v, with_value, ordered, workspace)
+            _sum_other_half(first, middle, last, False, False, below, u, with_value, ordered, workspace)
         _halve(first, middle, last, workspace)
         to_do[left, 0], to_do[left, 1] = first, middle
         to_do[left + 1, 0], to_do[left + 1, 1] = middle, last

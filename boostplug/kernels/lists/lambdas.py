@@ -46,7 +46,7 @@ __all__ = [
     "falling",
     "in_range",
     "ordered_workspace",
-    "shares",
+    "shares_of_pairs",
     "softplus",
     "sum_tops",
     "sum_within",
@@ -194,6 +194,16 @@ def shares(d: Any) -> Any:
     return where_positive(d, t * z, z), where_positive(d, z, t * z)
 
 
+@inlined(fastmath={"contract"}, error_model="numpy")
+def shares_of_pairs(near: bool, e: Any, x: Any, i: int, j: int) -> Any:
+    """Return σ(-d) and σ(d) of document i with those from j on, by powers of e where scores are `near` each other."""
+    if near:
+        e_j = load(e, j)
+        z = 1.0 / (e_j + e[i])
+        return e_j * z, z * e[i]
+    return shares(x[i] - load(x, j))
+
+
 @numba.njit(inline="always")
 def softplus(d: Any) -> Any:
     """Return log(1 + e^-d), of lanes, whatever d."""
@@ -223,12 +233,7 @@ def _sum_of_tops(
             w = w * where_positive(gap, load(loser, j) * winner[i], load(winner, j) * loser[i])
             if normed:
                 w = w / first_lanes(n - j, f[i] - load(f, j) + _NORM, 1.0)
-            if near:
-                e_j = load(e, j)
-                z = 1.0 / (e_j + e[i])
-                wrong, right = e_j * z, z * e[i]
-            else:
-                wrong, right = shares(x[i] - load(x, j))
+            wrong, right = shares_of_pairs(near, e, x, i, j)
             size = absolute(gap) * w
             y = size * where_positive(gap, wrong, right)
             total_i = total_i + y

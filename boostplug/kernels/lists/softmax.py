@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, unsigned
+from boostplug.kernels.base.arithmetic import EXP_MAX, SPLITMIX_STEP, exponential, mixed, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, largest_of, load, store, sum_of
 from boostplug.kernels.base.sorting import longest_list
@@ -22,9 +22,6 @@ Floats = NDArray[np.float64]
 
 _HALF = 0.5
 _VANISHED = 1e-250  # of all: what the others have together, of which rounding and the cut of exponents leave too little
-_STEP = np.uint64(0x9E3779B97F4A7C15)  # Steele, Lea, Flood, Fast splittable pseudorandom number generators (2014)
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
 _UNIT = 2.0**-53
 _NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 does
 
@@ -197,15 +194,8 @@ def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: 
         for i in range(n):
             e[i] = scores[lists.rows[a + i]]
         _exponentials(e, lists.weight, a, n)
-        most = 0
-        for i in range(n):
-            if e[i] > e[most]:
-                most = i
-        others = 0.0
-        for i in range(n):
-            if i != most:
-                others += e[i]
-        behind = math.log1p(others / e[most])
+        whole = _take_out_the_largest(e, n)
+        behind, most = math.log1p(whole.others / whole.share), whole.most
         best, heaviest = scores[lists.rows[a + most]], lists.weight[a + most]
         total = 0.0
         for i in range(n):
@@ -241,11 +231,8 @@ def _noise(bits: Any, row: Any, seed: Any) -> float:
     """Return a number from 0 to below 1 that seed, row and the bits of a score decide (splitmix64, once for each)."""
     x = seed
     for part in (row, bits if bits != _NEGATIVE_ZERO else unsigned(0)):
-        x = (x ^ part) + _STEP
-        x = (x ^ (x >> _SHIFTS[0])) * _MIX[0]
-        x = (x ^ (x >> _SHIFTS[1])) * _MIX[1]
-        x = x ^ (x >> _SHIFTS[2])
-    return float(x >> _SHIFTS[3]) * _UNIT
+        x = mixed((x ^ part) + SPLITMIX_STEP)
+    return float(x >> unsigned(11)) * _UNIT
 
 
 @compiled()

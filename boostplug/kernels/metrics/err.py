@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.threads import numbers_by_query
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import best_rows, workspace_for
 
@@ -47,7 +46,7 @@ def _stops_in_random_order(stops: Floats, rows: Ints, ranks: int, stop_at: Float
 
 
 @compiled()
-def _expected_reciprocal_rank(
+def expected_reciprocal_rank(
     scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
@@ -84,10 +83,3 @@ def _expected_reciprocal_rank(
                 alive *= 1.0 - stops[rows[j]]
             a = b
         out[q] = total
-
-
-def expected_reciprocal_rank(
-    scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
-) -> Floats:
-    """Return the expected reciprocal rank of each query; `stops` has the chance of each row to stop a user."""
-    return numbers_by_query(_expected_reciprocal_rank, boundaries, scores, stops, n_relevant, boundaries, k, average)

@@ -74,7 +74,7 @@ def _pairs_apart(documents: Documents, gaps: Floats, ordered: bool, first: int, 
             while x[j] - x[i] >= gap:  # ∞ - ∞ is no gap
                 of_grade[code[j]] += 1
                 if ordered:
-                    add_grade(tree, code[j], n_grades)
+                    add_grade(tree, code[j], n_grades, 1)
                 j += 1
             n += j - start - of_grade[code[i]]
             if ordered:

@@ -3,12 +3,12 @@
 `grades_by_query` says of their grades what depends on the data alone.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.threads import numbers_by_query, run_over_queries
+from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import Workspace, sort, workspace_for
 
@@ -115,20 +115,20 @@ def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
 
 
 @inlined()
-def add_grade(counts: Ints, code: int, n: int) -> None:
-    """Count one more document of grade `code` in the Fenwick tree of n grades."""
+def add_grade(sums: Any, code: int, n: int, amount: Any) -> None:
+    """Add an amount to that of grade `code` in the Fenwick tree of n grades."""
     i = code + 1
     while i <= n:
-        counts[i] += 1
+        sums[i] += amount
         i += i & -i
 
 
 @inlined()
-def grades_below(counts: Ints, code: int) -> int:
-    """Return the number of documents of grades below `code`."""
-    i, total = code, 0
+def grades_below(sums: Any, code: int) -> Any:
+    """Return the sum over the grades below `code`."""
+    i, total = code, sums[0]  # which nothing is added to
     while i > 0:
-        total += counts[i]
+        total += sums[i]
         i -= i & -i
     return total
 
@@ -178,7 +178,7 @@ def _discordance(
                 b += 1
             for j in range(a, b):
                 inside[code[rows[j]]] = 0
-                add_grade(counts, code[rows[j]], n_grades)
+                add_grade(counts, code[rows[j]], n_grades, 1)
             a = b
         out.wrong[q], out.tied[q], out.same_score[q] = n_wrong, n_tied, n_same
 
@@ -229,7 +229,7 @@ def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: boo
 
 
 @compiled()
-def _binary_preference(
+def binary_preference(
     scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
@@ -270,10 +270,3 @@ def _binary_preference(
             above = last_above
             a = b
         out[q] = total / most / n_relevant[q]
-
-
-def binary_preference(
-    scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints, *, average: bool
-) -> Floats:
-    """Return the binary preference of each query."""
-    return numbers_by_query(_binary_preference, boundaries, scores, relevant, n_relevant, code, boundaries, average)

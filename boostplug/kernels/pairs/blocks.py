@@ -12,16 +12,24 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
-from boostplug.kernels.pairs.boxes import Boxes, SourceWeights, add_moments, evaluate, fields_of, into_boxes
-from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
+from boostplug.kernels.pairs.boxes import (
+    Boxes,
+    SourceWeights,
+    add_moments,
+    evaluate,
+    fields_of,
+    gather_in_boxes,
+    space_for_boxes,
+)
 from boostplug.kernels.pairs.pair_task import (
-    DONE,
     GAINS,
+    Documents,
     Parts,
     Task,
-    gather,
+    documents_in,
     longest,
     scatter,
+    space_for,
     spread_levels,
 )
 from boostplug.kernels.pairs.tables import MOMENTS, Functions
@@ -181,20 +189,15 @@ def by_blocks(
     if task.weights.what == GAINS:
         n_slots, n_sums = n_slots + 2, n_sums + 2 * n_functions
     n = longest(task.runs, parts, begin, end)
-    x, y, k = space_for(n), np.empty(n), np.empty(4 * n + 1, np.int64)
-    documents = documents_in(x, task.runs.apart)
-    boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
+    documents, boxes = documents_in(space_for(n), apart), space_for_boxes(n)
     space, left = np.empty(0), 0
     for p in range(begin, end):
         u0, u1 = parts.first[p], parts.last[p]
         m = run_start[u1] - run_start[u0]
-        low, high = gather(task, u0, u1, documents)
-        if not high - low <= parts.limit[p]:
-            ranges[p] = high - low
+        n_boxes, ranges[p] = gather_in_boxes(task, parts, p, functions.tables.width, documents, boxes)
+        if n_boxes == 0:
             left += 1
             continue
-        ranges[p] = DONE
-        n_boxes = into_boxes(documents.f, m, low, high, functions.tables.width, boxes)
         edges = boxes.work
         size = n_boxes * P
         least = (n_slots + n_sums) * size * (m / (_PER_DOCUMENT * m + _ANYWAY))  # documents of a block

@@ -16,9 +16,20 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
+from boostplug.kernels.base.sorting import Workspace, sort
+from boostplug.kernels.pairs.pair_task import DONE, Documents, Parts, Task, gather
 from boostplug.kernels.pairs.tables import MOMENTS, Tables
 
-__all__ = ["Boxes", "SourceWeights", "add_moments", "evaluate", "fields_of", "into_boxes"]
+__all__ = [
+    "Boxes",
+    "SourceWeights",
+    "add_moments",
+    "evaluate",
+    "fields_of",
+    "gather_in_boxes",
+    "into_boxes",
+    "space_for_boxes",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,9 +55,27 @@ class SourceWeights(NamedTuple):
 
 
 @inlined()
-def into_boxes(f: Any, n: int, low: float, high: float, width: float, boxes: Boxes) -> int:
-    """Put n documents of the scores f, from `low` to `high`, into boxes; return the number that are not empty."""
-    y, box, ids, work = boxes
+def _sort_into_boxes(n: int, documents: Documents, boxes: Boxes) -> int:
+    """Find the boxes that are not empty by sorting, where these are few of very many; return how many there are."""
+    _, box, ids, work = boxes
+    places = Workspace(documents.e, work[:n], documents.loser_e, work[n : 2 * n])
+    for i in range(n):
+        places.keys[i], places.rows[i] = -numba.float64(box[i]), i
+    sort(places, n)
+    count = 0
+    for j in range(n):
+        i = places.rows[j]
+        if count == 0 or box[i] != ids[count - 1]:
+            ids[count] = box[i]
+            count += 1
+        box[i] = count - 1
+    return count
+
+
+@inlined()
+def into_boxes(documents: Documents, n: int, low: float, high: float, width: float, boxes: Boxes) -> int:
+    """Put n documents whose scores range from `low` to `high` into boxes; return the number that are not empty."""
+    f, (y, box, ids, work) = documents.f, boxes
     inverse = 1.0 / width
     n_boxes = math.floor((high - low) * inverse) + 1.0
     # Boxes stand symmetrically about the scores.
@@ -58,52 +87,39 @@ def into_boxes(f: Any, n: int, low: float, high: float, width: float, boxes: Box
         at = 0 if at < 0 else highest if at > highest else at
         y[i] = 2.0 * (x - at) - 1.0
         box[i] = at
+    if highest >= 2 * n:
+        return int(_sort_into_boxes(n, documents, boxes))
     count = 0
-    if highest < 2 * n:
-        for k in range(unsigned(highest + 1)):
-            work[k] = 0
-        for i in range(unsigned(n)):
-            work[unsigned(box[i])] = 1
-        for k in range(highest + 1):
-            if work[k]:
-                ids[count] = k
-                work[k] = count
-                count += 1
-        for i in range(unsigned(n)):
-            box[i] = work[unsigned(box[i])]
-        return count
-    keys = work[:n]
-    for i in range(n):
-        keys[i] = box[i]
-    _sort(keys)
-    for i in range(n):
-        if count == 0 or keys[i] != ids[count - 1]:
-            ids[count] = keys[i]
+    for k in range(unsigned(highest + 1)):
+        work[k] = 0
+    for i in range(unsigned(n)):
+        work[unsigned(box[i])] = 1
+    for k in range(highest + 1):
+        if work[k]:
+            ids[count] = k
+            work[k] = count
             count += 1
-    for i in range(n):
-        at, end = 0, count
-        while at + 1 < end:
-            middle = (at + end) // 2
-            if ids[middle] <= box[i]:
-                at = middle
-            else:
-                end = middle
-        box[i] = at
+    for i in range(unsigned(n)):
+        box[i] = work[unsigned(box[i])]
     return count
 
 
+@inlined(_nrt=True)
+def space_for_boxes(n: int) -> Boxes:
+    """Return space for the boxes of n documents."""
+    k = np.empty(4 * n + 1, np.int64)
+    return Boxes(np.empty(n), k[:n], k[n : 2 * n], k[2 * n :])
+
+
 @inlined()
-def _sort(keys: Any) -> None:
-    """Sort keys, by insertion over ever smaller gaps (Shell 1959): seldom needed, and quickly compiled."""
-    gap = len(keys)
-    while gap > 1:
-        gap = gap // 3 + 1 if gap > 3 else 1
-        for i in range(gap, len(keys)):
-            key, to = keys[i], i
-            while to >= gap and keys[to - gap] > key:
-                keys[to] = keys[to - gap]
-                to -= gap
-            keys[to] = key
+def gather_in_boxes(task: Task, parts: Parts, p: int, width: float, documents: Documents, boxes: Boxes) -> Any:
+    """Read a part into boxes; return their number, or 0 and the range of the scores where they range too far."""
+    u0, u1 = parts.first[p], parts.last[p]
+    low, high = gather(task, u0, u1, documents)
+    if not high - low <= parts.limit[p]:
+        return 0, high - low
+    n = task.runs.run_start[u1] - task.runs.run_start[u0]
+    return into_boxes(documents, n, low, high, width, boxes), DONE
 
 
 @inlined(fastmath={"contract"})

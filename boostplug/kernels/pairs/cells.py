@@ -6,15 +6,23 @@ import numpy as np
 
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
-from boostplug.kernels.pairs.boxes import Boxes, SourceWeights, add_moments, evaluate, fields_of, into_boxes
-from boostplug.kernels.pairs.pair_loop import Documents, documents_in, space_for
+from boostplug.kernels.pairs.boxes import (
+    Boxes,
+    SourceWeights,
+    add_moments,
+    evaluate,
+    fields_of,
+    gather_in_boxes,
+    space_for_boxes,
+)
 from boostplug.kernels.pairs.pair_task import (
-    DONE,
+    Documents,
     Parts,
     Task,
-    gather,
+    documents_in,
     longest,
     scatter,
+    space_for,
 )
 from boostplug.kernels.pairs.tables import MOMENTS, Functions
 
@@ -66,20 +74,16 @@ def by_cells(begin: int, end: int, task: Task, parts: Parts, functions: Function
     run_start = task.runs.run_start
     n_outputs = functions.lower.shape[1]
     n = longest(task.runs, parts, begin, end)
-    x, y, k = space_for(n), np.empty(n), np.empty(4 * n + 1, np.int64)
-    documents = documents_in(x, task.runs.apart)
-    boxes = Boxes(y, k[:n], k[n : 2 * n], k[2 * n :])
+    documents, boxes = documents_in(space_for(n), task.runs.apart), space_for_boxes(n)
     space, left = np.empty(0), 0
     for p in range(begin, end):
         u0, u1 = parts.first[p], parts.last[p]
         base, n_grades = run_start[u0], u1 - u0
-        low, high = gather(task, u0, u1, documents)
-        if not high - low <= parts.limit[p]:
-            ranges[p] = high - low
+        n_boxes, ranges[p] = gather_in_boxes(task, parts, p, functions.tables.width, documents, boxes)
+        if n_boxes == 0:
             left += 1
             continue
-        ranges[p] = DONE
-        size = P * into_boxes(documents.f, run_start[u1] - base, low, high, functions.tables.width, boxes)
+        size = P * n_boxes
         if len(space) < (2 * n_outputs * n_grades + 2) * size:
             space = np.empty((2 * n_outputs * n_grades + 2) * size)
         sums = space[2 * size :]

@@ -23,15 +23,16 @@ from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.sorting import merge, sort_range, workspace_for
 from boostplug.kernels.base.views import Listed, Runs
-from boostplug.kernels.pairs.pair_loop import Documents, documents_in, pair_loop, space_for, value_loop
+from boostplug.kernels.pairs.pair_loop import pair_loop, value_loop
+from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_run, space_for
 
 __all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_BLOCK = 32  # documents; sorted by counting, in vectors, then merged
 _SHORT = 768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
 _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
@@ -73,15 +74,6 @@ class Sums(NamedTuple):
     squares: Floats
 
 
-class _Sorted(NamedTuple):
-    """z of a query's documents, sorted part by part, the documents that they are of, and space to sort them."""
-
-    z: Floats
-    order: Ints
-    spare_z: Floats
-    spare_order: Ints
-
-
 @inlined()
 def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
@@ -102,8 +94,8 @@ def _squared(w: float, z_i: float, z_j: float, margin: float) -> Any:
     return w * (x + margin) * (x + margin) if x > -margin else 0.0
 
 
-_derivatives = pair_loop(_hinge)
-_values = value_loop(_squared)
+_derivatives = pair_loop(_hinge, by_grade=False)
+_values = value_loop(_squared, by_grade=False)
 
 
 @inlined()
@@ -111,33 +103,33 @@ def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int,
     """Write what `_between` adds up, pair by pair, z not being sorted; or return the sum of squares, if asked for."""
     total = 0.0
     if squares:
-        _values(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
+        _values(documents.f, documents.loser, documents, start, u0, u1, base, None, 0, margin)
         for i in range(start[u0 + 1] - base, start[u1] - base):
             total += documents.first[i]
     else:
-        _derivatives(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
+        _derivatives(documents.f, documents.loser, documents, start, u0, u1, base, None, 0, margin)
     return total
 
 
 @inlined()
 def _between(places: Any, documents: Documents, first: int, middle: int, last: int, margin: float) -> float:
-    """Sum all pairs of lower grades at first..middle and higher ones at middle..last, both sorted by z.
+    """Sum all pairs of lower grades at first..middle and higher ones at middle..last; keys, which descend, are -z.
 
     Adds each document's derivative by the score to `Documents.first`, and the weights of its active pairs to
     `Documents.second`; returns the sum of squares.
     """
-    z, order, _, _ = places
+    keys, order, _, _ = places
     winner, loser, g, n = documents.winner, documents.loser, documents.first, documents.second
     squares = 0.0
     total = weight = square = 0.0  # Σ w x, Σ w, Σ w x² over the lower documents that are active with i
     j = first
     for i in range(middle, last):
         if i > middle:
-            step = z[i] - z[i - 1]
+            step = keys[i - 1] - keys[i]
             square += step * (2.0 * total + step * weight)
             total += step * weight
         while j < middle:
-            x = (z[i] - z[j]) + margin
+            x = (keys[j] - keys[i]) + margin
             if x <= 0.0:
                 break
             w = loser[order[j]]
@@ -153,9 +145,9 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
     i = last - 1
     for j in range(middle - 1, first - 1, -1):
         if j < middle - 1:
-            total += (z[j + 1] - z[j]) * weight
+            total += (keys[j] - keys[j + 1]) * weight
         while i >= middle:
-            x = (z[i] - z[j]) + margin
+            x = (keys[j] - keys[i]) + margin
             if x <= 0.0:
                 break
             w = winner[order[i]]
@@ -166,66 +158,6 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
         g[k] += loser[k] * total
         n[k] += loser[k] * weight
     return squares
-
-
-@inlined()
-def _merge(places: Any, first: int, middle: int, last: int) -> None:
-    """Merge two neighbours that are sorted by z."""
-    z, order, spare_z, spare_order = places
-    if z[middle - 1] <= z[middle]:
-        return
-    for i in range(first, middle):
-        spare_z[i], spare_order[i] = z[i], order[i]
-    i, j, to = first, middle, first
-    while i < middle and j < last:
-        if spare_z[i] <= z[j]:
-            z[to], order[to] = spare_z[i], spare_order[i]
-            i += 1
-        else:
-            z[to], order[to] = z[j], order[j]
-            j += 1
-        to += 1
-    while i < middle:
-        z[to], order[to] = spare_z[i], spare_order[i]
-        i += 1
-        to += 1
-
-
-@inlined()
-def _sort(places: Any, first: int, last: int) -> None:
-    """Sort z and, along with it, order, stably: a document's place in a block is the number of those before it."""
-    z, order, spare_z, spare_order = places
-    for low in range(first, last, _BLOCK):
-        a, b = unsigned(low), unsigned(min(low + _BLOCK, last))
-        for i in range(a, b):
-            z_i = z[i]
-            place = a
-            for j in range(a, i):
-                place += unsigned(z[j] <= z_i)
-            for j in range(i, b):
-                place += unsigned(z[j] < z_i)
-            spare_z[place], spare_order[place] = z_i, order[i]
-        for i in range(a, b):
-            z[i], order[i] = spare_z[i], spare_order[i]
-    width = _BLOCK
-    while width < last - first:
-        for low in range(first, last - width, 2 * width):
-            _merge(places, low, low + width, min(low + 2 * width, last))
-        width *= 2
-
-
-@inlined()
-def _middle_run(start: Any, u0: int, u1: int) -> int:
-    """Return the run between u0 and u1 whose start is nearest to the middle of their documents."""
-    half = start[u0] + (start[u1] - start[u0]) // 2
-    low, high = u0 + 1, u1 - 1
-    while low < high:  # the first run from u0 + 1 on that starts at the middle or past it
-        u = (low + high) // 2
-        if start[u] < half:
-            low = u + 1
-        else:
-            high = u
-    return low - 1 if low > u0 + 1 and half - start[low - 1] < start[low] - half else low
 
 
 @inlined()
@@ -244,14 +176,14 @@ def _all_pairs(
             middle = start[cut] - base
             total += _between(places, documents, first, middle, last, margin)
             if depth > 1:
-                _merge(places, first, middle, last)
+                merge(places, first, middle, last)
             depth -= 1
         elif b - a == 1 or last - first <= _SHORT:
             total += _pair_by_pair(documents, start, a, b, base, margin, squares)
-            _sort(places, first, last)
+            sort_range(places, first, last)
             depth -= 1
         else:
-            cut = _middle_run(start, a, b)
+            cut = middle_run(start, a, b)
             stack[depth - 1, 2] = cut
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = cut, b, 0
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = a, cut, 0
@@ -320,19 +252,18 @@ def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factor
     for q in range(first, last):
         u0, u1 = runs.query_run[q], runs.query_run[q + 1]
         _begin(q, scores, runs, hinge, documents)
-        _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], False, hinge.margin)
+        _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], None, 0, hinge.margin)
         _finish(q, runs, hinge, factors, documents, out)
 
 
 @compiled()
 def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
     """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
-    size = runs.longest
-    space = space_for(size)
+    space = space_for(runs.longest)
     documents = documents_in(space, runs.apart)
     start = runs.run_start
     stack = np.empty((_DEEPEST, 3), np.int64)
-    places = _Sorted(np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64))
+    places = workspace_for(runs.run_start[runs.query_run], first, last)
     for q in range(first, last):
         u0, u1 = runs.query_run[q], runs.query_run[q + 1]
         size = _begin(q, scores, runs, hinge, documents)
@@ -340,7 +271,7 @@ def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors:
             out.squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
-                places.z[i], places.order[i] = documents.f[i], i
+                places.keys[i], places.rows[i] = -documents.f[i], i
             out.squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
         if not hinge.squares:
             _finish(q, runs, hinge, factors, documents, out)

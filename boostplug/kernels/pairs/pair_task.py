@@ -1,7 +1,8 @@
-"""What the kernels of smooth sums read and write: weights of pairs, and parts of the grades."""
+"""What the kernels over pairs read and write: documents, weights of pairs, and parts of the grades."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,18 +10,22 @@ from boostplug.core.checks import frozen
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.views import Runs
-from boostplug.kernels.pairs.pair_loop import Documents
 
 __all__ = [
     "GAINS",
     "ONES",
     "TABLE",
+    "Documents",
     "PairWeights",
     "Parts",
     "Task",
+    "documents_in",
     "gather",
     "longest",
+    "middle_run",
     "scatter",
+    "space_for",
+    "spread_levels",
 ]
 
 Floats = NDArray[np.float64]
@@ -28,6 +33,41 @@ Ints = NDArray[np.int64]
 
 ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
 DONE = -1.0  # in place of the range of a part's scores
+SPACE = 11  # rows of numbers for the documents of a query
+
+
+class Documents(NamedTuple):
+    """Documents by ascending level.
+
+    A pair of document i and one of lower level weighs ``winner[i] * loser[j]``, times what `PairWeights` say.
+    """
+
+    f: Floats  # scores, in units of the pair function
+    winner: Floats
+    loser: Floats  # may be the array `winner` itself
+    level: Floats
+    first: Floats  # sums of first derivatives
+    second: Floats  # sums of second derivatives
+    e: Floats  # e^f around the middle of the scores, where they are near
+    loser_e: Floats  # loser times e
+    weight: Floats  # of the documents below the current level
+    p: Floats  # sums over the documents of higher levels
+    r: Floats
+
+
+@inlined(_nrt=True)
+def space_for(n: int) -> Any:
+    """Return space for `documents_in`; the system hands out rows that nobody writes to at no cost."""
+    x = np.empty((SPACE, n))
+    x[1] = 1.0
+    x[3] = 0.0
+    return x
+
+
+@numba.njit(inline="always")
+def documents_in(x: Any, apart: bool) -> Documents:
+    """Return the documents in the rows of `space_for`'s array; `apart`: losers weigh otherwise than winners."""
+    return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
 
 
 class PairWeights(NamedTuple):
@@ -138,3 +178,17 @@ def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
     if out.shape[0] > 1:
         for i in range(n):
             out[1, unsigned(rows[base + i])] += factor * second[i]
+
+
+@inlined()
+def middle_run(start: Ints, u0: int, u1: int) -> int:
+    """Return the run that begins next to the middle of the documents of the runs u0..u1, at least two."""
+    half = start[u0] + (start[u1] - start[u0]) // 2
+    low, high = u0 + 1, u1 - 1
+    while low < high:  # the first run from u0 + 1 on that starts at the middle or past it
+        u = (low + high) // 2
+        if start[u] < half:
+            low = u + 1
+        else:
+            high = u
+    return low - 1 if low > u0 + 1 and half - start[low - 1] < start[low] - half else low

@@ -36,6 +36,7 @@ from boostplug.kernels.pairs.pair_by_pair import (
     ranknet_far_by_pair,
     ranknet_value_by_pair,
     tabulated_by_pair,
+    tabulated_value_by_pair,
 )
 from boostplug.kernels.pairs.pair_task import DONE, GAINS, TABLE, Parts, Task
 from boostplug.kernels.pairs.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
@@ -146,7 +147,8 @@ def _sum_by_pair(task: Task, work: Work, functions: Functions) -> Work:
     """Sum pair by pair and return what is to be summed in boxes."""
     kind, ranges = functions.kind, np.empty(len(work.parts.first))
     if kind == GENERAL:
-        left = _run(tabulated_by_pair, task, work, functions, ranges)
+        kernel = tabulated_by_pair if len(task.out) > 1 else tabulated_value_by_pair
+        left = _run(kernel, task, work, functions, ranges)
     else:
         left = _run(_BY_PAIR[kind], task, work, ranges)
     if not left:
@@ -186,17 +188,8 @@ def _chosen(runs: Runs, work: Work, chosen: NDArray[np.bool_]) -> Work:
 
 
 def _joined(one: Work, other: Work) -> Work:
-    if not len(one.parts.first):
-        return other
-    (first, last, limit, query), starts = one
-    more = other.parts
-    parts = Parts(
-        frozen(np.concatenate([first, more.first])),
-        frozen(np.concatenate([last, more.last])),
-        frozen(np.concatenate([limit, more.limit])),
-        frozen(np.concatenate([query, more.query])),
-    )
-    return Work(parts, np.concatenate([starts, starts[-1] + other.starts[1:]]))
+    parts = Parts(*(frozen(np.concatenate(both)) for both in zip(one.parts, other.parts, strict=True)))
+    return Work(parts, np.r_[one.starts, one.starts[-1] + other.starts[1:]])
 
 
 def _limited(work: Work, limit: float) -> Work:

@@ -74,7 +74,6 @@ class TabulatedFunction:
     function: Function
     left: Tail
     right: Tail
-    even: bool = False
 
 
 class Tables(NamedTuple):
@@ -95,7 +94,6 @@ class Tables(NamedTuple):
         Polynomials of e^(-rate y), [f, side, 0], and e^(rate y), [f, side, 1].
     piece : ndarray of shape (n_functions, 2 · reach · 16, 8)
         Polynomials of the function within a 16th of a width, from -reach widths on; position in [-1, 1].
-    even : ndarray of bool, shape (n_functions,)
     """
 
     width: float
@@ -104,7 +102,6 @@ class Tables(NamedTuple):
     tail: Floats
     power: Floats
     piece: Floats
-    even: NDArray[np.bool_]
 
 
 class Functions(NamedTuple):
@@ -145,9 +142,8 @@ def tables(kernels: tuple[TabulatedFunction, ...], width: float, reach: int) -> 
                 power[k, side, n] = _to_powers() @ np.exp(rate * half * _nodes())
         d = middle[:, None] + half / PIECES * _nodes()
         piece[k] = np.asarray(kernel.function(d.ravel()), np.float64).reshape(d.shape) @ _to_powers(_TERMS).T
-    even = np.array([kernel.even for kernel in kernels])
     flat = box.reshape(len(kernels), 2, -1)
-    return Tables(width, reach, frozen(flat), frozen(tail), frozen(power), frozen(piece), frozen(even))
+    return Tables(width, reach, frozen(flat), frozen(tail), frozen(power), frozen(piece))
 
 
 def _nodes() -> Floats:

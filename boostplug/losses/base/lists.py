@@ -34,9 +34,7 @@ __all__ = ["ListSums", "sums_over_lists"]
 Floats = NDArray[np.float64]
 
 
-def sums_over_lists(
-    kernel: Callable[..., None], scores: Floats, queries: Queries, *arguments: Any, quadratic: bool = False
-) -> ListSums:
+def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Queries, *arguments: Any) -> ListSums:
     """Run ``kernel(lists, scores, *arguments, first, last, sums)`` over all lists, in parallel.
 
     Parameters
@@ -47,8 +45,6 @@ def sums_over_lists(
     queries : Queries
     *arguments
         What the kernel takes besides.
-    quadratic : bool, default False
-        Whether a list takes time with the square of its length, for balance between threads.
 
     Returns
     -------
@@ -57,8 +53,7 @@ def sums_over_lists(
     """
     runs = queries.list_runs
     sums = ListSums(np.zeros(len(runs.query)), *buffers.zeros(2, queries.n_rows))
-    work = np.r_[0, np.cumsum(np.diff(runs.start) ** 2)] if quadratic else runs.start
-    run_over_queries(lambda first, last: kernel(runs.view, scores, *arguments, first, last, sums), work)
+    run_over_queries(lambda first, last: kernel(runs.view, scores, *arguments, first, last, sums), runs.start)
     value = np.zeros(queries.n_queries)
     value[runs.query] = np.minimum(sums.value, LARGEST_VALUE)
     return sums._replace(value=value)

@@ -40,7 +40,7 @@ _FAR = Tail(c=1.0)
 _SOFTPLUS = TabulatedFunction(softplus, Tail(q1=1.0, c=1.0), _FAR)
 _WRONG = TabulatedFunction(wrong, Tail(q0=1.0, c=-1.0), _FAR)
 _SLOPE = TabulatedFunction(slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0))
-_CURVATURE = TabulatedFunction(curvature, _FAR, _FAR, even=True)
+_CURVATURE = TabulatedFunction(curvature, _FAR, _FAR)
 
 LOGISTIC = PairFunction(
     softplus,

@@ -3,7 +3,8 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from operator import attrgetter
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +16,7 @@ from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
 from boostplug.losses.base.relative import ScaledDerivatives, rescale
 
-__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "DerivativesFromSums", "HessianKind", "Loss", "Outputs"]
+__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "DerivativesFromSums", "HessianKind", "Loss", "Outputs", "takes_from"]
 
 Floats = NDArray[np.float64]
 Outputs = tuple[Floats, Floats] | ScaledDerivatives
@@ -24,6 +25,7 @@ DerivativesFromSums = Callable[[Floats, Floats], Outputs]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 LARGEST_WEIGHT = 1e100  # of a loss in a sum
 HessianKind = Literal["exact", "bound", "global", "model"]
+_L = TypeVar("_L", bound="Loss")
 
 
 class Loss(Named, ABC):
@@ -369,6 +371,17 @@ class Loss(Named, ABC):
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
         return framework_call.objective(self, a, b, weight, group)
+
+
+def takes_from(part: str, *names: str) -> Callable[[type[_L]], type[_L]]:
+    """Decorate a loss made of another one, the field `part`: its attributes of these names are that one's."""
+
+    def decorate(kind: type[_L]) -> type[_L]:
+        for name in names:
+            setattr(kind, name, property(attrgetter(f"{part}.{name}"), doc=f"That of `{part}`."))
+        return kind
+
+    return decorate
 
 
 def _weight(value: Any, loss: Loss) -> float:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_instance
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import DerivativesFromSums, HessianKind, Loss, Outputs
+from boostplug.losses.base.loss import DerivativesFromSums, HessianKind, Loss, Outputs, takes_from
 
 __all__ = ["LossOnLabel"]
 
@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
+@takes_from("loss", "shift_invariant", "has_gradient_of_value", "binary_labels", "needs_position", "couples_queries")
+@takes_from("loss", "accuracy", "_n_scales", "_value_is_scaled")
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 
@@ -52,44 +54,6 @@ class LossOnLabel(Loss):
     def hessian_kind(self) -> HessianKind:
         """The loss's."""
         return self.loss.hessian_kind
-
-    @property
-    def shift_invariant(self) -> bool:
-        """Whether the loss is."""
-        return self.loss.shift_invariant
-
-    @property
-    def binary_labels(self) -> bool:
-        """Whether the loss's must."""
-        return self.loss.binary_labels
-
-    @property
-    def needs_position(self) -> bool:
-        """Whether the loss does."""
-        return self.loss.needs_position
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """Whether the loss has."""
-        return self.loss.has_gradient_of_value
-
-    @property
-    def couples_queries(self) -> bool:  # type: ignore[override]
-        """Whether the loss does."""
-        return self.loss.couples_queries
-
-    @property
-    def accuracy(self) -> float:
-        """The loss's."""
-        return self.loss.accuracy
-
-    @property
-    def _n_scales(self) -> int:
-        return self.loss._n_scales  # noqa: SLF001 (a loss of a loss)
-
-    @property
-    def _value_is_scaled(self) -> bool:
-        return self.loss._value_is_scaled  # noqa: SLF001
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""

@@ -125,10 +125,10 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
     total = of_position.sum()
     if total == 0.0:
         return np.zeros(pairs.n)
-    model = _BiasModel(pairs, curve, pairs.weight / total, ridge * of_position / total)
+    weight, strength = pairs.weight / total, ridge * of_position / total
     at = np.r_[np.zeros(pairs.n), 1.0]
     for _ in range(_NEWTON_STEPS):
-        gradient, hessian = model.derivatives(at)
+        gradient, hessian = _bias_derivatives(pairs, curve, weight, strength, at)
         unused = np.diag(hessian) == 0.0  # positions without pairs, and the scale where all scores are equal
         stuck = np.r_[np.zeros(pairs.n, bool), at[-1] == (_LARGEST_SCALE if gradient[-1] < 0.0 else 1.0)] | unused
         hessian[stuck] = hessian[:, stuck] = 0.0
@@ -142,24 +142,19 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
     return relative
 
 
-class _BiasModel:
-    """The sum that `additive_bias` makes small."""
-
-    def __init__(self, pairs: PositionPairs, curve: PairCurve, weight: Floats, strength: Floats) -> None:
-        self._pairs, self._curve, self._weight, self._strength = pairs, curve, weight, strength
-        self._number = np.diff(np.r_[pairs.start, len(weight)])
-
-    def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian by the biases and, last, the scale of the scores."""
-        pairs, d, bias, n = self._pairs, self._pairs.difference, at[:-1], len(at) - 1
-        apart = bias[pairs.winner] - bias[pairs.loser]
-        x = np.clip(at[-1] * d + np.repeat(apart, self._number), -_FURTHEST, _FURTHEST)
-        first, second = self._weight * self._curve.first(x), self._weight * self._curve.second(x)
-        slope, bend, twist = pairs.sums(first, second, second * d)
-        around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
-        gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + self._strength * bias, (first * d).sum()]
-        hessian = np.zeros((n + 1, n + 1))
-        hessian[:n, :n] = np.diag(around.sum(axis=1) + self._strength) - around
-        hessian[:n, n] = hessian[n, :n] = mixed
-        hessian[n, n] = (second * d * d).sum()
-        return gradient, hessian
+def _bias_derivatives(
+    pairs: PositionPairs, curve: PairCurve, weight: Floats, strength: Floats, at: Floats
+) -> tuple[Floats, Floats]:
+    """Return gradient and Hessian of `additive_bias` by the biases and, last, by the scale of the scores."""
+    d, bias, n = pairs.difference, at[:-1], len(at) - 1
+    apart = np.repeat(bias[pairs.winner] - bias[pairs.loser], np.diff(np.r_[pairs.start, len(weight)]))
+    x = np.clip(at[-1] * d + apart, -_FURTHEST, _FURTHEST)
+    first, second = weight * curve.first(x), weight * curve.second(x)
+    slope, bend, twist = pairs.sums(first, second, second * d)
+    around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
+    gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + strength * bias, (first * d).sum()]
+    hessian = np.zeros((n + 1, n + 1))
+    hessian[:n, :n] = np.diag(around.sum(axis=1) + strength) - around
+    hessian[:n, n] = hessian[n, :n] = mixed
+    hessian[n, n] = (second * d * d).sum()
+    return gradient, hessian

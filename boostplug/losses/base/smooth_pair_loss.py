@@ -202,7 +202,8 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return J of each query."""
         factors, s = self.factors(queries), self._multiplier
         if queries.pairs is None:
-            return value_per_query(self.value_of_grades(scores, queries, factors, s), queries)
+            per_row = self.sums_over_grades(self.pair_function.value_sums, scores, queries, factors)[0]
+            return value_per_query(per_row, queries)
         return value_of_listed(scores, queries, factors, lambda d: self.pair_function.value(s * d))
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
@@ -216,7 +217,7 @@ class SmoothPairLoss(PairLoss, ABC):
 
             gradient, hessian = derivatives_of_listed(scores, queries, factors, lambda d: pair.first(s * d), second)
         else:
-            gradient, hessian = self.derivatives_of_grades(scores, queries, factors, s)
+            gradient, hessian = self.sums_over_grades(pair.derivative_sums, scores, queries, factors)
             if choice == "global":
                 hessian = (2.0 * pair.largest_second) * self._weight_of_rows(queries, factors, scale)
         if times != 1.0:
@@ -224,16 +225,10 @@ class SmoothPairLoss(PairLoss, ABC):
         positive_beside(gradient, hessian)
         return gradient, hessian
 
-    def value_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
-        """Return the sum of ρ over the pairs of different grades, in the row of the higher one."""
-        weights, sums = self.pair_weights(queries).weights, self.pair_function.value_sums
-        out: Floats = sums(scores, queries, factors, weights=weights, multiplier=multiplier)[0]
-        return out
-
-    def derivatives_of_grades(self, scores: Floats, queries: Queries, factors: Floats, multiplier: float) -> Floats:
-        """Return the sums of ρ' and ρ'' over the pairs of different grades, by row, of shape (2, n_rows)."""
-        weights, sums = self.pair_weights(queries).weights, self.pair_function.derivative_sums
-        return sums(scores, queries, factors, weights=weights, multiplier=multiplier)
+    def sums_over_grades(self, sums: SmoothSums, scores: Floats, queries: Queries, factors: Floats) -> Floats:
+        """Return `value_sums` or `derivative_sums` over the pairs of different grades, of shape (n_outputs, n_rows)."""
+        weights = self.pair_weights(queries).weights
+        return sums(scores, queries, factors, weights=weights, multiplier=self._multiplier)
 
     @property
     def pair_curve(self) -> PairCurve:

@@ -3,8 +3,9 @@
 import inspect
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, Self
 
@@ -38,6 +39,14 @@ _LARGE = 1e20  # what is `ScaledDerivatives` reaches 1e261, and bears no weight 
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
+def _over_parts(combine: Callable[[Iterator[Any]], Any], name: str) -> Any:
+    """Return a property of a sum: what `combine` makes of the attribute `name` of its parts."""
+    return property(
+        lambda self: combine(getattr(part, name) for part, _ in self._there),
+        doc=f"`{name}` of the parts whose weight is above 0, taken together.",
+    )
+
+
 class CombinedLoss(Loss):
     """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
 
@@ -45,6 +54,16 @@ class CombinedLoss(Loss):
     @abstractmethod
     def weighted(self) -> list[tuple[Loss, float]]:
         """The parts, none of them a sum, and their weights."""
+
+    shift_invariant = _over_parts(all, "shift_invariant")
+    has_gradient_of_value = _over_parts(all, "has_gradient_of_value")
+    takes_negative_labels = _over_parts(all, "takes_negative_labels")
+    takes_pairs = _over_parts(all, "takes_pairs")
+    binary_labels = _over_parts(any, "binary_labels")
+    needs_position = _over_parts(any, "needs_position")
+    couples_queries = _over_parts(any, "couples_queries")
+    largest_label = _over_parts(partial(min, default=np.inf), "largest_label")
+    accuracy = _over_parts(partial(max, default=1e-9), "accuracy")
 
     @property
     def _there(self) -> list[tuple[Loss, float]]:
@@ -60,46 +79,6 @@ class CombinedLoss(Loss):
         return "bound" if kinds == {"bound", "global"} else "model"
 
     @property
-    def shift_invariant(self) -> bool:
-        """Whether all parts are."""
-        return all(part.shift_invariant for part, _ in self._there)
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """Whether all parts have."""
-        return all(part.has_gradient_of_value for part, _ in self._there)
-
-    @property
-    def binary_labels(self) -> bool:
-        """Whether any part's must."""
-        return any(part.binary_labels for part, _ in self._there)
-
-    @property
-    def needs_position(self) -> bool:
-        """Whether any part does."""
-        return any(part.needs_position for part, _ in self._there)
-
-    @property
-    def takes_negative_labels(self) -> bool:
-        """Whether all parts do."""
-        return all(part.takes_negative_labels for part, _ in self._there)
-
-    @property
-    def largest_label(self) -> float:
-        """The least of the parts' ones."""
-        return min((part.largest_label for part, _ in self._there), default=np.inf)
-
-    @property
-    def takes_pairs(self) -> bool:  # type: ignore[override]
-        """Whether all parts do."""
-        return all(part.takes_pairs for part, _ in self._there)
-
-    @property
-    def couples_queries(self) -> bool:  # type: ignore[override]
-        """Whether any part does."""
-        return any(part.couples_queries for part, _ in self._there)
-
-    @property
     def degree_in_labels(self) -> int | None:
         """The parts' where all have the same, else none."""
         degrees = {part.degree_in_labels for part, _ in self._there}
@@ -109,11 +88,6 @@ class CombinedLoss(Loss):
         """Return the queries with the labels that all parts read; as they are where parts read different ones."""
         read = [part.reads(queries) for part, _ in self._there]
         return read[0] if read and all(one is read[0] for one in read) else queries
-
-    @property
-    def accuracy(self) -> float:
-        """That of the least accurate part."""
-        return max((part.accuracy for part, _ in self._there), default=1e-9)
 
     @property
     def _n_scales(self) -> int:

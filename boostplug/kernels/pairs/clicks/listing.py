@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.kernels.base.arithmetic import SPLITMIX_STEP, mixed
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import longest_list
 
@@ -12,7 +13,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _UNIT = 2.0**-53
 
 
@@ -76,24 +76,9 @@ def count_shared_pages(row: Ints, boundaries: Ints, start: Ints, loser: Ints, ou
             if start[row[i]] == end:
                 continue
             for j in range(boundaries[q], boundaries[q + 1]):
-                low, high = start[row[i]], end
-                while low < high:
-                    middle = (low + high) // 2
-                    if loser[middle] < row[j]:
-                        low = middle + 1
-                    else:
-                        high = middle
+                low = start[row[i]] + np.searchsorted(loser[start[row[i]] : end], row[j])
                 if low < end and loser[low] == row[j]:
                     out[low] += 1
-
-
-@inlined()
-def _mixed(state: np.uint64) -> np.uint64:
-    """Return the random bits of a state, by the function that ends SplitMix64 (Steele et al., OOPSLA 2014)."""
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @compiled()
@@ -120,14 +105,14 @@ def list_drawn(
             if not taken[i]:
                 others[n] = i
                 n += 1
-        state = _mixed(seed + _GOLDEN * np.uint64(q))
+        state = mixed(seed + SPLITMIX_STEP * np.uint64(q))
         k = start[q]
         for i in range(boundaries[q], boundaries[q + 1]):
             if taken[i]:
                 for t in range(min(most, n)):
                     if most < n:
-                        state += _GOLDEN
-                        u = t + int((_mixed(state) >> np.uint64(11)) * _UNIT * (n - t))
+                        state += SPLITMIX_STEP
+                        u = t + int((mixed(state) >> np.uint64(11)) * _UNIT * (n - t))
                         others[t], others[u] = others[u], others[t]
                     winner[k], loser[k] = i, others[t]
                     k += 1

@@ -10,14 +10,11 @@ so all pairs of a query with K grades cost O(nK) exponentials and O(n) memory. F
 pairs, running sums over the grades do in O(n). For many grades there is `grade_boxes`.
 
 Range. As long as no exponent passes ±600, factors around the middle of the scores are safe. Past it each sum takes its
-own reference (the extreme score of the grade summed over), and a query's results are held relative to ``e^shift``. The
-exponent of a pair may then be so large that its last bit is more than 1: what two documents share of it is rounded
-once, for both, so that gradients still sum to 0. Weights and distances stand in units, powers of 2, that a query's
-results are multiplied with at the end.
+own reference (the extreme score of the grade summed over), and a query's results are held relative to ``e^shift``.
+Weights and distances stand in units, powers of 2, that a query's results are multiplied with at the end.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +22,9 @@ from numpy.typing import NDArray
 
 from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
-from boostplug.kernels.base.arithmetic import exponential
+from boostplug.kernels.base.arithmetic import EXP_MAX, exponential
 from boostplug.kernels.base.compiling import compiled, inlined
-from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, load, store, sum_of
+from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, load, store, sum_of
 from boostplug.kernels.base.views import Listed, Runs
 from boostplug.kernels.pairs.exponential_loss.one_query import (
     BINARY,
@@ -37,11 +34,10 @@ from boostplug.kernels.pairs.exponential_loss.one_query import (
     Curvature,
     Sums,
     Units,
+    centre,
     finish,
-    finish_padded,
     gather,
-    gather_padded,
-    padded_size,
+    padded,
     power_of,
     scratch_for,
 )
@@ -60,7 +56,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FACTORISED, RUNNING, BOXES = 0, 1, 2  # how to sum a query's pairs; BOXES: not here
-_NOT_SUMMED = -1.0  # the shift of a query that another kernel is to sum
 
 
 class Table(NamedTuple):
@@ -80,12 +75,12 @@ class Table(NamedTuple):
 
 
 @inlined(fastmath={"contract"})
-def _exponentials(scratch: Any, weight: Any, first: int, last: int, d: float) -> float:
-    """Write weight · e^(d f) of a run, 0 in what lanes reach past it, and return its sum."""
+def _exponentials(scratch: Any, weight: Any, first: int, last: int, d: float, origin: float) -> float:
+    """Write weight · e^(d (f - origin)) of a run, 0 in what lanes reach past it, and return its sum."""
     f, e = scratch.f, scratch.e
-    total_of_run = broadcast(0.0)
+    total_of_run, least = broadcast(0.0), exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     for k in range(first, last, WIDTH):
-        x = exponential(d * load(f, k))
+        x = exponential(larger(d * (load(f, k) - origin), broadcast(-EXP_MAX))) - least
         if weight.shape[0] > 0:
             x = x * load(weight, k)
         x = first_lanes(last - k, x, 0.0)
@@ -106,98 +101,110 @@ def _add(scratch: Any, first: int, last: int, of_g: float, of_h: float) -> None:
 
 
 @inlined()
-def _factorised(scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float) -> None:
-    """Sum all pairs of a query by factorisation; scores f, centred, exponents within ±300 on either side."""
+def _references(scratch: Any, runs: Any, q: int, far: bool, by_run: bool, lowest: Any, highest: Any) -> None:
+    """Write what each run's exponentials are relative to: its extreme scores if scores are `far` apart.
+
+    Else 0, which is the middle of all scores. Documents stand as `gather` put them with this `by_run`.
+    """
+    f, start = scratch.f, runs.run_start
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    first = 0
+    for u in range(u0, u1):
+        size = start[u + 1] - start[u]
+        low = high = f[first] if far else 0.0
+        for i in range(first, first + size if far else first):
+            low, high = min(low, f[i]), max(high, f[i])
+        lowest[u - u0], highest[u - u0] = low, high
+        first += padded(size) if by_run else size
+
+
+@inlined()
+def _factorised(
+    scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float, far: bool, lowest: Any, highest: Any
+) -> float:
+    """Sum all pairs of a query by factorisation; return the shift: results are relative to e^shift.
+
+    Scores that are not `far` apart are centred, and exponents within ±300 on either side. `lowest` and `highest` are
+    space for a number of each run.
+    """
     start, values = runs.run_start, table.values
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    t = table.start[q]
-    v_first = padded_size(runs, u0)
+    _references(scratch, runs, q, far, True, lowest, highest)
+    largest, t = SAFE_EXPONENT, table.start[q]
     for v in range(u0 + 1, u1):
-        v_last = v_first + start[v + 1] - start[v]
+        for u in range(u0, v):
+            largest = max(largest, values[t] * (highest[u - u0] - lowest[v - u0]))
+            t += 1
+    t = table.start[q]
+    v_first = padded(start[u0 + 1] - start[u0])
+    for v in range(u0 + 1, u1):
+        v_last, f_v = v_first + start[v + 1] - start[v], lowest[v - u0]
         u_first = 0
         for u in range(u0, v):
-            u_last = u_first + start[u + 1] - start[u]
+            u_last, f_u = u_first + start[u + 1] - start[u], highest[u - u0]
             d = values[t]
             t += 1
-            below = _exponentials(scratch, scratch.loser, u_first, u_last, d)
-            above = _exponentials(scratch, scratch.winner, v_first, v_last, -d)
+            below = _exponentials(scratch, scratch.loser, u_first, u_last, d, f_u)
+            above = _exponentials(scratch, scratch.winner, v_first, v_last, -d, f_v)
+            if far:  # what two runs share is rounded once, for both, so that gradients still sum to 0
+                times = math.exp((d * (f_u - f_v) - largest) + SAFE_EXPONENT)
+                below, above = times * below, times * above
             d *= per_unit
             curvature = c.squared * d * d + c.constant
             _add(scratch, u_first, u_last, d * above, curvature * above)
             _add(scratch, v_first, v_last, -d * below, curvature * below)
-            u_first += padded_size(runs, u)
-        v_first += padded_size(runs, v)
-
-
-@inlined()
-def _factorised_any_range(
-    scratch: Any, runs: Any, table: Any, q: int, c: Any, per_unit: float, lowest: Any, highest: Any
-) -> float:
-    """Do what `_factorised` does for scores of any range; return the shift: results are relative to e^shift.
-
-    `lowest` and `highest` hold the extreme scores of each run.
-    """
-    f, _, g, h, winner, loser = scratch
-    start = runs.run_start
-    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    weighted = winner.shape[0] > 0
-    base = start[u0]
-    for u in range(u0, u1):
-        low = high = f[start[u] - base]
-        for i in range(start[u] - base, start[u + 1] - base):
-            low, high = min(low, f[i]), max(high, f[i])
-        lowest[u - u0], highest[u - u0] = low, high
-    largest = SAFE_EXPONENT
-    t = table.start[q]
-    for v in range(u0 + 1, u1):
-        for u in range(u0, v):
-            largest = max(largest, table.values[t] * (highest[u - u0] - lowest[v - u0]))
-            t += 1
-    t = table.start[q]
-    for v in range(u0 + 1, u1):
-        v_first, v_last = start[v] - base, start[v + 1] - base
-        f_v = lowest[v - u0]
-        for u in range(u0, v):
-            u_first, u_last = start[u] - base, start[u + 1] - base
-            f_u = highest[u - u0]
-            d = table.values[t]
-            t += 1
-            # An exponent is that of the two extremes, rounded once, less what each document is away from its own.
-            top = (d * (f_u - f_v) - largest) + SAFE_EXPONENT
-            above = below = 0.0
-            for i in range(v_first, v_last):
-                above += math.exp(-d * (f[i] - f_v)) * (winner[i] if weighted else 1.0)
-            for j in range(u_first, u_last):
-                below += math.exp(d * (f[j] - f_u)) * (loser[j] if weighted else 1.0)
-            x = d * per_unit
-            curvature = c.squared * x * x + c.constant
-            for i in range(v_first, v_last):
-                w = math.exp(top - d * (f[i] - f_v)) * below * (winner[i] if weighted else 1.0)
-                g[i] -= x * w
-                h[i] += curvature * w
-            for j in range(u_first, u_last):
-                w = math.exp(top + d * (f[j] - f_u)) * above * (loser[j] if weighted else 1.0)
-                g[j] += x * w
-                h[j] += curvature * w
+            u_first += padded(u_last - u_first)
+        v_first += padded(v_last - v_first)
     return largest - SAFE_EXPONENT
 
 
+@inlined()
+def _difference(a: float, b: float) -> tuple[float, float]:
+    """Return a - b, and the rounding error of it."""
+    high = a - b
+    back = a - high
+    return high, (a - (high + back)) + (back - b)
+
+
 @inlined(fastmath={"contract"})
-def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
-    """Sum all pairs where every pair has the distance 1, by running sums over the grades, upwards and downwards."""
+def _running(scratch: Any, runs: Any, q: int, c: Any, far: bool, lowest: Any, highest: Any) -> float:
+    """Do what `_factorised` does where all distances are 1, by running sums over the grades, upwards and downwards."""
     f, _, g, h, winner, loser = scratch
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    largest, rest, low, high = SAFE_EXPONENT, 0.0, 0.0, 0.0
+    if far:
+        _references(scratch, runs, q, far, False, lowest, highest)
+        extreme = highest[0]
+        for k in range(1, u1 - u0):
+            exponent, lost = _difference(extreme, lowest[k])
+            if (exponent - largest) + (lost - rest) > 0.0:
+                largest, rest = exponent, lost
+            extreme = max(extreme, highest[k])
+    least = exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     for sign in (1.0, -1.0):
-        passed = 0.0
+        passed, extreme = 0.0, -np.inf  # where scores are far, the sum of those passed is passed · e^extreme
         own, other = (loser, winner) if sign > 0.0 else (winner, loser)  # as one of those passed, and beside them
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
+            beside = passed
+            if far:
+                low, high = (lowest[u - u0], highest[u - u0]) if sign > 0.0 else (-highest[u - u0], -lowest[u - u0])
+                if k > 0:
+                    exponent, lost = _difference(extreme, low)
+                    beside *= math.exp((exponent - largest) + (lost - rest) + SAFE_EXPONENT)
+                high = max(high, extreme)
+                passed *= math.exp(extreme - high)
+                extreme = high
             last = start[u + 1] - start[u0]
             total = broadcast(0.0)
             for i in range(start[u] - start[u0], last, WIDTH):
                 x = load(f, i) * sign
-                mine, theirs = exponential(x), passed * exponential(0.0 - x)
+                if far:
+                    mine = exponential(larger(x - high, broadcast(-EXP_MAX))) - least
+                    theirs = beside * (exponential(larger(low - x, broadcast(-EXP_MAX))) - least)
+                else:
+                    mine, theirs = exponential(x), beside * exponential(0.0 - x)
                 if own.shape[0] > 0:
                     mine, theirs = mine * load(own, i), theirs * load(other, i)
                 theirs = first_lanes(last - i, theirs, 0.0)
@@ -205,63 +212,7 @@ def _running(scratch: Any, runs: Any, q: int, c: Any) -> None:
                 store(h, i, load(h, i) + (c.squared + c.constant) * theirs)
                 total = total + first_lanes(last - i, mine, 0.0)
             passed += sum_of(total)
-
-
-@inlined()
-def _difference(a: float, b: float) -> tuple[float, float]:
-    """Return a - b, and what rounding has left out of it."""
-    high = a - b
-    back = a - high
-    return high, (a - (high + back)) + (back - b)
-
-
-@inlined()
-def _running_any_range(scratch: Any, runs: Any, q: int, c: Any) -> float:
-    """Do what `_running` does for scores of any range; return the shift: results are relative to e^shift."""
-    f, _, g, h, winner, loser = scratch
-    start = runs.run_start
-    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    weighted = winner.shape[0] > 0
-    base = start[u0]
-    curvature = c.squared + c.constant
-    largest, rest = SAFE_EXPONENT, 0.0
-    highest = f[0]
-    for u in range(u0, u1):
-        for i in range(start[u] - base, start[u + 1] - base):
-            if u > u0:
-                high, low = _difference(highest, f[i])
-                if (high - largest) + (low - rest) > 0.0:
-                    largest, rest = high, low
-        for i in range(start[u] - base, start[u + 1] - base):
-            highest = max(highest, f[i])
-    for sign in (1.0, -1.0):
-        passed, extreme = 0.0, -np.inf  # the sum passed so far is passed · e^extreme
-        own, other = (loser, winner) if sign > 0.0 else (winner, loser)
-        for k in range(u1 - u0):
-            u = u0 + k if sign > 0.0 else u1 - 1 - k
-            for i in range(start[u] - base, start[u + 1] - base):
-                if k > 0:
-                    high, low = _difference(extreme, sign * f[i])
-                    w = passed * math.exp((high - largest) + (low - rest) + SAFE_EXPONENT)
-                    if weighted:
-                        w *= other[i]
-                    g[i] -= sign * w
-                    h[i] += curvature * w
-            for i in range(start[u] - base, start[u + 1] - base):
-                if sign * f[i] > extreme:
-                    passed *= math.exp(extreme - sign * f[i])
-                    extreme = sign * f[i]
-                passed += math.exp(sign * f[i] - extreme) * (own[i] if weighted else 1.0)
     return largest - SAFE_EXPONENT
-
-
-@inlined()
-def _centre(q: int, runs: Any, scratch: Any, low: float, high: float) -> None:
-    """Move the scores so that 0 is in the middle of them."""
-    f = scratch.f
-    centre = low + (high - low) / 2.0
-    for k in range(0, runs.run_start[runs.query_run[q + 1]] - runs.run_start[runs.query_run[q]], WIDTH):
-        store(f, k, load(f, k) - centre)
 
 
 @inlined()
@@ -274,74 +225,34 @@ def _units(q: int, table: Any, c: Any, factor: Any, of_weight: int, shift: float
 @compiled()
 def _sum_factorised(
     first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
-) -> bool:
-    """Sum the FACTORISED queries of safe exponents; return whether there are others of them, and mark those."""
-    f = scratch.f
-    left = False
+) -> None:
+    """Sum the FACTORISED queries among ``first <= q < last``."""
+    lowest, highest = np.empty(runs.most_grades), np.empty(runs.most_grades)
     for q in range(first, last):
-        out.shift[q] = _NOT_SUMMED
         if table.how[q] != FACTORISED:
             continue
-        low, high, of_weight, n = gather_padded(q, scores, runs, scratch)
-        if table.longest[q] * (high - low) > SAFE_EXPONENT:
-            left = True
-            continue
-        centre = low + (high - low) / 2.0
-        for k in range(0, n, WIDTH):
-            store(f, k, load(f, k) - centre)
-        units = _units(q, table, c, factor, of_weight, 0.0)
-        _factorised(scratch, runs, table, q, c, math.ldexp(1.0, -units.of_distance))
-        finish_padded(q, scratch, runs, units, out)
-    return left
-
-
-@compiled()
-def _sum_any_range(
-    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
-) -> bool:
-    """Sum the FACTORISED queries that `_sum_factorised` has left."""
-    grades = 0
-    for q in range(first, last):
-        grades = max(grades, runs.query_run[q + 1] - runs.query_run[q])
-    lowest, highest = np.empty(grades), np.empty(grades)
-    for q in range(first, last):
-        if table.how[q] == FACTORISED and out.shift[q] == _NOT_SUMMED:
-            _, _, of_weight = gather(q, scores, runs, scratch)
-            per_unit = math.ldexp(1.0, -power_of(table.longest[q]))
-            shift = _factorised_any_range(scratch, runs, table, q, c, per_unit, lowest, highest)
-            finish(q, scratch, runs, _units(q, table, c, factor, of_weight, shift), out)
-    return False
+        low, high, of_weight, n = gather(q, scores, runs, scratch, True)
+        far = table.longest[q] * (high - low) > SAFE_EXPONENT
+        if not far:
+            centre(scratch, n, low, high)
+        per_unit = math.ldexp(1.0, -power_of(table.longest[q]))
+        shift = _factorised(scratch, runs, table, q, c, per_unit, far, lowest, highest)
+        finish(q, scratch, runs, _units(q, table, c, factor, of_weight, shift), out, True)
 
 
 @compiled()
 def _sum_running(
     first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
-) -> bool:
-    """Sum the queries of safe exponents where all distances are 1; return whether others are left, and mark them."""
-    left = False
+) -> None:
+    """Sum the queries ``first <= q < last``, where all distances are 1."""
+    lowest, highest = np.empty(runs.most_grades), np.empty(runs.most_grades)
     for q in range(first, last):
-        low, high, of_weight = gather(q, scores, runs, scratch)
-        if high - low <= SAFE_EXPONENT:
-            _centre(q, runs, scratch, low, high)
-            _running(scratch, runs, q, c)
-            finish(q, scratch, runs, _units(q, table, c, factor, of_weight, 0.0), out)
-        else:
-            out.shift[q] = _NOT_SUMMED
-            left = True
-    return left
-
-
-@compiled()
-def _sum_running_any_range(
-    first: int, last: int, scores: Any, runs: Any, table: Any, c: Any, factor: Any, out: Any, scratch: Any
-) -> bool:
-    """Sum the queries that `_sum_running` has left."""
-    for q in range(first, last):
-        if out.shift[q] == _NOT_SUMMED:
-            _, _, of_weight = gather(q, scores, runs, scratch)
-            shift = _running_any_range(scratch, runs, q, c)
-            finish(q, scratch, runs, _units(q, table, c, factor, of_weight, shift), out)
-    return False
+        low, high, of_weight, n = gather(q, scores, runs, scratch, False)
+        far = high - low > SAFE_EXPONENT
+        if not far:
+            centre(scratch, n, low, high)
+        shift = _running(scratch, runs, q, c, far, lowest, highest)
+        finish(q, scratch, runs, _units(q, table, c, factor, of_weight, shift), out, False)
 
 
 def sum_over_pairs(
@@ -349,22 +260,12 @@ def sum_over_pairs(
 ) -> None:
     """Write gradient -Σ_j ± d w and Hessian of the rows in pairs, each query's times its factor; not of BOXES ones.
 
-    `cost` is that of `costs`. A way that no query takes is not compiled: what the first one leaves, the others do.
+    `cost` is that of `costs`.
     """
-
-    def any_left_by(kernel: Callable[..., bool]) -> bool:
-        left: list[bool] = []
-        run_over_queries(
-            lambda first, last: left.append(
-                kernel(first, last, scores, runs, table, curvature, factor, out, scratch_for(runs))
-            ),
-            cost,
-        )
-        return True in left
-
-    near, far = (_sum_running, _sum_running_any_range) if table.kind == BINARY else (_sum_factorised, _sum_any_range)
-    if any_left_by(near):
-        any_left_by(far)
+    kernel = _sum_running if table.kind == BINARY else _sum_factorised
+    run_over_queries(
+        lambda first, last: kernel(first, last, scores, runs, table, curvature, factor, out, scratch_for(runs)), cost
+    )
 
 
 def costs(runs: Runs, how: Ints) -> Ints:

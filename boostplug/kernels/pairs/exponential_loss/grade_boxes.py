@@ -48,12 +48,14 @@ from boostplug.kernels.pairs.exponential_loss.one_query import (
     Curvature,
     Sums,
     Units,
+    centre,
     distance_of,
     finish,
     gather,
     power_of,
     scratch_for,
 )
+from boostplug.kernels.pairs.pair_task import middle_run
 
 __all__ = ["Distances", "sum_by_boxes"]
 
@@ -234,101 +236,118 @@ def _lagrange(x: Any, t: Any, at: int, stride: int, m: int, nodes: Any) -> None:
 
 
 @inlined(fastmath={"contract"}, error_model="numpy")
+def _read_block(m: int, side: int, n: int, first: int, box: Any, scratch: Any, workspace: Any, nodes: Any) -> None:
+    """Write what n documents of a box are at the nodes; `box` is its lowest and highest grade and its origin."""
+    f, r, e, t, d = scratch.f, workspace.r, workspace.e, workspace.t, workspace.d
+    low, high, origin = box
+    sign, weight = (-1.0, scratch.winner) if side == 0 else (1.0, scratch.loser)
+    per_half = 2.0 / (high - low) if high > low else 0.0
+    least = exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
+    at = side * _MOST * _BLOCK
+    for i in range(0, n, WIDTH):
+        score = load(f, first + i) - origin
+        for k in range(m):
+            w = exponential(larger(score * (sign * d[k]), broadcast(-EXP_MAX))) - least
+            if weight.shape[0] > 0:
+                w = w * load(weight, first + i)
+            store(e, at + k * _BLOCK + i, first_lanes(n - i, w, 0.0))
+        x = first_lanes(n - i, (load(r, first + i) - low) * per_half - 1.0, 0.0)
+        _lagrange(x, t, at + i, _BLOCK, m, nodes)
+
+
+@inlined(fastmath={"contract"}, error_model="numpy")
+def _add_moments(m: int, side: int, n: int, workspace: Any) -> None:
+    """Add the moments of n documents, two nodes by two."""
+    e, t, moment = workspace.e, workspace.t, workspace.moment
+    at = side * _MOST * _BLOCK
+    for k in range(0, m, 2):
+        for l in range(0, m, 2):
+            s00, s01, s10, s11 = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
+            at_e, at_t = at + k * _BLOCK, at + l * _BLOCK
+            for i in range(0, n, WIDTH):
+                e0, e1 = load(e, at_e + i), load(e, at_e + _BLOCK + i)
+                t0, t1 = load(t, at_t + i), load(t, at_t + _BLOCK + i)
+                s00, s01 = s00 + e0 * t0, s01 + e0 * t1
+                s10, s11 = s10 + e1 * t0, s11 + e1 * t1
+            moment[side, k, l] += sum_of(s00)
+            moment[side, k, l + 1] += sum_of(s01)
+            moment[side, k + 1, l] += sum_of(s10)
+            moment[side, k + 1, l + 1] += sum_of(s11)
+
+
+@inlined(fastmath={"contract"}, error_model="numpy")
+def _add_fields(m: int, side: int, n: int, first: int, scratch: Any, workspace: Any, c: Any, per_unit: float) -> None:
+    """Add to the derivatives of n documents what the fields say of them."""
+    g, h, e, t, d, field = scratch.g, scratch.h, workspace.e, workspace.t, workspace.d, workspace.field
+    sign, at = -1.0 if side == 0 else 1.0, side * _MOST * _BLOCK
+    for i in range(0, n, WIDTH):
+        of_g, of_h = load(g, first + i), load(h, first + i)
+        for k in range(0, m, 2):
+            p, q = broadcast(0.0), broadcast(0.0)
+            for l in range(m):
+                t0 = load(t, at + l * _BLOCK + i)
+                p, q = p + t0 * field[side, k, l], q + t0 * field[side, k + 1, l]
+            p = p * load(e, at + k * _BLOCK + i)
+            q = q * load(e, at + (k + 1) * _BLOCK + i)
+            d0, d1 = d[k] * per_unit, d[k + 1] * per_unit
+            of_g = of_g + (p * (sign * d0) + q * (sign * d1))
+            of_h = of_h + (p * (c.squared * d0 * d0 + c.constant) + q * (c.squared * d1 * d1 + c.constant))
+        store(g, first + i, of_g)
+        store(h, first + i, of_h)
+
+
+@inlined(fastmath={"contract"}, error_model="numpy")
+def _moments_to_fields(m: int, share: float, times_at: Any, workspace: Any, nodes: Any) -> None:
+    """Write the fields of both boxes; `share` is the width of the upper one beside both, `times_at` (rise, shift)."""
+    d, moment, field, between = workspace.d, workspace.moment, workspace.field, workspace.between
+    rise, shift = times_at
+    for l in range(m):
+        for i in range(0, m, WIDTH):
+            x = share * nodes.at[m, l] - load(nodes.at[m], i) * (1.0 - share)
+            _lagrange(x, between, i, _MOST, m, nodes)
+        for k in range(m):
+            times = math.exp(d[k] * rise - shift)
+            above = times * moment[0, k, l]
+            below = broadcast(0.0)
+            for i in range(0, m, WIDTH):
+                x = load(between, k * _MOST + i)
+                below = below + x * load(moment[1, k], i)
+                store(field[1, k], i, load(field[1, k], i) + x * above)
+            field[0, k, l] = times * sum_of(below)
+
+
+@inlined(fastmath={"contract"}, error_model="numpy")
 def _box_by_box(
     m: int, a: Any, b: Any, origin: Any, gap: Any, scratch: Any, workspace: Any, nodes: Any, kind: int,
     parameter: float, c: Any, unit: Any,
 ) -> None:  # fmt: skip
     """Add the pairs of the documents a with those b, all of lower grades, by m nodes; m is even."""
-    f, _, g, h, winner, loser = scratch
-    r, e, t, d, moment, field = workspace.r, workspace.e, workspace.t, workspace.d, workspace.moment, workspace.field
+    r, d = workspace.r, workspace.d
     per_unit, shift = unit
     middle, half = 0.5 * (gap[1] + gap[0]), 0.5 * (gap[1] - gap[0])
-    least = exponential(broadcast(-EXP_MAX))  # smaller ones are nothing
     for k in range(m):
         d[k] = distance_of(middle + half * nodes.at[m, k], kind, parameter)
     for side in range(2):
         for k in range(m):
             for l in range(0, m, WIDTH):
-                store(moment[side, k], l, broadcast(0.0))
-                store(field[side, k], l, broadcast(0.0))
+                store(workspace.moment[side, k], l, broadcast(0.0))
+                store(workspace.field[side, k], l, broadcast(0.0))
     for way in range(2):  # moments of the documents, then what the fields say of them
         for side in range(2):
             begin, end = a if side == 0 else b
-            sign, start = (-1.0, origin[0]) if side == 0 else (1.0, origin[1])
-            low, high = r[begin], r[end - 1]
-            per_half = 2.0 / (high - low) if high > low else 0.0
-            first_of = side * _MOST * _BLOCK
+            box = (r[begin], r[end - 1], origin[0] if side == 0 else origin[1])
             for first in range(begin, end, _BLOCK):
                 n = min(end - first, _BLOCK)
                 if way == 0 or end - begin > _BLOCK:
-                    for i in range(0, n, WIDTH):
-                        score = load(f, first + i) - start
-                        for k in range(m):
-                            w = exponential(larger(score * (sign * d[k]), broadcast(-EXP_MAX))) - least
-                            if winner.shape[0] > 0:
-                                w = w * load(winner if side == 0 else loser, first + i)
-                            store(e, first_of + k * _BLOCK + i, first_lanes(n - i, w, 0.0))
-                        x = first_lanes(n - i, (load(r, first + i) - low) * per_half - 1.0, 0.0)
-                        _lagrange(x, t, first_of + i, _BLOCK, m, nodes)
+                    _read_block(m, side, n, first, box, scratch, workspace, nodes)
                 if way == 0:
-                    for k in range(0, m, 2):
-                        for l in range(0, m, 2):
-                            s00, s01, s10, s11 = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
-                            at_e, at_t = first_of + k * _BLOCK, first_of + l * _BLOCK
-                            for i in range(0, n, WIDTH):
-                                e0, e1 = load(e, at_e + i), load(e, at_e + _BLOCK + i)
-                                t0, t1 = load(t, at_t + i), load(t, at_t + _BLOCK + i)
-                                s00, s01 = s00 + e0 * t0, s01 + e0 * t1
-                                s10, s11 = s10 + e1 * t0, s11 + e1 * t1
-                            moment[side, k, l] += sum_of(s00)
-                            moment[side, k, l + 1] += sum_of(s01)
-                            moment[side, k + 1, l] += sum_of(s10)
-                            moment[side, k + 1, l + 1] += sum_of(s11)
-                    continue
-                for i in range(0, n, WIDTH):
-                    of_g, of_h = load(g, first + i), load(h, first + i)
-                    for k in range(0, m, 2):
-                        p, q = broadcast(0.0), broadcast(0.0)
-                        for l in range(m):
-                            t0 = load(t, first_of + l * _BLOCK + i)
-                            p, q = p + t0 * field[side, k, l], q + t0 * field[side, k + 1, l]
-                        p = p * load(e, first_of + k * _BLOCK + i)
-                        q = q * load(e, first_of + (k + 1) * _BLOCK + i)
-                        d0, d1 = d[k] * per_unit, d[k + 1] * per_unit
-                        of_g = of_g + (p * (sign * d0) + q * (sign * d1))
-                        of_h = of_h + (p * (c.squared * d0 * d0 + c.constant) + q * (c.squared * d1 * d1 + c.constant))
-                    store(g, first + i, of_g)
-                    store(h, first + i, of_h)
+                    _add_moments(m, side, n, workspace)
+                else:
+                    _add_fields(m, side, n, first, scratch, workspace, c, per_unit)
         if way == 0:
             width_a, width_b = r[a[1] - 1] - r[a[0]], r[b[1] - 1] - r[b[0]]
             share = width_a / (width_a + width_b) if half > 0.0 else 0.0
-            for l in range(m):
-                for i in range(0, m, WIDTH):
-                    x = share * nodes.at[m, l] - load(nodes.at[m], i) * (1.0 - share)
-                    _lagrange(x, workspace.between, i, _MOST, m, nodes)
-                for k in range(m):
-                    times = math.exp(d[k] * (origin[1] - origin[0]) - shift)
-                    above = times * moment[0, k, l]
-                    below = broadcast(0.0)
-                    for i in range(0, m, WIDTH):
-                        x = load(workspace.between, k * _MOST + i)
-                        below = below + x * load(moment[1, k], i)
-                        store(field[1, k], i, load(field[1, k], i) + x * above)
-                    field[0, k, l] = times * sum_of(below)
-
-
-@inlined()
-def _middle(u_0: int, u_1: int, start: Any) -> int:
-    """Return the run that begins next to the middle of the documents of the runs u_0..u_1, at least two."""
-    middle = (start[u_0] + start[u_1]) // 2
-    low, high = u_0 + 1, u_1 - 1
-    while low < high:
-        u = (low + high) // 2
-        if start[u] < middle:
-            low = u + 1
-        else:
-            high = u
-    return low - 1 if low - 1 > u_0 and middle - start[low - 1] < start[low] - middle else low
+            _moments_to_fields(m, share, (origin[1] - origin[0], shift), workspace, nodes)
 
 
 @inlined()
@@ -339,7 +358,7 @@ def _cut(n: int, to_do: Any, runs: Any) -> int:
     within = a_0 == b_0
     wider = grade[a_1 - 1] - grade[a_0] >= grade[b_1 - 1] - grade[b_0]
     upper = within or b_1 - b_0 == 1 or (wider and a_1 - a_0 > 1)
-    u = _middle(a_0, a_1, start) if upper else _middle(b_0, b_1, start)
+    u = middle_run(start, a_0, a_1) if upper else middle_run(start, b_0, b_1)
     for k in range(3 if within else 2):  # a box: the lower half, the upper half, and the pair of both
         to_do[n + k, 0] = u if upper and k > 0 else a_0
         to_do[n + k, 1] = u if upper and k == 0 else a_1
@@ -348,76 +367,100 @@ def _cut(n: int, to_do: Any, runs: Any) -> int:
     return n + (3 if within else 2)
 
 
+@inlined(error_model="numpy")
+def _method(
+    q: int, a_0: int, a_1: int, b_0: int, b_1: int, bounded: bool, f: Any, runs: Any, workspace: Any, nodes: Any,
+    kind: int, parameter: float,
+) -> Any:  # fmt: skip
+    """Return how the pairs of two boxes, or within one, are summed: -1 pair by pair, 0 after a cut, else by m nodes.
+
+    For nodes return also the origins of both boxes' scores, and the smallest and the largest gap. Costs are in
+    nanoseconds, as measured. Boxes that are to be cut cost about as much as 12 nodes.
+    """
+    start, grade, base = runs.run_start, runs.run_grade, runs.run_start[runs.query_run[q]]
+    a, b = (start[a_0] - base, start[a_1] - base), (start[b_0] - base, start[b_1] - base)
+    n_a, n_b = a[1] - a[0], b[1] - b[0]
+    within = a_0 == b_0
+    m, origin, gap = 0, (0.0, 0.0), (0.0, 0.0)
+    pairs = 4.0 * n_a * n_b * (0.5 if within else 1.0)
+    other = 80.0 * n_a if within else 80.0 * (n_a + n_b) + 3000.0
+    if not within and pairs > 20.0 * (n_a + n_b) + 1000.0:
+        low_a, high_a = _extremes(f, a[0], a[1])
+        low_b, high_b = _extremes(f, b[0], b[1])
+        gap = (grade[a_0] - grade[b_1 - 1], grade[a_1 - 1] - grade[b_0])
+        if not bounded:
+            origin = (low_a, high_b)
+        m = _n_nodes(gap, (low_a - high_b, high_a - low_b), workspace, nodes, kind, parameter)
+        if m > 0:
+            other = (n_a + n_b) * (3.0 * m + 0.25 * m * m) + 1.2 * m**3 + 500.0
+            k_a, k_b = a_1 - a_0, b_1 - b_0
+            if m > 2 and other > 5.0 * (k_a * n_b + k_b * n_a) + 500.0 * k_a * k_b:
+                m = 0  # grade by grade
+    return -1 if pairs <= other else m, a, b, origin, gap
+
+
+@inlined(error_model="numpy")
+def _walk(
+    q: int, looks: bool, bounded: bool, runs: Any, distances: Any, c: Any, nodes: Any, scratch: Any, workspace: Any,
+    unit: Any,
+) -> float:  # fmt: skip
+    """Sum all pairs of a query; or, if it only `looks`, return their largest exponent, about, if past the safe one."""
+    kind, parameter, to_do = distances.kind, distances.parameter, workspace.to_do
+    u_0, u_1 = runs.query_run[q], runs.query_run[q + 1]
+    steepest = SAFE_EXPONENT
+    to_do[0, 0], to_do[0, 1], to_do[0, 2], to_do[0, 3] = u_0, u_1, u_0, u_1
+    n = 1
+    while n > 0:
+        n -= 1
+        a_0, a_1, b_0, b_1 = to_do[n, 0], to_do[n, 1], to_do[n, 2], to_do[n, 3]
+        if a_0 == b_0 and a_1 - a_0 == 1:
+            continue
+        m, a, b, origin, gap = _method(
+            q, a_0, a_1, b_0, b_1, bounded, scratch.f, runs, workspace, nodes, kind, parameter
+        )
+        if m < 0:
+            longest = _pair_by_pair(a, b, scratch, workspace.r, kind, parameter, c, unit)
+            if looks:
+                steepest = max(steepest, longest)
+        elif m == 0:
+            n = _cut(n, to_do, runs)
+        elif looks:
+            steepest = max(steepest, distance_of(gap[1], kind, parameter) * (origin[1] - origin[0]))
+        else:
+            _box_by_box(m, a, b, origin, gap, scratch, workspace, nodes, kind, parameter, c, unit)
+    return steepest
+
+
 @compiled(error_model="numpy", _nrt=False)
 def _sum_queries(
     first: int, last: int, scores: Any, runs: Any, distances: Any, c: Any, factor: Any, out: Any, nodes: Any,
     scratch: Any, workspace: Any,
 ) -> None:  # fmt: skip
     """Write what `sum_by_boxes` returns of the queries ``first <= q < last``."""
-    start, grade = runs.run_start, runs.run_grade
-    kind, parameter = distances.kind, distances.parameter
-    f, r, to_do = scratch.f, workspace.r, workspace.to_do
+    start = runs.run_start
     for q in range(first, last):
         if not distances.chosen[q]:
             continue
         u_0, u_1 = runs.query_run[q], runs.query_run[q + 1]
-        base = start[u_0]
-        low, high, of_weight = gather(q, scores, runs, scratch)
+        low, high, of_weight, n = gather(q, scores, runs, scratch, False)
         for u in range(u_0, u_1):
-            for i in range(start[u] - base, start[u + 1] - base):
-                r[i] = grade[u]
+            for i in range(start[u] - start[u_0], start[u + 1] - start[u_0]):
+                workspace.r[i] = runs.run_grade[u]
         of_distance = power_of(distances.longest[q])
         bounded = distances.longest[q] * (high - low) <= SAFE_EXPONENT
         if bounded:
-            centre = low + (high - low) / 2.0
-            for i in range(0, start[u_1] - base, WIDTH):
-                store(f, i, load(f, i) - centre)
+            centre(scratch, n, low, high)
         steepest = SAFE_EXPONENT
         for walk in range(1 if bounded else 0, 2):  # the first one looks for the largest exponent
             unit = (math.ldexp(1.0, -of_distance), steepest - SAFE_EXPONENT)
-            to_do[0, 0], to_do[0, 1], to_do[0, 2], to_do[0, 3] = u_0, u_1, u_0, u_1
-            n = 1
-            while n > 0:
-                n -= 1
-                a_0, a_1, b_0, b_1 = to_do[n, 0], to_do[n, 1], to_do[n, 2], to_do[n, 3]
-                a, b = (start[a_0] - base, start[a_1] - base), (start[b_0] - base, start[b_1] - base)
-                n_a, n_b = a[1] - a[0], b[1] - b[0]
-                within = a_0 == b_0
-                if within and a_1 - a_0 == 1:
-                    continue
-                m = 0
-                origin, gap = (0.0, 0.0), (0.0, 0.0)
-                # Costs in nanoseconds, as measured. Boxes that are to be cut cost about as much as 12 nodes.
-                pairs = 4.0 * n_a * n_b * (0.5 if within else 1.0)
-                other = 80.0 * n_a if within else 80.0 * (n_a + n_b) + 3000.0
-                if not within and pairs > 20.0 * (n_a + n_b) + 1000.0:
-                    low_a, high_a = _extremes(f, a[0], a[1])
-                    low_b, high_b = _extremes(f, b[0], b[1])
-                    gap = (grade[a_0] - grade[b_1 - 1], grade[a_1 - 1] - grade[b_0])
-                    if not bounded:
-                        origin = (low_a, high_b)
-                    m = _n_nodes(gap, (low_a - high_b, high_a - low_b), workspace, nodes, kind, parameter)
-                    if m > 0:
-                        other = (n_a + n_b) * (3.0 * m + 0.25 * m * m) + 1.2 * m**3 + 500.0
-                        k_a, k_b = a_1 - a_0, b_1 - b_0
-                        if m > 2 and other > 5.0 * (k_a * n_b + k_b * n_a) + 500.0 * k_a * k_b:
-                            m = 0  # grade by grade
-                if pairs <= other:
-                    longest = _pair_by_pair(a, b, scratch, r, kind, parameter, c, unit)
-                    if walk == 0:
-                        steepest = max(steepest, longest)
-                elif m == 0:
-                    n = _cut(n, to_do, runs)
-                elif walk == 0:
-                    steepest = max(steepest, distance_of(gap[1], kind, parameter) * (origin[1] - origin[0]))
-                else:
-                    _box_by_box(m, a, b, origin, gap, scratch, workspace, nodes, kind, parameter, c, unit)
+            longest = _walk(q, walk == 0, bounded, runs, distances, c, nodes, scratch, workspace, unit)
             if walk == 0:
-                for i in range(0, start[u_1] - base, WIDTH):
+                steepest = longest
+                for i in range(0, n, WIDTH):
                     store(scratch.g, i, broadcast(0.0))
                     store(scratch.h, i, broadcast(0.0))
         units = Units(factor[q], of_weight, of_distance, c.squared > 0.0, steepest - SAFE_EXPONENT)
-        finish(q, scratch, runs, units, out)
+        finish(q, scratch, runs, units, out, False)
 
 
 def _workspace_for(n: int) -> _Workspace:

@@ -40,12 +40,11 @@ __all__ = [
     "Scratch",
     "Sums",
     "Units",
+    "centre",
     "distance_of",
     "finish",
-    "finish_padded",
     "gather",
-    "gather_padded",
-    "padded_size",
+    "padded",
     "power_of",
     "scratch_for",
 ]
@@ -132,35 +131,51 @@ def scratch_for(runs: Runs) -> Scratch:
 
 
 @inlined()
-def padded_size(runs: Any, u: int) -> int:
-    """Return the size of a run that is padded to complete lanes."""
-    n: int = runs.run_start[u + 1] - runs.run_start[u]
+def padded(n: int) -> int:
+    """Return the number of places that n documents take in complete lanes."""
     return (n + WIDTH - 1) & -WIDTH
 
 
 @inlined()
-def gather(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int]:
-    """Fill f and the weights, clear g and h; return the lowest and the highest score, and the power of 2 of weights."""
-    f, _, g, h, winner, _ = scratch
+def gather(q: int, scores: Any, runs: Any, scratch: Any, by_run: bool) -> tuple[float, float, int, int]:
+    """Fill f and the weights, clear g and h.
+
+    Return the lowest and the highest score, the power of 2 of weights, and the end of what is filled. Documents stand
+    side by side, or, with `by_run`, those of each run in lanes of their own: what is stored in lanes that overlap is
+    slow to load again. Past them f repeats the last document, and weights are 0.
+    """
+    f, _, g, h, winner, loser = scratch
     rows, start = runs.rows, runs.run_start
-    base = unsigned(start[runs.query_run[q]])
-    n = start[runs.query_run[q + 1]] - start[runs.query_run[q]]
-    for i in range(unsigned(n)):
-        f[i] = scores[unsigned(rows[base + i])]
-    low = high = broadcast(f[0])
+    weighted = winner.shape[0] > 0
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    to = unsigned(0)
+    for u in range(u0, u1 if by_run else u0 + 1):
+        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_run else start[u1])):
+            f[to] = scores[unsigned(rows[i])]
+            if weighted:
+                winner[to], loser[to] = runs.winner[i], runs.loser[i]
+            to += unsigned(1)
+        while to & unsigned(WIDTH - 1):
+            f[to] = f[to - unsigned(1)]
+            if weighted:
+                winner[to] = loser[to] = 0.0
+            to += unsigned(1)
+    n = int(to)
+    low = high = load(f, 0)
     for k in range(0, n, WIDTH):
-        x = first_lanes(n - k, load(f, k), f[0])
-        low, high = smaller(low, x), larger(high, x)
+        low, high = smaller(low, load(f, k)), larger(high, load(f, k))
         store(g, k, broadcast(0.0))
         store(h, k, broadcast(0.0))
-    if winner.shape[0] == 0:
-        return least_of(low), largest_of(high), 0
-    for i in range(unsigned(n)):
-        winner[i] = runs.winner[base + i]
-    if runs.apart:
-        for i in range(unsigned(n)):
-            scratch.loser[i] = runs.loser[base + i]
-    return least_of(low), largest_of(high), _in_units(scratch, runs.apart, n)
+    of_weight = _in_units(scratch, runs.apart, n) if weighted else 0
+    return least_of(low), largest_of(high), of_weight, n
+
+
+@inlined()
+def centre(scratch: Any, n: int, low: float, high: float) -> None:
+    """Move the scores so that 0 is in the middle of them."""
+    middle = low + (high - low) / 2.0
+    for k in range(0, n, WIDTH):
+        store(scratch.f, k, load(scratch.f, k) - middle)
 
 
 @inlined()
@@ -242,61 +257,22 @@ def _write(scratch: Any, at: int, first: int, last: int, rows: Any, out: Any) ->
 
 
 @inlined()
-def finish(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
-    """Write the derivatives of a query's rows, its shift and its top."""
-    first, last = runs.run_start[runs.query_run[q]], runs.run_start[runs.query_run[q + 1]]
-    of_g, of_h, beyond = _multipliers(units)
-    extremes = _multiply(scratch, 0, last - first, of_g, of_h, (broadcast(0.0), broadcast(0.0), broadcast(np.inf)))
-    out.top[q] = _top(scratch, last - first, extremes)
-    out.shift[q] = units.shift + beyond * math.log(2.0)
-    _write(scratch, 0, first, last, runs.rows, out)
-
-
-@inlined()
-def gather_padded(q: int, scores: Any, runs: Any, scratch: Any) -> tuple[float, float, int, int]:
-    """Do what `gather` does, with each run in lanes of its own; return the end of the last one as well.
-
-    What is stored in lanes that overlap is slow to load again. Past a run f repeats its last document; weights are 0.
-    """
-    f, _, g, h, winner, loser = scratch
-    rows, start = runs.rows, runs.run_start
-    weighted = winner.shape[0] > 0
-    to = unsigned(0)
-    for u in range(runs.query_run[q], runs.query_run[q + 1]):
-        for i in range(unsigned(start[u]), unsigned(start[u + 1])):
-            f[to] = scores[unsigned(rows[i])]
-            if weighted:
-                winner[to], loser[to] = runs.winner[i], runs.loser[i]
-            to += unsigned(1)
-        while to & unsigned(WIDTH - 1):
-            f[to] = f[to - unsigned(1)]
-            if weighted:
-                winner[to] = loser[to] = 0.0
-            to += unsigned(1)
-    n = int(to)
-    low = high = load(f, 0)
-    for k in range(0, n, WIDTH):
-        low, high = smaller(low, load(f, k)), larger(high, load(f, k))
-        store(g, k, broadcast(0.0))
-        store(h, k, broadcast(0.0))
-    of_weight = _in_units(scratch, runs.apart, n) if weighted else 0
-    return least_of(low), largest_of(high), of_weight, n
-
-
-@inlined()
-def finish_padded(q: int, scratch: Any, runs: Any, units: Any, out: Any) -> None:
-    """Do what `finish` does after `gather_padded`."""
+def finish(q: int, scratch: Any, runs: Any, units: Any, out: Any, by_run: bool) -> None:
+    """Write the derivatives of a query's rows, its shift and its top; documents stand as `gather` put them."""
     start = runs.run_start
     u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    end = u1 if by_run else u0 + 1
     of_g, of_h, beyond = _multipliers(units)
     extremes = (broadcast(0.0), broadcast(0.0), broadcast(np.inf))
     n = 0
-    for u in range(u0, u1):
-        extremes = _multiply(scratch, n, n + start[u + 1] - start[u], of_g, of_h, extremes)
-        n += padded_size(runs, u)
+    for u in range(u0, end):
+        size = (start[u + 1] if by_run else start[u1]) - start[u]
+        extremes = _multiply(scratch, n, n + size, of_g, of_h, extremes)
+        n += padded(size)
     out.top[q] = _top(scratch, n, extremes)
     out.shift[q] = units.shift + beyond * math.log(2.0)
     n = 0
-    for u in range(u0, u1):
-        _write(scratch, n, start[u], start[u + 1], runs.rows, out)
-        n += padded_size(runs, u)
+    for u in range(u0, end):
+        last = start[u + 1] if by_run else start[u1]
+        _write(scratch, n, start[u], last, runs.rows, out)
+        n += padded(last - start[u])

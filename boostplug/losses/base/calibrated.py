@@ -1,0 +1,66 @@
+"""`CalibratedLoss`: what losses share whose scores are logits of label / max_grade."""
+
+from abc import ABC
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import check_number, refuse_where
+from boostplug.core.values import Space
+from boostplug.data.queries import Queries
+from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.lists.calibrated import calibrated_softmax
+from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.loss import Loss
+
+__all__ = ["CalibratedLoss"]
+
+Floats = NDArray[np.float64]
+
+
+class CalibratedLoss(Loss, ABC):
+    """A cross entropy of each label and, with a `list_weight`, one of each list: see `CalibratedSoftmax`."""
+
+    max_grade: float
+    list_weight: float = 0.0
+
+    shift_invariant = False
+    takes_negative_labels = False
+
+    def __post_init__(self) -> None:
+        check_number(f"{type(self).__name__}: list_weight", self.list_weight, least=0.0, most=1.0)
+        check_number(f"{type(self).__name__}: max_grade", self.max_grade, least=1e-100, most=1e100)
+
+    @property
+    def search_space(self) -> Space:
+        """What the parameters say, except the top of the labels' scale, which is no choice."""
+        space = dict(super().search_space)
+        del space["max_grade"]
+        return space
+
+    @property
+    def largest_label(self) -> float:
+        """`max_grade`."""
+        return float(self.max_grade)
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        return self._sums(scores, queries, 1.0).value
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the Hessian."""
+        _, gradient, hessian = self._sums(scores, queries, scale)
+        positive_beside(gradient, hessian)
+        return gradient, hessian
+
+    def _sums(self, scores: Floats, queries: Queries, scale: float) -> ListSums:
+        top, of_list = self.largest_label, float(self.list_weight)
+
+        def check() -> None:
+            labels = queries.labels
+            outside = queries.labelled_rows & ((labels < 0.0) | (labels > top))
+            why = f"is not from 0 to max_grade={top:g}; pass the top of the scale as max_grade="
+            refuse_where("labels", outside, labels, why)
+
+        queries.remember((CalibratedLoss, top), check)
+        return sums_over_lists(calibrated_softmax, scores, queries, 1.0 - of_list, of_list, 1.0 / top, float(scale))
