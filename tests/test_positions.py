@@ -108,7 +108,15 @@ def test_fit_takes_them_and_keeps_the_curve(kind):
     for name, values in ranker.position_bias_.items():
         np.testing.assert_array_equal(values, expected[name])
     assert set(expected) == {"position", "clicked", "unclicked"}
-    assert kind(objective=bp.RankNet(), **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION).position_bias_ is None
+    for bound in (LOSS.on("sale"), 0.5 * LOSS + 0.5 * bp.SquaredError()):
+        given = {"group": SIZES, "position": POSITION, "labels": {"sale": CLICKS}}
+        ranker = kind(objective=bound, **SMALL).fit(X, CLICKS, **given)
+        assert set(ranker.position_bias_) == set(expected)
+    with pytest.warns(UserWarning, match=r"position is not used by objective RankNet\("):
+        ranker = kind(objective=bp.RankNet(), **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION)
+    assert ranker.position_bias_ is None
+    with pytest.raises(ValueError, match="reads no positions"):
+        bp.RankNet().position_bias(np.zeros(QUERIES.n_rows), QUERIES)
     with pytest.raises(ValueError, match="there are none; pass position= to fit"):
         kind(objective=LOSS, **SMALL).fit(X, CLICKS, group=SIZES)
     with pytest.raises(ValueError, match=r"position\[0\] = 0.0 is no place on a page"):

@@ -295,3 +295,13 @@ def test_a_sweep_trains_the_sums_along_a_grid_and_names_the_front(tmp_path):
             bp.compare(*parts, sweep=wrong, frameworks="lightgbm")
     with pytest.raises(ValueError, match="pass two metrics"):
         bp.compare(*parts, sweep=(bp.QBRank(), bp.RankNet()), metrics="NDCG@10", frameworks="lightgbm")
+
+
+@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
+def test_a_validation_set_without_the_label_of_a_metric_is_named(kind):
+    metric = bp.NDCG(5).on("sale")
+    options = {"verbose": -1} if kind is bp.LGBMRanker else {"eval_metric": metric}
+    of_fit = {"eval_metric": metric} if kind is bp.LGBMRanker else {}
+    data = {"group": DATA.group, "labels": {"sale": SALE}, "eval_set": [(DATA.X, DATA.y)], "eval_group": [DATA.group]}
+    with pytest.raises(ValueError, match=r"eval_set\[0\]'s labels hold no 'sale', .* pass eval_labels"):
+        kind(n_estimators=1, objective=bp.RankNet(), **options).fit(DATA.X, DATA.y, **data, **of_fit)

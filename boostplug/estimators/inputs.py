@@ -20,8 +20,9 @@ from boostplug.core.checks import (
 )
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, align_columns, table_of, without_qid
-from boostplug.losses import LOSSES, Loss, Unbiased
+from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.metrics.on_label import MetricOnLabel
 
 __all__ = [
     "CheckedSet",
@@ -267,8 +268,8 @@ def checked_validation_sets(eval_set: Any, given: DataSet, train: CheckedSet, **
 def fitted_position_bias(
     loss: Loss | None, predict: Callable[[Any], Any], train: CheckedSet
 ) -> dict[str, NDArray[Any]] | None:
-    """Return what `Unbiased.position_bias` says at the fitted scores of the training set; None of other losses."""
-    if not isinstance(loss, Unbiased):
+    """Return the loss's `position_bias` at the fitted scores of the training set; None of losses without positions."""
+    if loss is None or not loss.needs_position:
         return None
     start = 0.0 if train.start is None else np.ravel(train.start)
     return loss.position_bias(np.asarray(predict(train.X), np.float64) + start, train.queries)
@@ -430,6 +431,28 @@ def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:
     """Raise for pairs that the objective could not use."""
     if pairs is not None and (loss is None or not loss.takes_pairs):
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
+
+
+def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedSet]) -> None:
+    """Raise for a validation set without the label that a metric reads."""
+    for metric in metrics:
+        for one in sets:
+            if isinstance(metric, MetricOnLabel) and metric.label not in one.queries.labels_by_name:
+                raise ValueError(
+                    f"{one.where}labels hold no {metric.label!r}, which {metric.name} reads; pass eval_labels, a "
+                    "mapping of names to labels for each validation set"
+                )
+
+
+def warn_of_unused_positions(objective: Any, loss: Loss | None, position: Any) -> None:
+    """Warn of positions that the objective does not read."""
+    if position is not None and (loss is None or not loss.needs_position):
+        warnings.warn(
+            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased, or "
+            "lgb.train with lgb.Dataset(position=...) for LightGBM's lambdarank",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 class RankingScore:

@@ -39,8 +39,10 @@ from boostplug.estimators.inputs import (
     labels_in_single,
     loss_of,
     pairs_of,
+    refuse_missing_labels,
     refuse_twice,
     refuse_unused_pairs,
+    warn_of_unused_positions,
     weight_in_single,
     with_float32_labels,
 )
@@ -180,6 +182,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         )  # fmt: skip
         train = given.checked()
         refuse_unused_pairs(objective, loss, pairs)
+        warn_of_unused_positions(objective, loss, position)
         refuse_categories_beyond_pandas(train.X)
         init_model, features = _model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
@@ -190,6 +193,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             eval_labels=eval_labels,
             eval_sample_weight=eval_sample_weight, eval_init_score=_by_place(eval_init_score, eval_set),
         )  # fmt: skip
+        refuse_missing_labels(metrics, sets)
         for one in sets:
             refuse_categories_beyond_pandas(one.X, f"{one.where}X")
             labels_in_single(one.queries, f"{one.where}labels")

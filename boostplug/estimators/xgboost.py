@@ -37,8 +37,10 @@ from boostplug.estimators.inputs import (
     labels_in_single,
     loss_of,
     metrics_of,
+    refuse_missing_labels,
     refuse_unused_pairs,
     relative_weight,
+    warn_of_unused_positions,
     weight_in_single,
     with_float32_labels,
 )
@@ -200,6 +202,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )  # fmt: skip
         train = given.checked()
         refuse_unused_pairs(self.objective, loss, pairs)
+        warn_of_unused_positions(self.objective, loss, position)
         train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
@@ -213,6 +216,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             eval_labels=eval_labels,
             sample_weight_eval_set=sample_weight_eval_set, base_margin_eval_set=base_margin_eval_set,
         )  # fmt: skip
+        refuse_missing_labels(metrics, sets)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self._checked_feature_weights(feature_weights, columns.n_columns)
         matrix = self._matrix(train, feature_weights=feature_weights)

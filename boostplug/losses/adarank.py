@@ -1,6 +1,7 @@
 """AdaRank on trees: each query weighs e^(-its metric), on top of a smooth loss (Xu & Li, SIGIR 2007)."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +77,10 @@ class AdaRank(Loss):
             raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {shown(self.metric)}")
         if not isinstance(self.base, Loss) or self.base.couples_queries:
             raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {shown(self.base)}")
+
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
+        """Return the base's."""
+        return self.base.position_bias(scores, queries)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""

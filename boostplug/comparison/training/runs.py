@@ -15,7 +15,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, Framework, Part
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
-from boostplug.losses import Loss, Unbiased
+from boostplug.losses import Loss
 from boostplug.metrics import ECE, NDCG, LogLoss, Metric
 from boostplug.metrics.calibration import bin_sums
 
@@ -324,8 +324,8 @@ def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) ->
 
 
 def _position_bias(objective: Loss | str, scores: Floats, queries: Queries) -> Floats | None:
-    """Return what a loss that learns from clicks says of positions, as shares of the first one's clicks."""
-    if not isinstance(objective, Unbiased) or queries.position is None:
+    """Return the position bias of a loss that learns from clicks, as shares of the first position's clicks."""
+    if isinstance(objective, str) or not objective.needs_position or queries.position is None:
         return None
     curve = objective.position_bias(scores, queries)
     if "bias" in curve:

@@ -299,6 +299,16 @@ class Loss(Named, ABC):
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
         return self._over_all(checked, queries, totals)
 
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:  # noqa: ARG002 (the default)
+        """Return the position bias that a loss on clicks corrects, by position (see `Unbiased`).
+
+        Raises
+        ------
+        ValueError
+            If the loss reads no positions.
+        """
+        raise ValueError(f"{self!r} reads no positions; take boostplug.Unbiased")
+
     @abstractmethod
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the loss of each query; scores are checked, contiguous and read-only."""

@@ -1,9 +1,10 @@
 """A loss that reads one of several labels: ``QBRank().on("sale")``."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_instance
 from boostplug.data.named_labels import check_label_name
@@ -62,6 +63,10 @@ class LossOnLabel(Loss):
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the loss's."""
         return self.loss.scale_terms(self.reads(queries))
+
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
+        """Return the loss's."""
+        return self.loss.position_bias(scores, self.reads(queries))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the loss's."""

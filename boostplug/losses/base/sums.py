@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, shown
@@ -69,6 +69,11 @@ class CombinedLoss(Loss):
     def _there(self) -> list[tuple[Loss, float]]:
         """The parts of weight above 0."""
         return [(part, weight) for part, weight in self.weighted if weight > 0.0]
+
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
+        """Return that of the first part that reads positions."""
+        reading = [part for part, _ in self._there if part.needs_position]
+        return reading[0].position_bias(scores, queries) if reading else super().position_bias(scores, queries)
 
     @property
     def hessian_kind(self) -> HessianKind:
