@@ -578,7 +578,7 @@ def _files_read(options: Mapping[str, Path | None], store: Path) -> dict[str, li
     from boostplug.datasets.letor import possible_files, side_files
 
     files = {
-        option: possible_files(path) if option == "--data" else [path]
+        option: [path, *possible_files(path)] if option == "--data" else [path]
         for option, path in options.items()
         if path is not None
     }

@@ -79,6 +79,15 @@ def test_losses_are_spelt_with_parameters_and_as_sums(folder, tmp_path):
     assert "no loss \"QBRank(hessian='x', a)\"" in outcome.stderr
 
 
+def test_all_losses_leave_out_those_on_clicks(folder):
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "all"])
+    assert outcome.exit_code == 0, outcome.output
+    assert re.search("Left out, since they learn from clicks at positions.*: Unbiased", outcome.stdout)
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "Unbiased()"])
+    assert outcome.exit_code == 2
+    assert "train has none. Name their column by position= (--position)" in outcome.stderr
+
+
 def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
     options = [*QUICK, "--losses", "mpboost", "--baselines", "lambdarank", "--json", str(tmp_path / "out.json")]
     documents = []
@@ -138,6 +147,7 @@ INPUTS = {
         ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"],
     ),
     "a file of --data": ("vali.txt", ["--data", "."]),
+    "a table of --data": ("all.csv", ["--data", "all.csv"]),
     "a file that --data would prefer": ("valid.txt", ["--data", "."]),
     "a file of a fold": ("Fold1/test.txt", ["--data", "."]),
     "by a link": ("link", ["--data", "."]),
@@ -157,6 +167,7 @@ def test_an_output_is_never_an_input_or_a_store(output, target, arguments, tmp_p
         "vali.txt",
         "test.txt",
         "test.txt.query",
+        "all.csv",
         "Fold1/test.txt",
         "store/compare-0123456789ab.results",
     ):

@@ -208,7 +208,8 @@ def metrics_of(
 def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tuple[list[Method], list[str]]:
     """Return the methods without those that "all" stands for and that cannot learn from the data, and notes on them."""
     left, notes = list(methods), list[str]()
-    if losses != ALL:
+    if losses != ALL and not (isinstance(losses, (list, tuple)) and ALL in losses):
+        _refuse_without_positions(methods, folds)
         return left, notes
     labels = [part.queries.labels[part.queries.judged] for fold in folds for part in fold[:2]]
     least, largest = (float(f(np.concatenate(labels), initial=0.0)) for f in (np.min, np.max))
@@ -230,6 +231,17 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
         names = ", ".join(dict.fromkeys(method.name for method in refused))
         notes += [f"Left out, since {why}: {names}."] if refused else []
     return left, notes
+
+
+def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:
+    """Raise where a loss that learns from clicks at positions was asked for, and the data have no positions."""
+    needs = [m.name for m in methods if isinstance(m.objective, Loss) and m.objective.needs_position]
+    for (train, *_), name in product(folds, needs):
+        if train.queries.position is None:
+            raise ValueError(
+                f"{name} learns from clicks at positions, and train has none. Name their column by position= "
+                "(--position), or pass RankingData(X, y, qid=…, position=…)."
+            )
 
 
 def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:

@@ -194,9 +194,10 @@ def compare(
     loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
     pair = None
+    chosen = losses
     if sweep is not None:
         pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
-        losses = pair.beside({} if losses is None else parse_losses(losses))
+        chosen = pair.beside({} if losses is None else parse_losses(losses))
         metrics = [*pair.metrics] if metrics is METRICS else [*pair.metrics, *parse_metrics(metrics)]
     main, columns, left_out = metrics_of(folds, metric, metrics)
     small = is_small(folds)
@@ -215,7 +216,7 @@ def compare(
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    methods, unsuited = suited_losses(methods_of(names, losses, baselines), losses, folds)
+    methods, unsuited = suited_losses(methods_of(names, chosen, baselines), losses, folds)
     folder = store_of(store, resume=resume)
     if jobs > 1:
         check_picklable(plan, methods)

@@ -177,10 +177,13 @@ class Runs:
             done = [run for run in done if run.fold == done[0].fold]
             objective, parameters = tuned_objective(objective, tuned.drawn), tuned.parameters
         kind = FRAMEWORKS[method.framework]
+        params = kind.params_of_run(plan.trees, plan.num_threads, objective, plan.seeds[0], parameters)
+        if method.framework == "xgboost" and self.data.has_categories:
+            params["enable_categorical"] = True  # of the training's DMatrix; an estimator makes its own
         return {
             "framework": method.framework,
             "objective": objective,
-            "params": kind.params_of_run(plan.trees, plan.num_threads, objective, plan.seeds[0], parameters),
+            "params": params,
             "rounds": max(1, int(np.mean([run.rounds for run in done]) + 0.5)),
         }
 

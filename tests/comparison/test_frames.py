@@ -90,10 +90,15 @@ def test_categories_train_in_both_frameworks(frame):
     assert not with_it.failed
     for one, other in zip(with_it.document["methods"], without.document["methods"], strict=True):
         assert one["test"]["NDCG@10"]["mean"] > other["test"]["NDCG@10"]["mean"] + 0.02
-    best = with_it.best.set_params(n_estimators=2)
-    features = frame.sort_values("query", kind="stable").drop(columns="grade")
-    labels = frame.sort_values("query", kind="stable")["grade"]
-    assert np.isfinite(best.fit(features, labels, qid="query").predict(features)).all()
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_the_recommended_method_is_fitted_on_categories(frame, framework):
+    found = bp.compare(frame, label="grade", qid="query", frameworks=framework, baselines=[], **SOME)
+    rows = frame.sort_values("query", kind="stable")
+    X, y = rows.drop(columns="grade"), rows["grade"]
+    for best in (found.best, eval(found.recommendation.splitlines()[-1], {"bp": bp})):  # noqa: S307 (our own line)
+        assert np.isfinite(best.fit(X, y, qid="query").predict(X)).all()
 
 
 def test_a_column_that_numbers_the_rows_is_warned_of(frame):

@@ -19,7 +19,7 @@ from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.kept import print_of_part
 from boostplug.core.checks import column_names
 from boostplug.core.threads import Computed
-from boostplug.data.tables import is_frame
+from boostplug.data.tables import is_frame, table_of
 from boostplug.estimators.inputs import with_float32_labels
 
 __all__ = ["Content", "LoadedData", "content_hashes", "query_codes", "shared_data_warning"]
@@ -81,6 +81,11 @@ class LoadedData:
     def tests(self) -> list[Part]:
         """The test part of each fold."""
         return [test for _, _, test in self.folds]
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether a column of the features is categorical."""
+        return bool(table_of(self.folds[0][0].X, least=0).categories)
 
     @Computed
     def fingerprints(self) -> list[list[dict[str, str]]]:
