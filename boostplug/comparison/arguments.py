@@ -192,13 +192,7 @@ def metrics_of(
             if weight is not None and not np.any(weight):
                 raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")
             for one in needed:
-                try:
-                    zeros = np.zeros(part.queries.n_rows)
-                    values = one.per_query(zeros, part.queries) if one.has_per_query else one(zeros, part.queries)
-                except ValueError as error:
-                    raise ValueError(f"{one.name} cannot be computed on {name}: {error}") from None
-                if np.isnan(values).all():
-                    why = f"undefined on every query of {name}: {_why_undefined(one, part)}"
+                if why := _why_undefined(one, part, name):
                     if one == main or not by_default:
                         raise ValueError(f"{one.name} is {why}")
                     notes[one] = f"{one.name} is left out, {why}."
@@ -270,7 +264,24 @@ def note_on_clicks(folds: Folds, methods: Sequence[Method]) -> list[str]:
     return [note]
 
 
-def _why_undefined(metric: Metric, part: Part) -> str:
+def _why_undefined(metric: Metric, part: Part, name: str) -> str | None:
+    """Return why a metric has no value on a part; None where it has one."""
+    zeros = np.zeros(part.queries.n_rows)
+    try:
+        values = metric.per_query(zeros, part.queries) if metric.has_per_query else metric(zeros, part.queries)
+    except ValueError as error:
+        least = part.queries.labels.min(initial=0.0)
+        if least < 0.0:
+            return (
+                f"undefined for negative labels, and {name} has {least:g}: shift them to start at 0, or pass "
+                "metric='SpearmanRho' (--metric SpearmanRho)"
+            )
+        raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
+    return f"undefined on every query of {name}: {_why_everywhere(metric, part)}" if np.isnan(values).all() else None
+
+
+def _why_everywhere(metric: Metric, part: Part) -> str:
+    """Return why a metric is undefined on every query."""
     judging = getattr(metric, "metric", metric)  # the one that is bound to a label
     grade, most = getattr(judging, "relevant", None), metric.reads(part.queries).labels.max()
     if grade is None or not 0 < most < grade:

@@ -53,8 +53,10 @@ def test_a_column_may_say_the_split(frame):
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        ((0.5, 0.5), "split must be the shares of queries"),
-        ((0.5, 0.3, 0.3), "split must be the shares of queries"),
+        ((0.5, 0.5), "give three shares, .*; got 2"),
+        ((0.5, 0.3, 0.3), "the three shares must sum to 1; got 1.1"),
+        ((0.5, 0.0, 0.5), "each share must be above 0; valid has 0"),
+        ({0.5}, "split: give three shares"),
         ("part", "there is no column 'part' for split"),
         ("shop", "column 'shop' must hold 'train', 'valid' and 'test'; got '[xyz]'"),
     ],
@@ -145,4 +147,31 @@ def test_the_command_line_reads_tables(frame, tmp_path):
     assert "3 features" in found.stdout
     wrong = CliRunner().invoke(app, ["compare", "--data", str(tmp_path / "all.csv"), "--label", "relevance"])
     assert wrong.exit_code == 2
-    assert "there is no column 'qid' for qid" in wrong.stderr.replace("\n", " ")
+    assert "there is no column 'relevance' for label" in wrong.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "message"),
+    [
+        (0, "a,b,grade,grade,query,shop", r"data\.csv has 2 columns named 'grade'; rename"),
+        (5, "0.5,0.5,0.5,,7,x", r"column 'grade' has no value in row 6 of data\.csv"),
+        (5, "0.5,0.5,0.5,1,,x", r"column 'query' has no value in row 6 of data\.csv"),
+    ],
+)
+def test_mistakes_in_files_are_named_with_column_and_row(frame, tmp_path, line, text, message):
+    path = tmp_path / "data.csv"
+    frame.to_csv(path, index=False)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:line], text, *lines[line + 1 :]]))
+    with pytest.raises(ValueError, match=message):
+        bp.compare(path, label="grade", qid="query", **SOME)
+
+
+def test_a_wrong_column_of_query_ids_is_noticed(frame):
+    with pytest.raises(ValueError, match=r"No query of train has two documents, .* Is 'a' the column of query ids"):
+        bp.compare(frame, label="grade", qid="a", **SOME)
+    with pytest.raises(ValueError, match="column 'query' for qid; did you mean 'querys'"):
+        bp.compare(frame.rename(columns={"query": "querys"}), label="grade", qid="query", **SOME)
+    hardly = frame.assign(query=np.r_[np.arange(100), np.arange(len(frame) - 100)])
+    result = bp.compare(hardly, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    assert any("Hardly any query has two documents" in warning for warning in result.document["warnings"])

@@ -1,18 +1,15 @@
 """What comparisons take as data, in whatever form users have it, as folds of training, validation and test."""
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.inputs.frames import (
-    Columns,
-    features_only,
-    is_table_file,
-    parts_of,
-    read_table,
-    refuse_unusable,
-)
+import numpy as np
+
+from boostplug.comparison.inputs.checks import Source, check_table, refuse_unusable
+from boostplug.comparison.inputs.frames import Columns, features_only, first_row, is_table_file, parts_of, read_table
 from boostplug.comparison.training.frameworks import Part
 from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import Table, align_columns, is_frame, refuse_uncomputed, split_columns, table_of
@@ -22,6 +19,7 @@ from boostplug.datasets.letor import load_files
 __all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder", "name_of_folder"]
 
 PARTS = ("train", "valid", "test")
+_FEW = 0.1  # of the queries
 _FORMS = (
     "a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a DataFrame with "
     "label= naming its column of grades"
@@ -43,10 +41,24 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[P
         If something is missing, or makes no sense.
     """
     columns.check()
-    return [
+    folds = [
         _fold([_data(data, name, columns) for data, name in zip(fold, PARTS, strict=True)])
         for fold in _triples(train, valid, test, columns)
     ]
+    for first, *_ in folds:
+        _check_sizes(first, columns)
+    return folds
+
+
+def _check_sizes(train: Part, columns: Columns) -> None:
+    """Raise where no query has two documents, and warn where hardly any has: the ids may be of another column."""
+    sizes = np.diff(train.queries.boundaries)
+    n = int((sizes > 1).sum())
+    if n < _FEW * len(sizes):
+        is_it = "" if columns.label is None else f" Is {columns.qid!r} the column of query ids? Pass qid= (--qid)."
+        if n == 0:
+            raise ValueError(f"No query of train has two documents, so there is nothing to rank.{is_it}")
+        warnings.warn(f"Hardly any query has two documents: {n:,} of {len(sizes):,} in train.{is_it}", stacklevel=2)
 
 
 def name_of_folder(folder: Path) -> str:
@@ -69,15 +81,18 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> list[tuple[
         if columns.split is not None:
             raise ValueError("split divides one DataFrame into three parts; leave it out beside valid and test")
         train, valid, test = (
-            read_table(part, name) if is_table_file(part) else part
+            _read(part, name, columns) if is_table_file(part) else part
             for part, name in zip((train, valid, test), PARTS, strict=True)
         )
         parts = (train, valid, test)
         if all(isinstance(part, (str, PathLike)) for part in parts):
             return [Fold(*load_files([_file(part, name) for part, name in zip(parts, PARTS, strict=True)]))]
         return [parts]
-    train = read_table(train, "train") if is_table_file(train) else train
+    if is_table_file(train):
+        return [tuple(parts_of(_read(train, "train", columns), columns))]
+    refuse_uncomputed(train, "train")
     if is_frame(train):
+        check_table(train, columns, Source(), "train")
         return [tuple(parts_of(train, columns))]
     if columns.split is not None:
         raise ValueError(f"split divides one DataFrame by query; train is {shown(train)}: leave out split")
@@ -103,6 +118,13 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> list[tuple[
     return folds
 
 
+def _read(path: Any, name: str, columns: Columns) -> Any:
+    """Return a CSV or Parquet file as a DataFrame, checked."""
+    frame = read_table(path, name)
+    check_table(frame, columns, Source(Path(path).name, first_row(path)), name)
+    return frame
+
+
 def _file(path: Any, name: str) -> Path:
     if not Path(path).is_file():
         raise FileNotFoundError(f"{name}: there is no file {path}; check the path")
@@ -126,30 +148,24 @@ def _data(data: Any, name: str, columns: Columns) -> RankingData:
     try:
         refuse_uncomputed(data, name)
         if is_frame(data):
-            return _from_frame(data, columns)
+            return _from_frame(data, columns, name)
         _refuse_columns(columns, data, name)
         return _from_tuple(data, columns.qid) if isinstance(data, (tuple, list)) else _from_fields(data)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _from_frame(data: Any, columns: Columns) -> RankingData:
-    if columns.label is None:
-        raise ValueError(
-            f"Which column holds the labels? Pass label=, one of {shown(column_names(data))}; or a tuple (DataFrame, "
-            "labels)"
-        )
-    data = features_only(data, columns)
-    found = RankingData.from_frame(
-        data,
+def _from_frame(data: Any, columns: Columns, name: str) -> RankingData:
+    check_table(data, columns._replace(split=None), Source(), name)
+    assert columns.label is not None
+    return RankingData.from_frame(
+        features_only(data, columns),
         label=columns.label,
         qid=columns.qid,
         weight=columns.weight,
         labels=columns.labels,
         position=columns.position,
     )
-    refuse_unusable(found.X)
-    return found
 
 
 def _from_tuple(data: Any, qid: str) -> RankingData:
@@ -162,6 +178,11 @@ def _from_tuple(data: Any, qid: str) -> RankingData:
             f"a tuple must be (X, y, qid), or (DataFrame with a column {qid!r}, y); got {len(data)} entries"
         )
     X, y, ids = data
+    if len(ids) < len(y) and sum(ids) == len(y):
+        raise ValueError(
+            f"qid must have one id per row: got {len(ids)} ids for {len(y)} labels. For sizes of queries, pass "
+            "bp.RankingData(X, y, group=sizes)."
+        )
     return RankingData(X, y, qid=ids)
 
 

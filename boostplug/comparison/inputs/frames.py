@@ -1,6 +1,7 @@
 """DataFrames, and CSV and Parquet files of them: which columns are features, and which query stands in which part."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from math import isclose
 from os import PathLike
@@ -12,14 +13,15 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import column_names, shown
 from boostplug.core.extras import needed_by
-from boostplug.data.tables import is_frame, refuse_uncomputed, split_columns
+from boostplug.data.tables import split_columns
 
-__all__ = ["Columns", "features_only", "is_table_file", "parts_of", "read_table", "refuse_unusable"]
+__all__ = ["Columns", "features_only", "first_row", "is_table_file", "parts_of", "read_table", "refuse_repeated"]
 
 Ints = NDArray[np.int64]
 Split = str | Sequence[float]
 
 DEFAULT_SPLIT = (0.6, 0.2, 0.2)
+_PARTS = ("train", "valid", "test")
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 _NAMES = {"train": 0, "training": 0, "valid": 1, "vali": 1, "validation": 1, "dev": 1, "test": 2}
 _SEED = 0  # of the queries' order
@@ -67,15 +69,21 @@ class Columns(NamedTuple):
 
 
 def _check_shares(split: Any) -> None:
+    """Raise for what is no three shares above 0 that sum to 1."""
     try:
         shares = [float(share) for share in split]
     except (TypeError, ValueError):
-        shares = []
-    if len(shares) != 3 or not all(0.0 < share < 1.0 for share in shares) or not isclose(sum(shares), 1.0):
         raise ValueError(
             "split must be the shares of queries for train, valid and test, such as (0.6, 0.2, 0.2), or the name of a "
             f"column that holds 'train', 'valid' and 'test'; got {shown(split)}"
-        )
+        ) from None
+    if len(shares) != len(_PARTS):
+        raise ValueError(f"split: give three shares, such as 0.6, 0.2 and 0.2; got {len(shares)}.")
+    for name, share in zip(_PARTS, shares, strict=True):
+        if not share > 0.0:
+            raise ValueError(f"split: each share must be above 0; {name} has {share:g}.")
+    if not isclose(sum(shares), 1.0):
+        raise ValueError(f"split: the three shares must sum to 1; got {sum(shares):g}.")
 
 
 def is_table_file(path: Any) -> bool:
@@ -95,19 +103,35 @@ def read_table(path: str | PathLike[str], name: str) -> Any:
     with needed_by("CSV and Parquet files need", "pandas"):
         import pandas as pd
     suffix = _suffix(path)
+    header: Sequence[str] = ()
     try:
         if suffix in (".parquet", ".pq"):
             with needed_by("Parquet files need", "pyarrow"):
                 frame = pd.read_parquet(path)
         else:
-            frame = pd.read_csv(path, sep="\t" if suffix == ".tsv" else ",")
+            separator = "\t" if suffix == ".tsv" else ","
+            header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna().tolist()
+            frame = pd.read_csv(path, sep=separator)
     except (ValueError, OSError) as error:
         raise ValueError(f"{name}: {path} cannot be read: {error}") from None
+    refuse_repeated(header, path.name)
     text = [column for column in frame if frame[column].dtype.kind == "O" or str(frame[column].dtype).startswith("str")]
     dates = [column for column in text if _are_dates(frame[column])]
     for column in dates:  # which are refused in words, if they are features
         frame[column] = pd.to_datetime(frame[column], errors="coerce")
     return frame.astype(dict.fromkeys([column for column in text if column not in dates], "category"))
+
+
+def first_row(path: str | PathLike[str]) -> int:
+    """Return the number that a spreadsheet gives the first row of a file: 2 below the header of CSV; 0 in Parquet."""
+    return 0 if _suffix(Path(path)) in (".parquet", ".pq") else 2
+
+
+def refuse_repeated(names: Sequence[str], what: str) -> None:
+    """Raise where two columns have one name; pandas renames the second when it reads CSV."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ValueError(f"{what} has {times} columns named {name!r}; rename or remove one.")
 
 
 def _are_dates(column: Any) -> bool:
@@ -122,22 +146,20 @@ def parts_of(frame: Any, columns: Columns) -> list[Any]:
     Parameters
     ----------
     frame : DataFrame of pandas, polars or pyarrow
+        Checked by `check_table`.
     columns : Columns
         With `split`: the shares of queries, drawn with a fixed seed, or a column that names each row's part.
 
     Raises
     ------
     ValueError
-        If a column is missing, a part would be empty, or a query stands in several parts.
+        If a part would be empty, or a query stands in several parts.
     """
-    refuse_uncomputed(frame, "train")
-    _refuse_missing(frame, [("qid", columns.qid)])
     ids = np.asarray(frame[columns.qid]).astype(str)
     _, first, query = np.unique(ids, return_index=True, return_inverse=True)
     n_queries = len(first)
     split = DEFAULT_SPLIT if columns.split is None else columns.split
     if isinstance(split, str):
-        _refuse_missing(frame, [("split", split)])
         part = _parts_by_name(np.asarray(frame[split]), query, split)
         frame = split_columns(frame, [split])[0]
     else:
@@ -145,7 +167,7 @@ def parts_of(frame: Any, columns: Columns) -> list[Any]:
             found = "1 query" if n_queries == 1 else f"{n_queries} queries"
             raise ValueError(
                 f"train holds {found}, and a split into three parts needs at least 3; is {columns.qid!r} the column of "
-                "query ids? Pass qid="
+                "query ids? Pass qid= (--qid)."
             )
         edges = np.clip(np.round(np.cumsum(split)[:2] * n_queries).astype(int), [1, 2], [n_queries - 2, n_queries - 1])
         place = np.random.default_rng(_SEED).permutation(n_queries)
@@ -159,7 +181,7 @@ def _parts_by_name(names: NDArray[Any], query: Ints, column: str) -> Ints:
     if (part < 0).any():
         wrong = names[np.argmin(part)]
         raise ValueError(f"column {column!r} must hold 'train', 'valid' and 'test'; got {shown(str(wrong))}")
-    missing = [name for k, name in enumerate(("train", "valid", "test")) if not (part == k).any()]
+    missing = [name for k, name in enumerate(_PARTS) if not (part == k).any()]
     if missing:
         raise ValueError(f"column {column!r} names no row for {' and '.join(missing)}; give each part some queries")
     n_parts = np.bincount(np.unique(3 * query + part) // 3)  # of each query
@@ -180,34 +202,6 @@ def _rows(frame: Any, rows: Ints) -> Any:
 def features_only(frame: Any, columns: Columns) -> Any:
     """Return a DataFrame without the columns that `features` and `drop` leave out."""
     there = column_names(frame)
-    asked = [("features", name) for name in columns.features or ()] + [("drop", name) for name in columns.drop]
-    _refuse_missing(frame, asked)
     kept = there if columns.features is None else [*columns.features, *columns.named]
     left_out = [name for name in there if name not in kept or name in columns.drop]
     return split_columns(frame, left_out)[0] if left_out else frame
-
-
-def refuse_unusable(X: Any) -> None:
-    """Raise for columns of pandas that hold dates or text, with the remedy."""
-    if not is_frame(X) or not hasattr(X, "iloc"):
-        return
-    kinds: dict[str, list[str]] = {}
-    for name, dtype in zip(column_names(X), X.dtypes, strict=True):
-        if getattr(dtype, "kind", "") in "Mm" or str(dtype).startswith(("datetime", "timedelta", "period")):
-            kinds.setdefault("dates", []).append(name)
-        elif str(dtype) in ("object", "string", "str"):
-            kinds.setdefault("text", []).append(name)
-    if kinds:
-        listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
-        every = [name for names in kinds.values() for name in names]
-        raise ValueError(
-            f"{listed}, which the frameworks cannot read: pass drop={every!r} (--drop {','.join(every)}), or turn "
-            "dates into numbers and text into categories (astype('category'))"
-        )
-
-
-def _refuse_missing(frame: Any, asked: Sequence[tuple[str, str]]) -> None:
-    there = column_names(frame)
-    for what, name in asked:
-        if name not in there:
-            raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
