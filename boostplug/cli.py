@@ -103,8 +103,8 @@ def _next_steps() -> str:
     return f"""\
 boostplug {__version__}: learning-to-rank losses for LightGBM and XGBoost
 
-  boostplug compare                 our losses beside lambdarank and rank:ndcg on a small set, in a minute or two
-  boostplug compare --data FOLDER   the same on your data: train.txt, vali.txt and test.txt of LETOR lines
+  boostplug compare                 our losses beside lambdarank and rank:ndcg on a small bundled set
+  boostplug compare --data rows.csv --label grade --qid query   the same on your data: CSV, Parquet or LETOR files
   boostplug doctor                  checks your installation, and says what to do
 
 In Python:
@@ -172,7 +172,9 @@ def compare(
             "'QBRank().on(click); QBRank().on(sale)'"
         ),
     ] = None,
-    baselines: Annotated[str | None, typer.Option(help="Names, separated by commas. Default: all built-ins.")] = None,
+    baselines: Annotated[
+        str | None, typer.Option(help="Built-in objectives, such as lambdarank,rank:ndcg. Default: all.")
+    ] = None,
     frameworks: Annotated[
         str | None, typer.Option(help="lightgbm,xgboost, or one of them. Default: those that are installed.")
     ] = None,
@@ -181,7 +183,7 @@ def compare(
     ] = 1000,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 3,
     metric: Annotated[
-        str, typer.Option(help="Stops training early; the difference and its p-value are about it.")
+        str, typer.Option(help="Metric of early stopping, differences and p: NDCG@10, MAP, MRR, ERR@10, …")
     ] = "NDCG@10",
     early_stopping: Annotated[
         int, typer.Option(min=0, help="Rounds without a better validation value before training stops; 0: never.")
@@ -191,7 +193,14 @@ def compare(
     tune: Annotated[
         int, typer.Option(min=0, help="Settings tried per method on the validation part before its runs (optuna).")
     ] = 0,
-    threads: _Threads = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=_MOST_THREADS,
+            help="Threads of all trainings together. Default: OMP_NUM_THREADS, or all cores; one each on small data.",
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -220,13 +229,17 @@ def compare(
         typer.Option(help="Time budget in minutes; --resume goes on from there. Default: none."),
     ] = None,
 ) -> None:
-    """Compare our losses with the frameworks' built-in objectives, in one table.
+    """Find out which loss ranks best on your data, beside the built-in objectives.
 
-    Where stderr is no terminal, a line there says every 30 seconds where things stand. After Ctrl-C, SIGTERM, a crash
-    or a failed run, the same command with --resume goes on from what was finished.
+    boostplug compare --data rows.csv --label grade --qid query --report report.html
 
-    Exit status: 0, also where --minutes were too few; 1 if a run failed (the table shows the others) or a file could
-    not be written; 2 for what makes no sense; 130 after Ctrl-C, 143 after SIGTERM.
+    boostplug compare --data FOLDER --losses "CRR(), QBRank(preference_weight=0.3)"
+
+    FOLDER holds LETOR files, such as train.txt, vali.txt and test.txt. Progress goes to stderr. After Ctrl-C, a crash
+    or a failed run, the same command with --resume continues.
+
+    Exit status: 0, also if --minutes ended it; 1 if a run failed or a file could not be written; 2 for invalid options;
+    130 after Ctrl-C, 143 after SIGTERM.
     """
     paths = {"data": data, "train": train, "valid": valid, "test": test}
     folder: Path | None = None
@@ -307,12 +320,12 @@ def bench(
     threads: _Threads = None,
     json: _ResultFile = None,
 ) -> None:
-    """Measure what things cost on this machine: time and memory of gradients, rounds, rankers, imports, first calls.
+    """Measure time and memory on this machine: gradients, rounds, rankers, imports, first calls.
 
-    Each ratio is of numbers of one run; of several runs, the median and the range are shown. What is measured now is
-    said on stderr. docs/guides/bench.md says what the numbers mean.
+    Ratios compare numbers of one run. Several runs give the median and the range. Progress goes to stderr.
+    docs/guides/bench.md explains the numbers.
 
-    Exit status: 0; 1 if a measurement failed or a file could not be written; 2 for what makes no sense; 130 after
+    Exit status: 0; 1 if a measurement failed or a file could not be written; 2 for invalid options; 130 after
     Ctrl-C, 143 after SIGTERM, which still show the benchmarks that are finished.
     """
     ended = failed = 0
@@ -368,7 +381,7 @@ def replicate(
     With --json, the same command goes on where it was after Ctrl-C or a crash. Where stderr is no terminal, a line
     there says every 30 seconds where things stand.
 
-    Exit status: 0; 1 if a task failed or a file could not be written; 2 for what makes no sense; 130 after Ctrl-C, 143
+    Exit status: 0; 1 if a task failed or a file could not be written; 2 for invalid options; 130 after Ctrl-C, 143
     after SIGTERM.
     """
     kept = "" if json is None else "; the same command goes on where it was"
@@ -418,13 +431,13 @@ def warmup() -> None:
 
 @app.command()
 def doctor(json: Annotated[Path | None, typer.Option(help="Write what was found as JSON.")] = None) -> None:
-    """Say what is installed on this machine and whether it works: libraries, trainings, threads, compiled code, GPU.
+    """Check your installation: libraries, trainings, threads, compiled code, GPU.
 
-    Some seconds; more where nothing is compiled yet. Its text is made to be pasted into a report: the home folder
-    stands in it as ~. docs/guides/troubleshooting.md says more of what it may find.
+    It takes some seconds, and longer the first time. You can paste its text into a report: the home folder is shown as
+    ~. docs/guides/troubleshooting.md explains what it may find.
 
-    Exit status: 0; 1 if something that is installed does not work, or the file could not be written; 2 for what makes
-    no sense; 130 after Ctrl-C, 143 after SIGTERM.
+    Exit status: 0; 1 if something that is installed does not work, or the file could not be written; 2 for invalid
+    options; 130 after Ctrl-C, 143 after SIGTERM.
     """
     with _reported("doctor", "interrupted"):
         _check_outputs({"--json": json})

@@ -87,8 +87,8 @@ def test_one_p_for_one_question(slow_start):
     np.testing.assert_allclose(sorted(m["p_holm"] for m in others), np.sort(holm))
     assert result.document["test"]["comparisons"] == {"lightgbm": n}
     printed = str(result)
-    assert f"each one of {n} comparisons" in printed
-    assert "not corrected" in printed
+    assert f"({n} comparisons)" in printed
+    assert "is not corrected" in " ".join(printed.split())
 
 
 def test_the_default_is_a_short_list_and_all_is_every_variant_that_takes_the_labels():
@@ -115,17 +115,16 @@ def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
 
 
 def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(settled):
-    """The interval is as wide as 1/√n, so four times the queries halve it."""
+    """The interval is as wide as 1/√n, so four times the queries halve it; 80 % probability takes twice as many."""
     document = settled.document
     document["recommendation"] |= {
         "is_reference": False, "reference": "lambdarank", "difference": 0.01, "interval": [-0.01, 0.03], "p": 0.4,
         "queries": 100,
     }  # fmt: skip
-    assert "About 300 more test queries would settle a difference of this size." in " ".join(
-        reports.text(document).split()
-    )
+    needs = "With about 720 more test queries, a difference of this size is significant with 80 % probability."
+    assert needs in " ".join(reports.text(document).split())
     document["recommendation"] |= {"difference": 0.0001, "interval": [-0.0199, 0.0201]}
-    assert "too small to be settled by more test queries" in " ".join(reports.text(document).split())
+    assert "too small to become significant with more test queries" in " ".join(reports.text(document).split())
 
 
 def test_a_report_says_when_and_with_which_versions_it_was_made(settled, tmp_path):
@@ -163,7 +162,7 @@ def test_the_best_of_each_framework_are_compared_on_the_same_queries(settled):
         words = " ".join(written.split())
         assert f"Across frameworks: {found['method']} is best on validation in {other}; on test it is" in words
         assert f"{found['reference']} in {recommended} in NDCG@10" in words
-        assert "one question" in words
+        assert "not corrected" in words
     assert to_json(from_json(Comparison, document)) == document
 
 

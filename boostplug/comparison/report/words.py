@@ -33,6 +33,7 @@ SIGNIFICANT = 0.05
 RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
 _HOPELESS = 100.0  # times as many queries
+_FOR_80_PERCENT = (2.80 / 1.96) ** 2  # times the queries that make p < .05 with 50 % probability
 _MOST_MISSING = 8  # runs that are named one by one
 _MOST_NAMES = 4  # of those that are close to the recommended one
 
@@ -150,13 +151,11 @@ def about_differences(document: Comparison) -> list[str]:
             for framework, n in numbers.items()
         )
         lines.append(
-            f"Δ: difference in {metric} to the framework's own LambdaMART ({listed}), with its {percent(document)} "
-            f"interval: Student's t over the {which}, on values averaged over seeds. "
-            f"p: paired randomisation test over them (two-sided, {test.flips:,} "
-            f"sign flips, or all where they are fewer). "
-            + ("That of the recommended method is not corrected: validation chose it before the test. " if own else "")
-            + (f"Holm's method corrects the others, each one of {many}. " if many else "")
-            + "Both are about the models of this comparison: other seeds or training data may give other differences."
+            f"Δ: difference in {metric} to LambdaMART ({listed}), with a {percent(document)} interval (Student's t "
+            f"over the {which}, mean over seeds). p: paired randomisation test over them ({test.flips:,} sign flips). "
+            + ("p of the recommended method is not corrected: validation chose it before the test. " if own else "")
+            + (f"Holm's method corrects the others ({many}). " if many else "")
+            + "Other seeds or training data may give other differences."
         )
     return lines
 
@@ -186,7 +185,7 @@ def about_training(document: Comparison) -> str:
     )
     pairs = " rank:ndcg and rank:pairwise sample pairs as XGBoost does by default (lambdarank_pair_method=topk)."
     return (
-        f"All methods: at most {settings.rounds} rounds{stop}; {trees} (min_rows: LightGBM alone has it)"
+        f"All methods: at most {settings.rounds} rounds{stop}; {trees} (min_rows: only LightGBM)"
         + (f"; {extra}." if extra else ".")
         + (pairs if "xgboost" in document.frameworks else "")
     )
@@ -293,7 +292,7 @@ def verdicts(document: Comparison) -> list[str]:
                 continue  # the recommendation says it
             n = document.test.comparisons.get(framework, 0)
             corrected = f"corrected p {_equal(found.p)}, one of {n}" if n > 1 else f"p {_equal(found.p)}"
-            clear = "" if found.p < SIGNIFICANT else ": not significant"
+            clear = ": significant" if found.p < SIGNIFICANT else ": not significant"
             how = "no verdict: see the rounds" if isnan(found.p) else f"{corrected}{clear}"
             lines.append(
                 f"{framework}: of our losses, {name} is best on validation; on test it is "
@@ -308,10 +307,10 @@ def between_frameworks(document: Comparison) -> list[str]:
     for found in document.between_frameworks:
         if (contrast := Contrast.of(found)) is not None:
             beside = contrast._replace(reference=f"{found.reference} in {found.reference_framework}")
-            clear = "" if found.p < SIGNIFICANT else ": not significant"
+            clear = ": significant" if found.p < SIGNIFICANT else ": not significant"
             lines.append(
                 f"Across frameworks: {found.method} is best on validation in {found.framework}; on test it is "
-                f"{_against(beside, document)} (p {_equal(found.p)}, one question{clear})."
+                f"{_against(beside, document)} (p {_equal(found.p)}, not corrected{clear})."
             )
     return lines
 
@@ -339,13 +338,10 @@ def advice(document: Comparison) -> list[str]:
     lines = [words]
     if close:
         more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
-        lines.append(
-            f"Within one standard error of it on the validation queries: {', '.join(close[:_MOST_NAMES])}{more}."
-        )
+        lines.append(f"Equally good on validation, within one standard error: {', '.join(close[:_MOST_NAMES])}{more}.")
     folds = settings.tune and document.data.folds > 1
-    lines.append(
-        f"With the mean best round of {'its runs on the first fold, and the setting tuned there' if folds else runs}:"
-    )
+    averaged = "its runs on the first fold, with the setting tuned there" if folds else runs
+    lines.append(f"To train it (rounds: mean of {averaged}):")
     if found.code.startswith("xgb."):
         lines[-1] = f"{lines[-1][:-1]}, and fitted without qid, which XGBoost's regression does not take:"
     return [*lines, f"{_INDENT}{found.code}"]
@@ -371,7 +367,7 @@ def _expected(found: Recommendation, document: Comparison) -> str:
     against += f", p {_equal(contrast.p)}"
     better = (contrast.difference > 0) == document.settings.greater_is_better
     if not contrast.p < SIGNIFICANT:
-        advice = "either will do" if better else f"nothing here speaks against keeping {contrast.reference}"
+        advice = "either will do" if better else f"you can keep {contrast.reference}"
         return (
             f"{against}: no significant difference on {queries}; {advice}. {_next_step(contrast, found.queries or 0)}"
         )
@@ -382,16 +378,19 @@ def _expected(found: Recommendation, document: Comparison) -> str:
 
 
 def _next_step(contrast: Contrast, n_queries: int) -> str:
-    """Return how many test queries a difference of this size would need to be significant."""
+    """Return how many test queries make a difference of this size significant with 80 % probability."""
     if contrast.interval is None or not contrast.difference:
         return "More test queries would tell."
     low, high = contrast.interval
-    needed = n_queries * (0.5 * (high - low) / abs(contrast.difference)) ** 2
+    needed = _FOR_80_PERCENT * n_queries * (0.5 * (high - low) / abs(contrast.difference)) ** 2
     if needed > _HOPELESS * n_queries:
-        return "The difference is too small to be settled by more test queries."
+        return "The difference is too small to become significant with more test queries."
     more = needed - n_queries
     step = 10 ** max(0, len(str(int(more))) - 2)
-    return f"About {step * max(1, round(more / step)):,} more test queries would settle a difference of this size."
+    return (
+        f"With about {step * max(1, round(more / step)):,} more test queries, a difference of this size is significant "
+        "with 80 % probability."
+    )
 
 
 def _against(found: Contrast, document: Comparison) -> str:

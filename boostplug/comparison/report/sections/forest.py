@@ -41,14 +41,11 @@ def differences(view: View) -> Child:
             [el("p", line) for line in about_differences(document)],
             el(
                 "p",
-                "The interval says where the mean difference over all queries of the same kind may lie, of which "
-                "these are a sample: it counts what the choice of test queries changes, not what other training data "
-                "would. p is how often a difference "
-                "at least as large comes about if, for each query, it is left to chance which of the two values is "
-                "whose; corrected for the number of methods asked, but for the recommended one's, at the top, which "
-                "the validation part chose. The two are different methods: near .05 they may disagree, and the "
-                "interval is not corrected. A small difference without significance may be none at all, and a p "
-                "above .05 does not prove that there is none.",
+                "The interval shows how far the mean difference could move with other test queries. It does not cover "
+                "other training data. p is the probability of a difference at least this large if both methods were "
+                "equally good. It is corrected for the number of methods, except for the recommended one, which the "
+                "validation part chose before. Intervals are not corrected, so near .05 interval and p may disagree. "
+                "A p above .05 does not prove that there is no difference.",
             ),
             class_="prose",
         ),

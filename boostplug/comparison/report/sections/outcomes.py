@@ -111,7 +111,7 @@ def _named_queries(view: View, found: Sequence[tuple[Shown, MethodQueries]]) -> 
             "difference below 0 is worse.",
         ),
         blocks[0],
-        folded(f"The same of {len(blocks) - 1} more", blocks[1:]) if blocks[1:] else None,
+        folded(f"The other {len(blocks) - 1} methods", blocks[1:]) if blocks[1:] else None,
     ]
 
 

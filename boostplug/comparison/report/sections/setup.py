@@ -115,7 +115,7 @@ def reproduce(view: View) -> Child:
         el("h3", "The data it was made with"),
         el(
             "p",
-            "With the same data the fingerprints are the same; with the same versions the figures are, but for times.",
+            "The same data have the same fingerprints. With the same versions, all figures are the same, except times.",
         ),
         as_html(Table(columns, rows, "Fingerprints of the data")),
     ]

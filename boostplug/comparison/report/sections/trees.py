@@ -39,8 +39,7 @@ def features(view: View) -> Child:
             "p",
             f"Per cent of the {part.measure.removeprefix('share of the ')}, mean over the runs; first the "
             f"features that matter most over all methods{more}. The stronger the tint, the larger. Shares "
-            "say what the trees used, not what would be lost without it: of two features that say the same, one "
-            "may have all of it.",
+            "show what the trees used. Of two correlated features, one may get all of it.",
         ),
         method_table(
             f"Importances in per cent: {part.measure}",

@@ -86,7 +86,7 @@ def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
     better = contrast.difference * document.settings.sign > 0
     if not contrast.p < SIGNIFICANT:
         other = contrast.reference
-        keep = "" if better else f", and no better on test: nothing here speaks against keeping {other}"
+        keep = "" if better else f", and no better on test: you can keep {other}"
         return "open", f"{provisional}not significantly different from {other}{keep}"
     word = "better" if better else "worse"
     return word, f"{provisional}significantly {word} than {found.reference}"
